@@ -1,0 +1,1 @@
+"""Local-first long-term memory for AI agents and the people who work with them."""

@@ -1,0 +1,156 @@
+"""The record: one typed, timestamped statement, or one verbatim piece of a conversation or document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from typing import Any
+
+from lamina.atom.identity import AtomId
+from lamina.atom.kinds import Durability, Layer, MemoryType, traits
+from lamina.atom.relation import Relation
+from lamina.atom.scope import Scope
+from lamina.atom.status import Status
+from lamina.atom.trust import Origin
+
+CONFIDENCE_TIERS: tuple[tuple[str, float], ...] = (
+    ("explicit", 0.95),
+    ("implied", 0.70),
+    ("inferred", 0.40),
+    ("speculative", 0.0),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A sentence an atom rests on: characters start to end of one passage of a segment."""
+
+    segment: str
+    passage: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Validity:
+    """A half-open stretch of world time; None is open."""
+
+    start: datetime | None = None
+    end: datetime | None = None
+
+    def covers(self, moment: datetime) -> bool:
+        return (self.start is None or self.start <= moment) and (self.end is None or moment < self.end)
+
+    def overlaps(self, other: Validity) -> bool:
+        return (
+            not self.is_empty
+            and not other.is_empty
+            and _before(self.start, other.end)
+            and _before(other.start, self.end)
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        return not _before(self.start, self.end)
+
+
+def _before(start: datetime | None, end: datetime | None) -> bool:
+    return start is None or end is None or start < end
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What use has taught us of an atom. Counted, not committed; the file shows a snapshot."""
+
+    quality_score: float = 1.0
+    recall_count: int = 0
+    last_recalled_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Atom:
+    """The smallest independently useful thing remembered. `revision` counts its committed versions; 0 is not yet committed."""
+
+    id: AtomId
+    scope: Scope
+    kind: str
+    content: str
+    observed_at: datetime
+    subject: str = ""
+    attribute: str | None = None
+    value: str | None = None
+    tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    recorded_at: datetime | None = None
+    source_id: str | None = None
+    session_id: str | None = None
+    segment_id: str | None = None
+    source_ref: str | None = None
+    evidence: tuple[Evidence, ...] = ()
+    origin: Origin = Origin.HUMAN
+    principal: str | None = None
+    derived_from: tuple[AtomId, ...] = ()
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    status: Status = Status.ACTIVE
+    layer: Layer = Layer.SEMANTIC
+    durability: Durability = Durability.STANDARD
+    memory_type: MemoryType = MemoryType.FACT
+    pinned: bool = False
+    resolved: bool = False
+    expires_at: datetime | None = None
+    run_id: str | None = None
+    confidence: float = 1.0
+    importance: float = 0.5
+    surprise: float | None = None
+    valence: float = 0.0
+    supersedes: tuple[AtomId, ...] = ()
+    superseded_by: tuple[AtomId, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    episode_id: str | None = None
+    box_id: str | None = None
+    trace_id: str | None = None
+    revision: int = field(default=0, compare=False)
+
+    @property
+    def validity(self) -> Validity:
+        return Validity(self.valid_from, self.valid_until)
+
+    @property
+    def confidence_tier(self) -> str:
+        return next(name for name, floor in CONFIDENCE_TIERS if self.confidence >= floor)
+
+    @property
+    def is_episode(self) -> bool:
+        """Episodes are append-only: never superseded, merged away or rewritten."""
+        return traits(self.kind).episode
+
+    @property
+    def is_segment(self) -> bool:
+        """Whether it holds verbatim words: one passage a turn or paragraph."""
+        return self.kind == "narrative" and self.segment_id is not None
+
+    def with_(self, **changes: Any) -> Atom:
+        """The same atom with some fields changed."""
+        return replace(self, **changes)
+
+
+DATA_FIELDS: tuple[str, ...] = tuple(each.name for each in fields(Atom) if each.name != "revision")
+"""Every field a commit may set, in the order of the record."""
+
+FIXED_FIELDS = frozenset({"id", "scope", "recorded_at", "origin", "principal"})
+"""Set when the atom is made and never again."""
+
+
+def kind_defaults(kind: str, confidence: float = 1.0, origin: Origin = Origin.HUMAN) -> dict[str, Any]:
+    """What an atom's kind gives it at birth: its home layer only when the speaker stated it, else episodic."""
+    own = traits(kind)
+    stated = confidence >= 0.70 and origin in (Origin.HUMAN, Origin.AGENT)
+    return {
+        "layer": own.layer if stated else Layer.EPISODIC,
+        "durability": own.durability,
+        "memory_type": own.memory_type,
+    }

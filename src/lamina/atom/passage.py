@@ -1,0 +1,85 @@
+"""Passages: what is indexed, so that a hit names the exact turn or paragraph.
+
+A fact is one passage. A verbatim segment is markdown that a person can read: a turn is a line `**Speaker** time` and
+the words as they were said, a paragraph is just the words, and each ends with an Obsidian block id (`^p7`). Words that
+look like our own marks are escaped with a backslash, so the text comes back exactly as it went in.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from lamina.atom.atom import Atom
+from lamina.text.times import format_time, parse_time
+
+_HEADER = re.compile(r"\*\*([^\n*]+)\*\*(?: (\d{4}-\d{2}-\d{2}T[0-9:.]+Z))?")
+_LOOKS_LIKE_HEADER = re.compile(r"(?m)^(\\*)(?=\*\*[^\n*]+\*\*(?: \d{4}-\d{2}-\d{2}T[0-9:.]+Z)?$)")
+_LOOKS_LIKE_MARK = re.compile(r"(?m)(^|[ \t])(\\*)(?=\^p\d+[ \t]*$)")
+_MARK = re.compile(r"(?m)(?:\n\n|^|[ \t])\^p(\d+)[ \t]*$")
+_STRUCTURED_LINE = re.compile(r"\s*(?:[-*+>|#]|\d+[.)]\s|```|~~~|\s{3}\S)|.*\|\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One turn, one paragraph, or a whole fact; start and end are its place in the atom's content."""
+
+    n: int
+    text: str
+    start: int
+    end: int
+    speaker: str | None = None
+    at: datetime | None = None
+
+
+def passages_of(atom: Atom) -> tuple[Passage, ...]:
+    """The passages of an atom, in reading order."""
+    if not atom.is_segment:
+        return (Passage(1, atom.content, 0, len(atom.content), at=atom.observed_at),)
+    return parse_segment(atom.content)
+
+
+def parse_segment(content: str) -> tuple[Passage, ...]:
+    """The passages of a segment's text. Words a person wrote after the last mark are a passage too."""
+    found: list[Passage] = []
+    start = 0
+    for mark in _MARK.finditer(content):
+        found += _passage(int(mark.group(1)), content, start, mark.start())
+        start = mark.end()
+    found += _passage(max((each.n for each in found), default=0) + 1, content, start, len(content))
+    return tuple(found)
+
+
+def render_passage(n: int, text: str, speaker: str | None = None, at: datetime | None = None) -> str:
+    """A turn or paragraph as it stands in a segment, its block id last."""
+    body = _LOOKS_LIKE_MARK.sub(r"\1\\\2", _LOOKS_LIKE_HEADER.sub(r"\1\\", text))
+    last_line = body.rsplit("\n", 1)[-1]
+    ending = f"\n\n^p{n}" if _STRUCTURED_LINE.match(last_line) or not last_line else f" ^p{n}"
+    return _header(speaker, at) + body + ending
+
+
+def _header(speaker: str | None, at: datetime | None) -> str:
+    if speaker is None:
+        return ""
+    name = " ".join(speaker.replace("*", " ").split()) or "?"
+    return f"**{name}** {format_time(at)}\n" if at else f"**{name}**\n"
+
+
+def _passage(n: int, content: str, start: int, end: int) -> list[Passage]:
+    while start < end and content[start] in "\r\n":
+        start += 1
+    block = content[start:end]
+    if not block.strip():
+        return []
+    first, newline, rest = block.partition("\n")
+    header = _HEADER.fullmatch(first) if newline else None
+    if header is None:
+        return [Passage(n, _unescape(block), start, end)]
+    at = parse_time(header.group(2)) if header.group(2) else None
+    return [Passage(n, _unescape(rest), start, end, header.group(1), at)]
+
+
+def _unescape(text: str) -> str:
+    text = re.sub(r"(?m)^\\(\\*\*\*[^\n*]+\*\*(?: \d{4}-\d{2}-\d{2}T[0-9:.]+Z)?)$", r"\1", text)
+    return re.sub(r"(?m)(^|[ \t])\\(\\*\^p\d+[ \t]*)$", r"\1\2", text)

@@ -1,0 +1,117 @@
+"""An atom as plain JSON values, and the difference between two versions of it: the language of the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from typing import Any
+
+from lamina.atom.atom import DATA_FIELDS, Atom, Evidence
+from lamina.atom.identity import AtomId
+from lamina.atom.kinds import Durability, Layer, MemoryType
+from lamina.atom.relation import Relation, RelationName
+from lamina.atom.scope import Scope
+from lamina.atom.status import Status
+from lamina.atom.trust import Origin
+from lamina.text.times import format_time, parse_time
+
+Json = Any
+Record = dict[str, Json]
+
+_TIMES = ("observed_at", "recorded_at", "valid_from", "valid_until", "expires_at")
+_TUPLES = ("tags", "entities", "agents", "derived_from", "supersedes", "superseded_by")
+_ENUMS: dict[str, Callable[[str], Any]] = {
+    "origin": Origin,
+    "status": Status,
+    "layer": Layer,
+    "durability": Durability,
+    "memory_type": MemoryType,
+}
+
+
+def _relation_out(relation: Relation) -> Json:
+    seen = relation.last_reinforced_at
+    return [relation.name.value, relation.target, relation.confidence, format_time(seen) if seen else None]
+
+
+def _relation_in(item: Json) -> Relation:
+    name, target, confidence, seen = item
+    return Relation(RelationName(name), AtomId(target), confidence, parse_time(seen) if seen else None)
+
+
+_OUT: dict[str, Callable[[Any], Json]] = {
+    **dict.fromkeys(_TIMES, format_time),
+    **dict.fromkeys(_TUPLES, list),
+    **dict.fromkeys(_ENUMS, str),
+    "metadata": dict,
+    "evidence": lambda items: [[each.segment, each.passage, each.start, each.end] for each in items],
+    "relations": lambda items: [_relation_out(each) for each in items],
+}
+_IN: dict[str, Callable[[Json], Any]] = {
+    **dict.fromkeys(_TIMES, parse_time),
+    **dict.fromkeys(_TUPLES, tuple),
+    **_ENUMS,
+    "metadata": dict,
+    "evidence": lambda items: tuple(Evidence(*each) for each in items),
+    "relations": lambda items: tuple(_relation_in(each) for each in items),
+    "id": AtomId,
+    "scope": Scope,
+}
+
+_DEFAULTS: dict[str, Any] = {
+    each.name: each.default_factory() if each.default_factory is not MISSING else each.default
+    for each in fields(Atom)
+    if each.default is not MISSING or each.default_factory is not MISSING
+}
+
+
+def to_record(atom: Atom) -> Record:
+    """Every field that differs from its default, as JSON values."""
+    record: Record = {}
+    for name in DATA_FIELDS:
+        value = getattr(atom, name)
+        if name not in _DEFAULTS or value != _DEFAULTS[name]:
+            record[name] = encode_field(name, value)
+    return record
+
+
+def from_record(record: Mapping[str, Json], revision: int = 0) -> Atom:
+    """The atom a record describes."""
+    return Atom(**{name: decode_field(name, value) for name, value in record.items()}, revision=revision)
+
+
+def encode_field(name: str, value: Any) -> Json:
+    encode = _OUT.get(name)
+    return value if encode is None or value is None else encode(value)
+
+
+def decode_field(name: str, value: Json) -> Any:
+    decode = _IN.get(name)
+    return value if decode is None or value is None else decode(value)
+
+
+def difference(old: Atom | None, new: Atom) -> Record:
+    """The fields a new version sets, as JSON values. Text that only grew is written as {"+": what was added}."""
+    if old is None:
+        return to_record(new)
+    changed: Record = {}
+    for name in DATA_FIELDS:
+        before, after = getattr(old, name), getattr(new, name)
+        if before == after:
+            continue
+        if name == "content" and before and after.startswith(before):
+            changed[name] = {"+": after[len(before) :]}
+        else:
+            changed[name] = encode_field(name, after)
+    return changed
+
+
+def apply_difference(old: Atom | None, changed: Mapping[str, Json], revision: int) -> Atom:
+    """The version that follows from the one before and what was set; the inverse of `difference`."""
+    if old is None:
+        return from_record(changed, revision)
+    values = {name: decode_field(name, value) for name, value in changed.items() if name != "content"}
+    if "content" in changed:
+        text = changed["content"]
+        values["content"] = old.content + text["+"] if isinstance(text, dict) else text
+    return old.with_(**values, revision=revision)

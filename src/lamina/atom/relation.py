@@ -1,0 +1,33 @@
+"""Named, weighted links from one atom to another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from lamina.atom.identity import AtomId
+
+
+class RelationName(StrEnum):
+    """What one atom may be to another."""
+
+    CONTRADICTS = "contradicts"
+    SUPPORTS = "supports"
+    SUPERSEDES = "supersedes"
+    CAUSED_BY = "caused_by"
+    DEPENDS_ON = "depends_on"
+    PART_OF = "part_of"
+    IMPLEMENTS = "implements"
+    ENRICHES = "enriches"
+    LEADS_TO = "leads_to"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """An edge to another atom, as strong as its confidence."""
+
+    name: RelationName
+    target: AtomId
+    confidence: float = 1.0
+    last_reinforced_at: datetime | None = None

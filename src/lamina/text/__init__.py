@@ -1,0 +1,1 @@
+"""Words: one normal form, one analyser, one way to read and write a moment. Pure."""
