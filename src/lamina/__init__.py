@@ -1,1 +1,73 @@
 """Local-first long-term memory for AI agents and the people who work with them."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from lamina.atom import Atom, AtomId, Evidence, Origin, Passage, Relation, RelationName, Scope, Signals, Status
+from lamina.capture.receipt import Outcome, Receipt, Result
+from lamina.clock import Clock, FixedClock, SystemClock
+from lamina.errors import (
+    ClaimTaken,
+    InvalidInput,
+    InvalidScope,
+    LaminaError,
+    NotFound,
+    Refused,
+    StaleRevision,
+    StoreBusy,
+    StoreError,
+    StoreTooNew,
+    TransitionRefused,
+    UndoRefused,
+)
+from lamina.memory import Diagnosis, History, Memory, Transition
+from lamina.recall import Hit, Recall
+from lamina.settings import Settings
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Atom",
+    "AtomId",
+    "ClaimTaken",
+    "Clock",
+    "Diagnosis",
+    "Evidence",
+    "FixedClock",
+    "History",
+    "Hit",
+    "InvalidInput",
+    "InvalidScope",
+    "LaminaError",
+    "Memory",
+    "NotFound",
+    "Origin",
+    "Outcome",
+    "Passage",
+    "Recall",
+    "Receipt",
+    "Refused",
+    "Relation",
+    "RelationName",
+    "Result",
+    "Scope",
+    "Settings",
+    "Signals",
+    "StaleRevision",
+    "Status",
+    "StoreBusy",
+    "StoreError",
+    "StoreTooNew",
+    "SystemClock",
+    "Transition",
+    "TransitionRefused",
+    "UndoRefused",
+    "open",
+]
+
+
+def open(path: str | os.PathLike[str], scope: str | None = None, **options: Any) -> Memory:
+    """Open the memory in a folder, making what is missing; edits made to its files meanwhile count at once."""
+    return Memory(path, scope, **options)

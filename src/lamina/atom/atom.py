@@ -70,7 +70,7 @@ class Signals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Atom:
-    """The smallest independently useful thing remembered. `revision` counts its committed versions; 0 is not yet committed."""
+    """The smallest independently useful thing remembered. `revision` counts its committed versions, from 1."""
 
     id: AtomId
     scope: Scope

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lamina.atom.atom import Atom
-from lamina.text.normal import normal_form
+from lamina.text.normal import normal_form, one_line
 
 SELF_CLAIMING_KINDS = frozenset({"preference", "habit"})
 """Without an attribute these claim `subject::kind`."""
@@ -46,7 +46,8 @@ def claim_of(atom: Atom) -> Claim | None:
 
 def value_of(atom: Atom) -> str:
     """What the atom puts into its claim, in normal form: its value, or its words where it names none."""
-    return normal_form(atom.value) if atom.value else normal_form(atom.content)
+    words = atom.value or atom.content
+    return normal_form(words) or one_line(words)
 
 
 def _claim(subject: str, attribute: str) -> Claim | None:

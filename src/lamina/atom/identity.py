@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import NewType
 
 AtomId = NewType("AtomId", str)
@@ -12,6 +13,7 @@ AtomId = NewType("AtomId", str)
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _SHAPE = re.compile(r"[0-7][0-9a-hjkmnp-tv-z]{25}")
 _RANDOM_BITS = 80
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def is_atom_id(text: str) -> bool:
@@ -25,13 +27,16 @@ class IdSource:
     def __init__(self, randbytes: Callable[[int], bytes]) -> None:
         self._randbytes = randbytes
         self._last = 0
+        self._last_millis = 0
+        self._lock = threading.Lock()
 
     def new(self, at: datetime) -> AtomId:
-        millis = max(0, int(at.timestamp() * 1000))
+        millis = max(0, (at - _EPOCH) // timedelta(milliseconds=1))
         number = (millis << _RANDOM_BITS) | int.from_bytes(self._randbytes(10), "big")
-        if number >> _RANDOM_BITS == self._last >> _RANDOM_BITS and number <= self._last:
-            number = self._last + 1
-        self._last = number
+        with self._lock:
+            if millis >= self._last_millis:
+                number = max(number, self._last + 1)
+            self._last, self._last_millis = number, millis
         return AtomId(_encode(number))
 
 

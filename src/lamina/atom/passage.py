@@ -76,8 +76,15 @@ def _passage(n: int, content: str, start: int, end: int) -> list[Passage]:
     header = _HEADER.fullmatch(first) if newline else None
     if header is None:
         return [Passage(n, _unescape(block), start, end)]
-    at = parse_time(header.group(2)) if header.group(2) else None
-    return [Passage(n, _unescape(rest), start, end, header.group(1), at)]
+    return [Passage(n, _unescape(rest), start, end, header.group(1), _moment(header.group(2)))]
+
+
+def _moment(text: str | None) -> datetime | None:
+    """The time of a turn; a person may have written one that does not exist."""
+    try:
+        return parse_time(text) if text else None
+    except ValueError:
+        return None
 
 
 def _unescape(text: str) -> str:

@@ -1,1 +1,1 @@
-""""""
+"""The journal and the index behind one small Protocol."""

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+
+_SHORT = 4096
+_BLOCK = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]{1,1000}")
+
+
+def compatible(text: str) -> str:
+    """The text compatibility composed (NFKC). Long texts go in blocks: the time for one run of marks is its square."""
+    if len(text) <= _SHORT:
+        return unicodedata.normalize("NFKC", text)
+    return _BLOCK.sub(lambda block: unicodedata.normalize("NFKC", block.group()), text)
 
 
 def normal_form(text: str) -> str:
     """Letters and digits of any script, case folded and compatibility composed, words joined by single spaces."""
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    folded = compatible(compatible(text).casefold())
     if folded.isascii():
         return " ".join("".join(char if char.isalnum() else " " for char in folded).split())
     return " ".join("".join(char if _is_word_char(char) else " " for char in folded).split())

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 _BARE_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def format_time(moment: datetime) -> str:
     """The moment in UTC, with milliseconds only where it has them."""
-    moment = moment.astimezone(UTC)
+    moment = to_utc(moment)
     spec = "milliseconds" if moment.microsecond else "seconds"
     return moment.replace(tzinfo=None).isoformat(timespec=spec) + "Z"
 
@@ -20,13 +20,21 @@ def parse_time(text: str, *, end: bool = False) -> datetime:
     text = text.strip()
     if _BARE_DATE.fullmatch(text):
         day = date.fromisoformat(text)
-        if end:
-            day = day + timedelta(days=1)
-        return datetime(day.year, day.month, day.day, tzinfo=UTC)
-    return to_utc(datetime.fromisoformat(text))
+        return _day_after(day) if end else datetime.combine(day, time.min, UTC)
+    try:
+        return to_utc(datetime.fromisoformat(text))
+    except OverflowError as error:
+        raise ValueError(f"{text!r} is outside the years 1 to 9999 in UTC") from error
 
 
 def to_utc(moment: datetime) -> datetime:
     """The same moment as aware UTC, cut to the millisecond."""
     aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     return aware.replace(microsecond=aware.microsecond // 1000 * 1000)
+
+
+def _day_after(day: date) -> datetime:
+    """The first moment after a day; after the last day of all there is only its last millisecond."""
+    if day == date.max:
+        return to_utc(datetime.max)
+    return datetime.combine(day + timedelta(days=1), time.min, UTC)

@@ -1,0 +1,518 @@
+"""Memory: the facade. Each public method is a short story told with the rooms above."""
+
+from __future__ import annotations
+
+import builtins
+import logging
+import os
+import secrets
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from lamina.atom.atom import Atom, Signals
+from lamina.atom.identity import AtomId, IdSource, is_atom_id
+from lamina.atom.kinds import MemoryType
+from lamina.atom.relation import Relation, RelationName
+from lamina.atom.scope import Scope, agent, organisation, parse_scope, visible_from
+from lamina.atom.status import ENDED, Status, Way
+from lamina.atom.trust import Origin, bound
+from lamina.capture.capture import Writer, capture, conversation, remember
+from lamina.capture.draft import clean_text, parse_draft, parse_turns
+from lamina.capture.receipt import Receipt
+from lamina.clock import Clock, SystemClock
+from lamina.errors import InvalidInput, InvalidScope, NotFound, StaleRevision, StoreError
+from lamina.recall import Question, Recall, recall
+from lamina.review.export import export
+from lamina.review.undo import last_undoable, undo
+from lamina.settings import Settings, load_settings
+from lamina.store.base import Change, Commit, CommitId, Committed, Edge, Entry, Filter, Version
+from lamina.store.ledger import Problem
+from lamina.store.sqlite import SqliteStore
+from lamina.sync import Progress, Sync, SyncReport
+from lamina.text.times import to_utc
+from lamina.vault import home
+from lamina.vault.files import Disk
+from lamina.vault.watch import Watcher
+
+logger = logging.getLogger("lamina")
+
+MOST_HITS = 100
+TRIES = 50
+REFRESHES = 5
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """One change of status."""
+
+    old: Status | None
+    new: Status
+    reason: str
+    actor: str
+    at: datetime
+    commit: CommitId
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """An atom's past: its changes of status and every version of it, oldest first."""
+
+    transitions: tuple[Transition, ...]
+    versions: tuple[Version, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What `doctor` found: problems a person can mend, faults inside, and things worth knowing."""
+
+    problems: tuple[Problem, ...]
+    faults: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def healthy(self) -> bool:
+        return not self.problems and not self.faults
+
+
+class Memory:
+    """An opened store: vault, index and settings. Made by `lamina.open`; use it as a context manager or close it."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        scope: str | None = None,
+        *,
+        actor: str = "human",
+        principal: str | None = None,
+        ceiling: Origin | str = Origin.HUMAN,
+        clock: Clock | None = None,
+        watch: bool | None = None,
+        settings: Settings | None = None,
+        disk: Disk | None = None,
+        vfs: str | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.root = Path(path).expanduser().absolute()
+        self.created = home.establish(self.root)
+        self.settings = settings or load_settings(self.root / home.FOLDER / "settings.toml", scope=scope, watch=watch)
+        self.scope = parse_scope(scope if scope is not None else self.settings.scope)
+        self._actor, self._principal, self._ceiling = actor, principal, Origin(ceiling)
+        self._clock: Clock = clock or SystemClock()
+        self._ids = IdSource(os.urandom)
+        self.state = home.state_folder(self.root, self.settings.state_dir)
+        self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._disk = disk or Disk(self.root)
+        self._store = SqliteStore(self.state, self._clock, vfs=vfs)
+        self._sync = Sync(self._disk, self._store, self._clock, self._ids, lambda: home.is_vault(self.root))
+        self._watcher = self._start_watching() if (self.settings.watch if watch is None else watch) else None
+        try:
+            self.opened = self.sync(progress=progress)
+        except BaseException:
+            self.close()
+            raise
+
+    # Writing
+
+    def capture(
+        self,
+        words: str | Sequence[dict[str, Any]],
+        *,
+        session_id: str | None = None,
+        source_id: str | None = None,
+        observed_at: datetime | None = None,
+        origin: Origin | str | None = None,
+        private: bool = False,
+        key: str | None = None,
+    ) -> Receipt:
+        """Keep the words as they were said, and make an atom of every sentence somebody asked to have remembered."""
+        at = to_utc(observed_at) if observed_at else self._clock.now()
+        turns = clean_text(words) if isinstance(words, str) else parse_turns(words)
+        writer = self._writer(origin, private)
+        said = conversation(turns, session_id, source_id, at, self._agents(private))
+        idle = timedelta(minutes=self.settings.idle_minutes)
+        receipt = capture(
+            said, writer, self._store, self._ids, self._clock.now(), self.settings.segment_chars, idle, key
+        )
+        return self._published(receipt)
+
+    def remember(
+        self,
+        content: str,
+        *,
+        origin: Origin | str | None = None,
+        private: bool = False,
+        reason: str = "asked to remember",
+        key: str | None = None,
+        **fields: Any,
+    ) -> Receipt:
+        """Write one explicit statement, classified against what is there."""
+        return self.remember_many(
+            [{"content": content, **fields}], origin=origin, private=private, reason=reason, key=key
+        )
+
+    def remember_many(
+        self,
+        statements: Iterable[dict[str, Any]],
+        *,
+        origin: Origin | str | None = None,
+        private: bool = False,
+        reason: str = "asked to remember",
+        key: str | None = None,
+    ) -> Receipt:
+        """Write many explicit statements in one commit: all or none."""
+        extra = self._agents(private)
+        drafts = [parse_draft(**{"agents": extra, **each}) for each in statements]
+        if not drafts:
+            raise InvalidInput("there is nothing to remember")
+        writer = self._writer(origin, private)
+        return self._published(remember(drafts, writer, self._store, self._ids, self._clock.now(), reason, key))
+
+    def revise(self, id: str, content: str | None = None, *, reason: str, **fields: Any) -> Atom:
+        """A new version of an atom; the old one is kept."""
+        _need_reason(reason)
+        allowed = {"subject", "attribute", "value", "tags", "entities", "kind", "confidence", "importance", "valid_from",
+                   "valid_until", "expires_at", "durability", "memory_type", "metadata"}  # fmt: skip
+        unknown = fields.keys() - allowed
+        if unknown:
+            raise InvalidInput(f"cannot revise {', '.join(sorted(unknown))}; choose from {', '.join(sorted(allowed))}")
+
+        def revised(atom: Atom) -> Atom:
+            given = {"content": content if content is not None else atom.content, **fields}
+            draft = parse_draft(**given) if not atom.is_segment else None
+            if draft is None:
+                return atom.with_(content=clean_text(given["content"]).strip("\n"))
+            return atom.with_(**{name: getattr(draft, name) for name in given})
+
+        return self._change(id, "revise", reason, revised)
+
+    def update_status(self, id: str, status: Status | str, reason: str) -> Atom:
+        """Move an atom along the status table; back from an ended status it is a restore, and needs its reason."""
+        _need_reason(reason)
+        try:
+            wanted = Status(status)
+        except ValueError as error:
+            raise InvalidInput(f"{status!r} is no status; choose from {', '.join(Status)}") from error
+        way = Way.RESTORE if self.get(id).status in ENDED else Way.ORDINARY
+        verb = "restore" if way is Way.RESTORE else "update_status"
+        return self._change(id, verb, reason, lambda atom: atom.with_(status=wanted), way)
+
+    def forget(self, id: str, reason: str) -> Atom:
+        """Tombstone an atom: recall no longer finds it, its text and history are kept."""
+        _need_reason(reason)
+        return self._change(id, "forget", reason, lambda atom: atom.with_(status=Status.TOMBSTONED))
+
+    def pin(self, id: str) -> Atom:
+        """Keep maintenance from forgetting, merging or archiving an atom."""
+        return self._change(id, "pin", "pinned", lambda atom: atom.with_(pinned=True))
+
+    def unpin(self, id: str) -> Atom:
+        """Let maintenance treat an atom as any other."""
+        return self._change(id, "unpin", "unpinned", lambda atom: atom.with_(pinned=False))
+
+    def relate(self, a: str, relation: RelationName | str, b: str, confidence: float = 1.0) -> Atom:
+        """Link one atom to another; the same link again takes the new confidence."""
+        try:
+            name = RelationName(relation)
+        except ValueError as error:
+            raise InvalidInput(f"{relation!r} is no relation; choose from {', '.join(RelationName)}") from error
+        if not 0 <= confidence <= 1:
+            raise InvalidInput("confidence lies between 0 and 1")
+        target = self.get(b).id
+        link = Relation(name, target, confidence, self._clock.now())
+
+        def related(atom: Atom) -> Atom:
+            if atom.id == target:
+                raise InvalidInput("an atom cannot be related to itself")
+            others = tuple(each for each in atom.relations if (each.name, each.target) != (name, target))
+            return atom.with_(relations=(*others, link))
+
+        return self._change(a, "relate", f"{name} {target}", related)
+
+    def undo(self, commit: str | None = None, *, cascade: bool = False) -> list[Committed]:
+        """Undo a commit, by default the last; refused with the list of later ones that build on it."""
+        self._look_for_edits()
+        if commit is None:
+            last = last_undoable(self._store, self.scopes)
+            if last is None:
+                raise NotFound("there is nothing to undo")
+            commit = last.id
+        done = undo(self._store, commit, self.scopes, self._actor, self._ceiling, cascade=cascade)
+        self._flush()
+        return done
+
+    # Reading
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """What this memory may read: its own scope and its organisation's."""
+        return visible_from(self.scope)
+
+    def recall(
+        self,
+        question: str,
+        k: int = 10,
+        *,
+        mode: str = "full_context",
+        scopes: Sequence[str] | None = None,
+        include: Sequence[str] | str = (),
+    ) -> Recall:
+        """The passages that answer a question, best first: deterministic, scoped, explained, never stale."""
+        if not 1 <= k <= MOST_HITS:
+            raise InvalidInput(f"k lies between 1 and {MOST_HITS}")
+        asked = Question(
+            text=question, scopes=self._permitted(scopes), k=k, mode=mode,
+            include=(include,) if isinstance(include, str) else tuple(include), at=self._clock.now(),
+        )  # fmt: skip
+        return recall(asked, self._store, self._refresher(), secrets.token_hex(8))
+
+    def get(self, id: str) -> Atom:
+        """One atom, as its file says at this moment."""
+        atom = self._find(id)
+        if self._refresh([atom.id]):
+            return self._find(atom.id)
+        return atom
+
+    def list(
+        self,
+        *,
+        status: Status | str | None = Status.ACTIVE,
+        kind: str | None = None,
+        memory_type: MemoryType | str | None = None,
+        subject: str | None = None,
+        session_id: str | None = None,
+        limit: int | None = 50,
+        offset: int = 0,
+    ) -> builtins.list[Atom]:
+        """Atoms, newest first. `status=None` lists all of them."""
+        wanted = Filter(
+            scopes=self.scopes, statuses=frozenset({Status(status)}) if status else None,
+            kinds=frozenset({kind}) if kind else None, subject=subject, session_id=session_id,
+            memory_types=frozenset({MemoryType(memory_type)}) if memory_type else None, limit=limit, offset=offset,
+        )  # fmt: skip
+        found = self._store.read(wanted)
+        if self._refresh([atom.id for atom in found]):
+            found = self._store.read(wanted)
+        return found
+
+    def history(self, id: str) -> History:
+        """An atom's changes of status and versions."""
+        versions = self._store.versions(self.get(id).id)
+        transitions = tuple(
+            Transition(each.old_status, each.atom.status, each.reason, each.actor, each.at, each.commit)
+            for each in versions
+            if each.old_status != each.atom.status
+        )
+        return History(transitions, tuple(versions))
+
+    def status_history(self, id: str) -> builtins.list[Transition]:
+        """An atom's changes of status, oldest first."""
+        return builtins.list(self.history(id).transitions)
+
+    def neighbours(self, id: str) -> builtins.list[tuple[Edge, Atom]]:
+        """The atoms linked to or from one, with the link."""
+        atom = self.get(id)
+        edges = self._store.edges([atom.id], self.scopes)
+        others = {each: edge.target if edge.source == atom.id else edge.source for each, edge in enumerate(edges)}
+        found = {each.id: each for each in self._store.read(Filter(scopes=self.scopes, ids=tuple(others.values())))}
+        return [(edges[n], found[other]) for n, other in others.items() if other in found]
+
+    def journal(self, since: int | datetime = 0, *, limit: int | None = None) -> builtins.list[Entry]:
+        """The commits after a position or a moment, oldest first; with `limit`, the newest of them."""
+        if isinstance(since, datetime):
+            after = to_utc(since)
+            entries = [entry for entry in self._store.journal(self.scopes) if entry.at >= after]
+            return entries[-limit:] if limit else entries
+        return self._store.journal(self.scopes, since, limit=limit)
+
+    def signals(self, id: str) -> Signals:
+        """What use has taught of an atom."""
+        return self._store.ledger.signals(self.get(id).id)
+
+    def path_of(self, id: str) -> str | None:
+        """The atom's file, relative to the vault; None if a person deleted it."""
+        return self._store.ledger.paths_of([AtomId(id)]).get(AtomId(id))
+
+    # Upkeep
+
+    def sync(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
+        """Look at every file now; happens by itself when a memory is opened."""
+        try:
+            return self._sync.run(accept_deletions=accept_deletions, progress=progress)
+        except OSError as error:
+            raise _disk_error(error) from error
+
+    def rebuild(self) -> int:
+        """Make the index anew; returns how many atoms it holds."""
+        self.sync()
+        return self._store.rebuild()
+
+    def doctor(self, *, deep: bool = False) -> Diagnosis:
+        """What is wrong or worth knowing. `deep` also verifies the journal's hash chain and rebuilds and compares the index."""
+        self.sync()
+        faults = self._store.check() if deep else []
+        return Diagnosis(tuple(self._store.ledger.problems()), tuple(faults), tuple(self._notes()))
+
+    def stats(self) -> dict[str, Any]:
+        """Counts and sizes."""
+        atoms = self._store.read(Filter(scopes=self.scopes))
+        return {
+            "vault": str(self.root),
+            "scope": self.scope,
+            "atoms": len(atoms),
+            "by_status": _counted(atom.status.value for atom in atoms),
+            "by_kind": _counted(atom.kind for atom in atoms),
+            "by_layer": _counted(atom.layer.value for atom in atoms),
+            "commits": self._store.position(),
+            "files": self._store.ledger.summary(),
+            "bytes": {file.name: file.stat().st_size for file in sorted(self.state.glob("*.db"))},
+        }
+
+    def export(self, path: str | os.PathLike[str] | None = None, *, format: str = "json", history: bool = True) -> Path:
+        """Write everything this memory may read to a JSON file or a folder of markdown; returns where it is."""
+        self._look_for_edits()
+        target = Path(path).expanduser() if path else None
+        return export(self._store, self.scopes, self.root, target, format, history, self._clock.now())
+
+    def close(self) -> None:
+        """Let go of files and threads. Everything acknowledged is safe without it."""
+        if self._watcher is not None:
+            self._watcher.stop()
+            self._watcher = None
+        self._store.close()
+        self._disk.close()
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Inside
+
+    def _writer(self, origin: Origin | str | None, private: bool) -> Writer:
+        scope = self.scope if private or agent(self.scope) is None else Scope(f"org:{organisation(self.scope)}")
+        try:
+            declared = Origin(origin) if origin is not None else None
+        except ValueError as error:
+            raise InvalidInput(f"{origin!r} is no origin; choose from {', '.join(Origin)}") from error
+        return Writer(self._actor, bound(self._ceiling, declared), self._principal, scope)
+
+    def _agents(self, private: bool) -> tuple[str, ...]:
+        name = agent(self.scope)
+        return (name,) if name and not private else ()
+
+    def _permitted(self, scopes: Sequence[str] | None) -> tuple[Scope, ...]:
+        if scopes is None:
+            return self.scopes
+        wanted = tuple(parse_scope(each) for each in ([scopes] if isinstance(scopes, str) else scopes))
+        if not wanted or set(wanted) - set(self.scopes):
+            raise InvalidScope(
+                f"{self.scope} may read {', '.join(self.scopes)}, not {', '.join(map(str, scopes)) or 'nothing'}"
+            )
+        return wanted
+
+    def _find(self, id: str) -> Atom:
+        """The atom of an id or of an id's unmistakable end."""
+        if is_atom_id(id):
+            found = self._store.read(Filter(scopes=self.scopes, ids=(AtomId(id),)))
+        elif len(id) >= 4 and id.isalnum():
+            found = [each for each in self._store.read(Filter(scopes=self.scopes)) if each.id.endswith(id)]
+        else:
+            found = []
+        if len(found) != 1:
+            raise NotFound(f"{len(found)} atoms end in {id!r}; give more of the id" if found else f"no atom {id!r}")
+        return found[0]
+
+    def _change(self, id: str, verb: str, reason: str, change: Callable[[Atom], Atom], way: Way = Way.ORDINARY) -> Atom:
+        """Read, change and commit one atom; again if somebody else was quicker."""
+        for _ in range(TRIES):
+            atom = self.get(id)
+            commit = Commit(
+                actor=self._actor, origin=self._ceiling, verb=verb, reason=reason, scope=self.scope, way=way,
+                changes=(Change(change(atom)),),
+            )  # fmt: skip
+            try:
+                done = self._store.commit(commit)
+            except StaleRevision:
+                continue
+            self._flush()
+            return done.atoms[0]
+        raise StaleRevision(id, 0, 0)
+
+    def _published(self, receipt: Receipt) -> Receipt:
+        self._flush()
+        paths = self._store.ledger.paths_of({outcome.atom.id for outcome in receipt.outcomes})
+        return replace(
+            receipt, outcomes=tuple(replace(each, path=paths.get(each.atom.id)) for each in receipt.outcomes)
+        )
+
+    def _flush(self) -> None:
+        """Write the files of what was committed. The commit stands even where the disk refuses: the files follow later."""
+        try:
+            self._sync.flush()
+        except OSError as error:
+            logger.warning("files will be written later: %s", error)
+        self._store.catch_up()
+
+    def _look_for_edits(self) -> None:
+        self.sync()
+
+    def _refresher(self) -> Callable[[Sequence[AtomId]], bool]:
+        left = REFRESHES
+
+        def refresh(ids: Sequence[AtomId]) -> bool:
+            nonlocal left
+            left -= 1
+            return left >= 0 and self._refresh(ids)
+
+        return refresh
+
+    def _refresh(self, ids: Sequence[AtomId]) -> bool:
+        try:
+            stale = self._sync.stale(ids)
+            return bool(stale) and self._sync.look_at(stale).anything
+        except OSError as error:
+            raise _disk_error(error) from error
+
+    def _start_watching(self) -> Watcher | None:
+        watcher = Watcher(self.root, self._on_change, lambda error: logger.warning("watching: %s", error))
+        return watcher if watcher.start() else None
+
+    def _on_change(self, paths: frozenset[str]) -> None:
+        self._sync.look_at(paths)
+        self._store.catch_up()
+
+    def _notes(self) -> Iterable[str]:
+        first = self._store.journal(self.scopes)[:1]
+        if first and first[0].verb == "adopt":
+            yield (f"the journal begins on {first[0].at:%Y-%m-%d} with files that were there before; "
+                   "what they said earlier, and undo of it, is not known")  # fmt: skip
+        tool = home.sync_tool(self.root)
+        if tool:
+            yield f"{tool} owns this folder, so the databases live in {self.state}"
+        if self._watcher is None and self.settings.watch:
+            yield "saved files are not watched here; edits count when they are recalled and at the next open"
+
+
+def _need_reason(reason: str) -> None:
+    if not reason.strip():
+        raise InvalidInput("say why: the reason is kept in the journal")
+
+
+def _disk_error(error: OSError) -> StoreError:
+    return StoreError(f"the disk failed: {error}; nothing acknowledged is lost. Check the disk and try again")
+
+
+def _counted(values: Iterable[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for value in values:
+        counts[value] = counts.get(value, 0) + 1
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

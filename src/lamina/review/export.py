@@ -1,0 +1,65 @@
+"""Everything a memory may read, written to a file or folder that needs no lamina to read."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from lamina.atom.atom import Atom
+from lamina.atom.record import to_record
+from lamina.atom.scope import Scope
+from lamina.errors import InvalidInput
+from lamina.store.base import Filter, Store, Version
+from lamina.text.times import format_time
+from lamina.vault import codec, layout
+
+FORMATS = ("json", "markdown")
+
+
+def export(
+    store: Store, scopes: Sequence[Scope], root: Path, target: Path | None, format: str, history: bool, now: datetime
+) -> Path:
+    """Write the export; by default under `.lamina/exports/`. Nothing that exists is overwritten."""
+    if format not in FORMATS:
+        raise InvalidInput(f"there is no format {format!r}; choose from {', '.join(FORMATS)}")
+    suffix = ".json" if format == "json" else ""
+    place = target or root / ".lamina" / "exports" / f"{now:%Y%m%dT%H%M%S%f}{suffix}"
+    if place.exists():
+        raise InvalidInput(f"{place} exists already; give another name")
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    atoms = sorted(store.read(Filter(scopes=tuple(scopes))), key=lambda atom: atom.id)
+    if format == "json":
+        _write(place, json.dumps(_told(store, atoms, history, now), ensure_ascii=False, indent=1).encode() + b"\n")
+    else:
+        for atom in atoms:
+            file = place / layout.path_for(atom)
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _write(file, codec.render(atom, None, lambda each: each))
+    return place
+
+
+def _told(store: Store, atoms: Sequence[Atom], history: bool, now: datetime) -> dict[str, Any]:
+    told = []
+    for atom in atoms:
+        record: dict[str, Any] = to_record(atom)
+        if history:
+            record["history"] = [_version(each) for each in store.versions(atom.id)]
+        told.append(record)
+    return {"lamina_export": 1, "exported_at": format_time(now), "position": store.position(), "atoms": told}
+
+
+def _version(version: Version) -> dict[str, Any]:
+    return {
+        "revision": version.revision, "commit": version.commit, "at": format_time(version.at), "actor": version.actor,
+        "verb": version.verb, "reason": version.reason, "old_status": version.old_status,
+        "status": version.atom.status, "content": version.atom.content,
+    }  # fmt: skip
+
+
+def _write(path: Path, data: bytes) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(data)

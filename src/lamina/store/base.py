@@ -1,0 +1,211 @@
+"""What a store is: commits in, atoms, journal and passages out. Every backend passes `lamina.testing.StoreContract`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NewType, Protocol
+
+from lamina.atom.atom import Atom
+from lamina.atom.identity import AtomId
+from lamina.atom.kinds import MemoryType
+from lamina.atom.record import Record
+from lamina.atom.scope import Scope
+from lamina.atom.status import Status, Way
+from lamina.atom.trust import Origin
+from lamina.store.ledger import Ledger
+from lamina.vault.files import Stamp
+
+CommitId = NewType("CommitId", str)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file as a person left it; what is written next is written into these bytes.
+
+    `swapped_for`: the SHA-256 of our own bytes that stand at the path already, because the person's came out of an
+    exchange.
+    """
+
+    path: str
+    data: bytes
+    stamp: Stamp
+    checked_ns: int
+    swapped_for: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One atom as it shall be. Its revision is the one the change was made on; 0 makes a new atom."""
+
+    atom: Atom
+    seen: Seen | None = None
+    file_gone: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """One atomic, attributed, undoable group of changes; the only way anything changes."""
+
+    actor: str
+    origin: Origin
+    verb: str
+    reason: str
+    scope: Scope
+    changes: tuple[Change, ...]
+    way: Way = Way.ORDINARY
+    key: str | None = None
+    batch: str | None = None
+    undoes: CommitId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What a commit did. `repeated`: the key was known and nothing was done again; `seq` 0: nothing differed."""
+
+    id: CommitId | None
+    seq: int
+    at: datetime
+    atoms: tuple[Atom, ...]
+    repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One atom's part in a journal entry: the fields set, and the status before and after. `fields` is empty once erased."""
+
+    atom_id: AtomId
+    revision: int
+    fields: Record
+    old_status: Status | None
+    new_status: Status
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One commit as the journal tells it."""
+
+    seq: int
+    id: CommitId
+    at: datetime
+    scope: Scope
+    actor: str
+    origin: Origin
+    verb: str
+    reason: str
+    batch: str | None
+    undoes: CommitId | None
+    changes: tuple[Changed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """An atom as one commit left it, and the names of the fields that commit set."""
+
+    atom: Atom
+    fields: frozenset[str]
+    seq: int
+    commit: CommitId
+    at: datetime
+    actor: str
+    verb: str
+    reason: str
+    old_status: Status | None
+
+    @property
+    def revision(self) -> int:
+        return self.atom.revision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which atoms. Scopes are required: an empty list selects nothing."""
+
+    scopes: tuple[Scope, ...]
+    ids: tuple[AtomId, ...] | None = None
+    statuses: frozenset[Status] | None = None
+    kinds: frozenset[str] | None = None
+    memory_types: frozenset[MemoryType] | None = None
+    subject: str | None = None
+    claim: str | None = None
+    session_id: str | None = None
+    content: str | None = None
+    valid_at: datetime | None = None
+    limit: int | None = None
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextQuery:
+    """Which passages: those that hold any of the tokens, filtered before they are ranked."""
+
+    scopes: tuple[Scope, ...]
+    tokens: tuple[str, ...]
+    statuses: frozenset[Status]
+    memory_types: frozenset[MemoryType]
+    valid_at: datetime
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A passage that holds some of the tokens, with what each adds to its BM25 score."""
+
+    atom_id: AtomId
+    n: int
+    parts: tuple[tuple[str, float], ...]
+
+    @property
+    def score(self) -> float:
+        return sum(part for _, part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A relation as the graph walks it."""
+
+    source: AtomId
+    name: str
+    target: AtomId
+    confidence: float
+
+
+class Store(Protocol):
+    """The journal and its views. Whatever a method returns is no older than the last acknowledged commit."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """What the store knows of the vault's files."""
+
+    def commit(self, commit: Commit) -> Committed:
+        """Check the commit against the rules and apply it whole or not at all; durable when it returns."""
+
+    def read(self, wanted: Filter) -> list[Atom]:
+        """The atoms as they are, newest record first, then by id."""
+
+    def versions(self, atom_id: AtomId) -> list[Version]:
+        """Every version of an atom, oldest first."""
+
+    def journal(
+        self, scopes: Sequence[Scope], since: int = 0, *, commit: str | None = None, limit: int | None = None
+    ) -> list[Entry]:
+        """Commits after a position that touched these scopes, oldest first; with `limit`, the newest of them."""
+
+    def search(self, query: TextQuery) -> list[Match]:
+        """The best passages for the tokens."""
+
+    def edges(self, ids: Iterable[AtomId], scopes: Sequence[Scope]) -> list[Edge]:
+        """Relations from or to these atoms."""
+
+    def rebuild(self) -> int:
+        """Make the index anew from the journal; returns how many atoms it holds."""
+
+    def position(self) -> int:
+        """The sequence number of the last commit."""
+
+    def check(self) -> list[str]:
+        """What is wrong inside: broken hash chain, index that differs from the journal. Empty is healthy."""
+
+    def close(self) -> None:
+        """Let go of every resource; the store cannot be used afterwards."""

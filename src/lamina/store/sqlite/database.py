@@ -1,0 +1,149 @@
+"""One SQLite file: how it is opened, locked and written, and how its errors become ours."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from lamina.errors import StoreBusy, StoreError
+
+BUSY_SECONDS = 30.0
+
+
+class Corrupt(StoreError):
+    """The file is not a healthy database."""
+
+
+class Database:
+    """A connection whose write transactions are exclusive from the first moment and whole at the last."""
+
+    def __init__(self, path: Path, *, vfs: str | None = None) -> None:
+        self.path = path
+        self._suspect = False
+        self._wait_began = 0.0
+        self._sync = ""
+        with translated(path):
+            self._db = apsw.Connection(str(path), vfs=vfs)
+            self._db.set_busy_handler(self._wait)
+            self._db.pragma("journal_mode", "wal")
+            self._db.pragma("temp_store", "memory")
+            self._db.pragma("cache_size", -32_000)
+        path.chmod(0o600)
+
+    def rows(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> list[tuple[Any, ...]]:
+        with translated(self.path):
+            return self._db.execute(sql, values).fetchall()
+
+    def one(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> tuple[Any, ...] | None:
+        with translated(self.path):
+            return self._db.execute(sql, values).fetchone()
+
+    def run(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> None:
+        with translated(self.path):
+            self._db.execute(sql, values)
+
+    def run_many(self, sql: str, values: Sequence[Sequence[Any]]) -> None:
+        if values:
+            with translated(self.path):
+                self._db.executemany(sql, values)
+
+    @contextmanager
+    def writing(self, *, durable: bool) -> Iterator[None]:
+        """One write transaction. Durable: on the disk when it returns; else it may roll back on power loss."""
+        self._distrust_after_failed_sync()
+        self._set_sync("full" if durable else "normal")
+        self.run("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._commit()
+        except BaseException:
+            self._roll_back()
+            raise
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Everything read inside is of one moment."""
+        if self._db.in_transaction:
+            yield
+            return
+        self.run("BEGIN")
+        try:
+            yield
+        finally:
+            self._roll_back()
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._db.in_transaction
+
+    def close(self) -> None:
+        with translated(self.path):
+            self._db.close()
+
+    def _set_sync(self, level: str) -> None:
+        if self._sync != level:
+            self.run(f"PRAGMA synchronous={level}")
+            self._sync = level
+
+    def _commit(self) -> None:
+        try:
+            with translated(self.path):
+                self._db.execute("COMMIT")
+        except StoreError as error:
+            self._suspect = _is_failed_sync(error.__cause__)
+            raise
+
+    def _roll_back(self) -> None:
+        if self._db.in_transaction:
+            self.run("ROLLBACK")
+
+    def _distrust_after_failed_sync(self) -> None:
+        # A failed fsync may have dropped earlier frames of the log that nobody was promised yet but that later,
+        # promised ones would stand on. The pages are copied into the database and synced there before anything
+        # else is accepted; if that fails too, the write is refused.
+        if self._suspect:
+            with translated(self.path):
+                self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            self._suspect = False
+
+    def _wait(self, attempts: int) -> bool:
+        if attempts == 0:
+            self._wait_began = time.monotonic()
+        elif time.monotonic() - self._wait_began > BUSY_SECONDS:
+            return False
+        time.sleep(random.uniform(0.0003, 0.003))
+        return True
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """SQLite's errors in our own words."""
+    try:
+        yield
+    except apsw.BusyError as error:
+        raise StoreBusy(f"{path.name}: another process held the lock for {BUSY_SECONDS:.0f} s; try again") from error
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise Corrupt(f"{path.name} is damaged: {error}") from error
+    except apsw.FullError as error:
+        raise StoreError(
+            f"the disk is full; nothing was changed. Free some space beside {path.name} and try again"
+        ) from error
+    except (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.NoMemError) as error:
+        raise StoreError(
+            f"{path.name}: {error}; the change was not acknowledged. Check the disk and try again"
+        ) from error
+    except apsw.Error as error:
+        raise StoreError(f"{path.name}: {error}") from error
+
+
+def _is_failed_sync(error: BaseException | None) -> bool:
+    return isinstance(error, apsw.IOError) and getattr(error, "extendedresult", 0) in (
+        apsw.SQLITE_IOERR_FSYNC,
+        apsw.SQLITE_IOERR_DIR_FSYNC,
+    )

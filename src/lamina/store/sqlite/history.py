@@ -1,0 +1,336 @@
+"""history.db: the journal. Headers form a hash chain; everything that is text stands apart and can be erased."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lamina.atom.atom import Atom
+from lamina.atom.claim import claim_of
+from lamina.atom.identity import AtomId
+from lamina.atom.record import Record, apply_difference, from_record, to_record
+from lamina.atom.scope import Scope
+from lamina.atom.status import Status
+from lamina.atom.trust import Origin
+from lamina.errors import StoreTooNew
+from lamina.store.base import Changed, Commit, CommitId, Entry, Filter, Version
+from lamina.store.sqlite.database import Database
+from lamina.text.normal import normal_form
+
+FORMAT = 1
+
+_SCHEMA = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE commits(
+  seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, scope TEXT NOT NULL, actor TEXT NOT NULL,
+  origin TEXT NOT NULL, verb TEXT NOT NULL, key TEXT UNIQUE, batch TEXT, undoes TEXT,
+  root BLOB NOT NULL, hash BLOB NOT NULL);
+CREATE TABLE reasons(seq INTEGER PRIMARY KEY, commitment BLOB NOT NULL, salt BLOB, body TEXT);
+CREATE TABLE versions(
+  seq INTEGER NOT NULL, n INTEGER NOT NULL, atom_id TEXT NOT NULL, revision INTEGER NOT NULL, scope TEXT NOT NULL,
+  old_status TEXT, status TEXT NOT NULL, commitment BLOB NOT NULL, salt BLOB, body TEXT,
+  PRIMARY KEY(seq, n)) WITHOUT ROWID;
+CREATE UNIQUE INDEX versions_of ON versions(atom_id, revision);
+CREATE TABLE heads(
+  atom_id TEXT PRIMARY KEY, revision INTEGER NOT NULL, scope TEXT NOT NULL, status TEXT NOT NULL, kind TEXT NOT NULL,
+  memory_type TEXT NOT NULL, subject TEXT NOT NULL, claim TEXT, session_id TEXT, content_hash BLOB,
+  valid_from INTEGER, valid_until INTEGER, recorded_at INTEGER NOT NULL, record TEXT NOT NULL);
+CREATE INDEX heads_by_claim ON heads(scope, claim) WHERE claim IS NOT NULL;
+CREATE INDEX heads_by_session ON heads(scope, session_id) WHERE session_id IS NOT NULL;
+CREATE INDEX heads_by_content ON heads(scope, content_hash) WHERE content_hash IS NOT NULL;
+CREATE INDEX heads_by_time ON heads(recorded_at DESC, atom_id);
+CREATE TABLE files(
+  path TEXT PRIMARY KEY, atom_id TEXT, state TEXT NOT NULL, data BLOB, size INTEGER, mtime_ns INTEGER,
+  ctime_ns INTEGER, inode INTEGER, checked_ns INTEGER NOT NULL);
+CREATE INDEX files_by_atom ON files(atom_id) WHERE atom_id IS NOT NULL;
+CREATE TABLE outbox(
+  path TEXT PRIMARY KEY, atom_id TEXT NOT NULL, base BLOB, ours TEXT NOT NULL, moved_from TEXT,
+  written_ns INTEGER, boot TEXT);
+CREATE TABLE swapped(sha256 TEXT PRIMARY KEY, data BLOB NOT NULL, at_ns INTEGER NOT NULL);
+CREATE TABLE problems(
+  path TEXT NOT NULL, kind TEXT NOT NULL, line INTEGER NOT NULL, atom_id TEXT, message TEXT NOT NULL,
+  at INTEGER NOT NULL, PRIMARY KEY(path, kind)) WITHOUT ROWID;
+CREATE TABLE signals(
+  atom_id TEXT PRIMARY KEY, quality_score REAL NOT NULL, recall_count INTEGER NOT NULL, last_recalled_at INTEGER);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A version about to be put down: the atom before and after, and the fields set."""
+
+    old: Atom | None
+    new: Atom
+    fields: Record
+
+
+class History:
+    """Reads and appends the journal; knows no rules."""
+
+    def __init__(self, path: Path, *, vfs: str | None = None) -> None:
+        self.db = Database(path, vfs=vfs)
+        if self.db.rows("PRAGMA user_version")[0][0] == 0:
+            self._create()
+        found = self.db.rows("PRAGMA user_version")[0][0]
+        if found > FORMAT:
+            self.db.close()
+            raise StoreTooNew(
+                f"{path.name} has format {found}, this lamina reads up to {FORMAT}; upgrade lamina to open it"
+            )
+
+    def _create(self) -> None:
+        with self.db.writing(durable=True):
+            if self.db.rows("PRAGMA user_version")[0][0] == 0:
+                self.db.run(_SCHEMA)
+                self.db.run("INSERT INTO meta VALUES('store_key', ?)", (os.urandom(32),))
+                self.db.run("INSERT INTO meta VALUES('store_id', ?)", (os.urandom(16).hex(),))
+                self.db.run(f"PRAGMA user_version={FORMAT}")
+
+    def meta(self, key: str) -> Any:
+        found = self.db.one("SELECT value FROM meta WHERE key=?", (key,))
+        return found[0] if found else None
+
+    def tip(self) -> tuple[int, datetime | None, bytes]:
+        """The last sequence number, its time and its hash."""
+        found = self.db.one("SELECT seq, at, hash FROM commits ORDER BY seq DESC LIMIT 1")
+        return (found[0], moment(found[1]), found[2]) if found else (0, None, b"")
+
+    def position(self) -> int:
+        found = self.db.one("SELECT max(seq) FROM commits")
+        return int(found[0] or 0) if found else 0
+
+    def commit_of_key(self, key: str) -> tuple[CommitId, int, datetime] | None:
+        found = self.db.one("SELECT id, seq, at FROM commits WHERE key=?", (key,))
+        return (CommitId(found[0]), found[1], moment(found[2])) if found else None
+
+    def heads(self, ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
+        found: dict[AtomId, Atom] = {}
+        for batch in _batches(list(ids)):
+            marks = ",".join("?" * len(batch))
+            for record, revision in self.db.rows(
+                f"SELECT record, revision FROM heads WHERE atom_id IN ({marks})", batch
+            ):
+                atom = from_record(json.loads(record), revision)
+                found[atom.id] = atom
+        return found
+
+    def holders(self, scope: Scope, claim: str) -> list[Atom]:
+        """The active atoms that fill a claim."""
+        return [
+            from_record(json.loads(record), revision)
+            for record, revision in self.db.rows(
+                "SELECT record, revision FROM heads WHERE scope=? AND claim=? AND status='active'", (scope, claim)
+            )
+        ]
+
+    def read(self, wanted: Filter) -> list[Atom]:
+        where, values = _where(wanted)
+        limit = "" if wanted.limit is None else f" LIMIT {int(wanted.limit)} OFFSET {int(wanted.offset)}"
+        return [
+            from_record(json.loads(record), revision)
+            for record, revision in self.db.rows(
+                f"SELECT record, revision FROM heads WHERE {where} ORDER BY recorded_at DESC, atom_id{limit}", values
+            )
+        ]
+
+    def all_ids(self) -> list[AtomId]:
+        return [AtomId(row[0]) for row in self.db.rows("SELECT atom_id FROM heads ORDER BY atom_id")]
+
+    def changed_since(self, seq: int) -> list[AtomId]:
+        return [
+            AtomId(row[0])
+            for row in self.db.rows("SELECT DISTINCT atom_id FROM versions WHERE seq>? ORDER BY atom_id", (seq,))
+        ]
+
+    def append(self, commit: Commit, commit_id: CommitId, at: datetime, written: Sequence[Written]) -> int:
+        """Put a commit and its versions down; the caller holds the write transaction."""
+        last, _, previous = self.tip()
+        seq = last + 1
+        salt, commitment = _sealed(commit.reason)
+        self.db.run("INSERT INTO reasons VALUES(?,?,?,?)", (seq, commitment, salt, commit.reason))
+        root = hashlib.sha256(commitment)
+        rows = []
+        for n, each in enumerate(written, 1):
+            body = _dump(each.fields)
+            salt, commitment = _sealed(body)
+            root.update(commitment)
+            old_status = each.old.status.value if each.old else None
+            rows.append((seq, n, each.new.id, each.new.revision, each.new.scope, old_status, each.new.status.value,
+                         commitment, salt, body))  # fmt: skip
+        self.db.run_many("INSERT INTO versions VALUES(?,?,?,?,?,?,?,?,?,?)", rows)
+        self.db.run_many(
+            "INSERT OR REPLACE INTO heads VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", [_head(each.new) for each in written]
+        )
+        header = (seq, commit_id, millis(at), commit.scope, commit.actor, commit.origin.value, commit.verb, commit.key,
+                  commit.batch, commit.undoes, root.digest())  # fmt: skip
+        self.db.run("INSERT INTO commits VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", (*header, _link(previous, header)))
+        return seq
+
+    def entries(self, scopes: Sequence[Scope], since: int, commit: str | None, limit: int | None) -> list[Entry]:
+        marks = ",".join("?" * len(scopes))
+        sql = (
+            "SELECT c.seq, c.id, c.at, c.scope, c.actor, c.origin, c.verb, r.body, c.batch, c.undoes FROM commits c "
+            "LEFT JOIN reasons r ON r.seq=c.seq WHERE c.seq>? AND EXISTS("
+            f"SELECT 1 FROM versions v WHERE v.seq=c.seq AND v.scope IN ({marks}))"
+        )
+        values: list[Any] = [since, *scopes]
+        if commit is not None:
+            sql += " AND c.id=?"
+            values.append(commit)
+        sql += " ORDER BY c.seq DESC" + (f" LIMIT {int(limit)}" if limit is not None else "")
+        with self.db.reading():
+            return [self._entry(row, scopes) for row in reversed(self.db.rows(sql, values))]
+
+    def _entry(self, row: tuple[Any, ...], scopes: Sequence[Scope]) -> Entry:
+        seq, id_, at, scope, actor, origin, verb, reason, batch, undoes = row
+        changes = tuple(
+            Changed(
+                AtomId(atom_id), revision, json.loads(body) if body else {}, Status(old) if old else None, Status(new)
+            )
+            for atom_id, revision, in_scope, old, new, body in self.db.rows(
+                "SELECT atom_id, revision, scope, old_status, status, body FROM versions WHERE seq=? ORDER BY n", (seq,)
+            )
+            if in_scope in scopes
+        )
+        return Entry(seq, CommitId(id_), moment(at), Scope(scope), actor, Origin(origin), verb, reason or "", batch,
+                     CommitId(undoes) if undoes else None, changes)  # fmt: skip
+
+    def versions(self, atom_id: AtomId) -> list[Version]:
+        found: list[Version] = []
+        atom: Atom | None = None
+        for seq, revision, old, body, id_, at, actor, verb, reason in self.db.rows(
+            "SELECT v.seq, v.revision, v.old_status, v.body, c.id, c.at, c.actor, c.verb, r.body FROM versions v "
+            "JOIN commits c ON c.seq=v.seq LEFT JOIN reasons r ON r.seq=v.seq WHERE v.atom_id=? ORDER BY v.revision",
+            (atom_id,),
+        ):
+            fields = json.loads(body)
+            atom = apply_difference(atom, fields, revision)
+            found.append(
+                Version(
+                    atom,
+                    frozenset(fields),
+                    seq,
+                    CommitId(id_),
+                    moment(at),
+                    actor,
+                    verb,
+                    reason or "",
+                    Status(old) if old else None,
+                )
+            )
+        return found
+
+    def broken_links(self) -> list[str]:
+        """Where the hash chain does not hold: an entry edited, removed, reordered or cut off in the middle."""
+        found: list[str] = []
+        previous, expected = b"", 1
+        with self.db.reading():
+            for row in self.db.rows("SELECT * FROM commits ORDER BY seq"):
+                *header, digest = row
+                seq = header[0]
+                if seq != expected:
+                    found.append(f"journal: commits {expected} to {seq - 1} are missing")
+                if digest != _link(previous, tuple(header)):
+                    found.append(f"journal: commit {seq} does not fit the one before it")
+                if not self._sealed_as_promised(seq, header[10]):
+                    found.append(f"journal: what commit {seq} says was changed afterwards")
+                previous, expected = digest, seq + 1
+        return found
+
+    def _sealed_as_promised(self, seq: int, root: bytes) -> bool:
+        rows = self.db.rows(
+            "SELECT 0, commitment, salt, body FROM reasons WHERE seq=? "
+            "UNION ALL SELECT n, commitment, salt, body FROM versions WHERE seq=? ORDER BY 1",
+            (seq, seq),
+        )
+        digest = hashlib.sha256(b"".join(row[1] for row in rows)).digest()
+        whole = all(body is None or _commitment(salt, body) == commitment for _, commitment, salt, body in rows)
+        return whole and digest == root
+
+
+def millis(at: datetime) -> int:
+    return int(at.timestamp() * 1000)
+
+
+def moment(at: int) -> datetime:
+    return datetime.fromtimestamp(at // 1000, UTC).replace(microsecond=at % 1000 * 1000)
+
+
+def content_key(content: str) -> bytes | None:
+    """By which two contents are found to say the same words; None where there are no words."""
+    form = normal_form(content)
+    return hashlib.blake2b(form.encode(), digest_size=16).digest() if form else None
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _sealed(body: str) -> tuple[bytes, bytes]:
+    salt = os.urandom(16)
+    return salt, _commitment(salt, body)
+
+
+def _commitment(salt: bytes, body: str) -> bytes:
+    return hashlib.sha256(salt + body.encode()).digest()
+
+
+def _link(previous: bytes, header: Sequence[Any]) -> bytes:
+    fields = [each.hex() if isinstance(each, bytes) else each for each in header]
+    return hashlib.sha256(previous + _dump(fields).encode()).digest()
+
+
+def _head(atom: Atom) -> tuple[Any, ...]:
+    claim = claim_of(atom)
+    return (
+        atom.id, atom.revision, atom.scope, atom.status.value, atom.kind, atom.memory_type.value,
+        normal_form(atom.subject), str(claim) if claim else None, atom.session_id,
+        None if atom.is_segment else content_key(atom.content),
+        millis(atom.valid_from) if atom.valid_from else None, millis(atom.valid_until) if atom.valid_until else None,
+        millis(atom.recorded_at or atom.observed_at), _dump(to_record(atom)),
+    )  # fmt: skip
+
+
+def _where(wanted: Filter) -> tuple[str, list[Any]]:
+    parts: list[str] = []
+    values: list[Any] = []
+
+    def among(column: str, options: Iterable[str] | None) -> None:
+        if options is not None:
+            chosen = [str(option) for option in options]
+            parts.append(f"{column} IN ({','.join('?' * len(chosen))})")
+            values.extend(chosen)
+
+    def equals(column: str, value: object) -> None:
+        if value is not None:
+            parts.append(f"{column}=?")
+            values.append(value)
+
+    among("scope", wanted.scopes)
+    among("atom_id", wanted.ids)
+    among("status", wanted.statuses)
+    among("kind", wanted.kinds)
+    among("memory_type", wanted.memory_types)
+    equals("subject", normal_form(wanted.subject) if wanted.subject else None)
+    equals("claim", wanted.claim)
+    equals("session_id", wanted.session_id)
+    if wanted.content is not None:
+        key = content_key(wanted.content)
+        parts.append("content_hash=?" if key else "0")
+        values.extend([key] if key else [])
+    if wanted.valid_at is not None:
+        at = millis(wanted.valid_at)
+        parts.append("coalesce(valid_from, ?)<=? AND ?<coalesce(valid_until, ?+1)")
+        values.extend([at, at, at, at])
+    return " AND ".join(parts), values
+
+
+def _batches(ids: list[AtomId], size: int = 500) -> Iterable[list[AtomId]]:
+    for start in range(0, len(ids), size):
+        yield ids[start : start + size]

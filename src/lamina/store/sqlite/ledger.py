@@ -1,0 +1,306 @@
+"""The ledger of files in history.db. Written without an fsync of its own: what is lost is found out again from the disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from lamina.atom.atom import Atom, Signals
+from lamina.atom.identity import AtomId
+from lamina.atom.record import from_record
+from lamina.atom.status import ENDED
+from lamina.clock import Clock, disk_time_ns
+from lamina.store.base import Change, Seen
+from lamina.store.ledger import FileLine, FileRow, FileState, Pending, Problem
+from lamina.store.sqlite.database import Database
+from lamina.store.sqlite.history import millis, moment
+from lamina.vault import codec, layout
+from lamina.vault.files import Stamp
+from lamina.vault.links import Link
+
+SETTLED_NS = 120 * 10**9
+"""After this long a written file has reached the disk (the kernel writes back within about 35 s)."""
+
+SWAPPED_KEPT_NS = 24 * 3600 * 10**9
+
+
+class SqliteLedger:
+    """Files, outbox, problems and signals."""
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db = db
+        self._clock = clock
+        self._boot = _boot_id()
+
+    def lines(self) -> list[FileLine]:
+        return [
+            _line(row)
+            for row in self._db.rows(
+                "SELECT path, atom_id, state, size, mtime_ns, ctime_ns, inode, checked_ns FROM files"
+            )
+        ]
+
+    def row(self, path: str) -> FileRow | None:
+        return self._row("f.path=?", path)
+
+    def row_of(self, atom_id: AtomId) -> FileRow | None:
+        return self._row("f.atom_id=?", atom_id)
+
+    def _row(self, where: str, value: str) -> FileRow | None:
+        found = self._db.one(
+            "SELECT f.path, f.atom_id, f.state, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.checked_ns, f.data, o.base, o.ours, "
+            f"o.path IS NOT NULL AND o.written_ns IS NULL FROM files f LEFT JOIN outbox o ON o.path=f.path WHERE {where}",
+            (value,),
+        )
+        if found is None:
+            return None
+        *line, data, base, ours, pending = found
+        return FileRow(_line(line), data or b"", base, tuple(json.loads(ours)) if ours else (), bool(pending))
+
+    def head(self, atom_id: AtomId) -> Atom:
+        ((record, revision),) = self._db.rows("SELECT record, revision FROM heads WHERE atom_id=?", (atom_id,))
+        return from_record(json.loads(record), revision)
+
+    def atom_named(self, name: str) -> AtomId | None:
+        found = self._db.rows(
+            "SELECT atom_id FROM files WHERE atom_id IS NOT NULL AND (path=?1 || '.md' OR substr(path, -length(?1)-4)='/' || ?1 || '.md') "
+            "UNION SELECT atom_id FROM heads WHERE json_extract(record, '$.source_ref')=?1",
+            (name,),
+        )
+        return AtomId(found[0][0]) if len(found) == 1 else None
+
+    def paths_of(self, ids: Iterable[AtomId]) -> dict[AtomId, str]:
+        wanted = list(ids)
+        marks = ",".join("?" * len(wanted))
+        return {
+            AtomId(atom_id): path
+            for atom_id, path in self._db.rows(
+                f"SELECT atom_id, path FROM files WHERE state!='gone' AND atom_id IN ({marks})", wanted
+            )
+        }
+
+    def pending(self, limit: int) -> list[Pending]:
+        return self._pending("o.written_ns IS NULL", (limit,))
+
+    def unsure(self) -> list[Pending]:
+        with self._db.writing(durable=False):
+            self._db.run("DELETE FROM outbox WHERE boot=? AND written_ns<?", (self._boot, disk_time_ns() - SETTLED_NS))
+        return self._pending("o.boot!=?", (self._boot, -1))
+
+    def _pending(self, where: str, values: tuple[Any, ...]) -> list[Pending]:
+        return [
+            Pending(path, AtomId(atom_id), data, base, tuple(json.loads(ours)), moved_from)
+            for path, atom_id, data, base, ours, moved_from in self._db.rows(
+                "SELECT o.path, o.atom_id, f.data, o.base, o.ours, o.moved_from FROM outbox o JOIN files f ON f.path=o.path "
+                f"WHERE {where} ORDER BY o.rowid LIMIT ?",
+                values,
+            )
+        ]
+
+    def publish(self, changed: Sequence[tuple[Atom | None, Change]]) -> None:
+        """Put the files of changed atoms into the outbox; the caller holds the commit's transaction."""
+        stems: dict[str, str] = {
+            each.atom.id: layout.stem(layout.path_for(each.atom)) for old, each in changed if not old
+        }
+
+        def link(atom_id: str) -> str:
+            if atom_id not in stems:
+                found = self.paths_of([AtomId(atom_id)])
+                stems[atom_id] = layout.stem(found[AtomId(atom_id)]) if found else atom_id
+            return stems[atom_id]
+
+        fresh: list[tuple[Any, ...]] = []
+        for old, change in changed:
+            if change.file_gone:
+                self._mark_gone("atom_id", change.atom.id)
+            elif old is None and change.seen is None:
+                fresh.append((layout.path_for(change.atom), change.atom.id, codec.render(change.atom, None, link)))
+            else:
+                self._publish_change(old, change.atom, change.seen, link)
+        self._db.run_many("INSERT INTO files(path, atom_id, state, data, checked_ns) VALUES(?,?,'atom',?,0)", fresh)
+        self._db.run_many("INSERT INTO outbox(path, atom_id, ours) VALUES(?,?,'[]')", [row[:2] for row in fresh])
+
+    def _publish_change(self, old: Atom | None, new: Atom, seen: Seen | None, link: Link) -> None:
+        row = self.row_of(new.id)
+        if seen is not None:
+            self._take_in(new.id, seen, row)
+            row = self.row(seen.path)
+        if row is None:
+            self._enqueue(layout.path_for(new), new.id, codec.render(new, None, link), None, (), None)
+            return
+        if row.line.state is FileState.GONE:
+            if new.status in ENDED:
+                return
+            self._db.run("DELETE FROM files WHERE path=?", (row.line.path,))
+            self._enqueue(row.line.path, new.id, codec.render(new, row.data, link), None, row.ours, None)
+            return
+        data = codec.render(new, row.data, link)
+        path = row.line.path
+        target = layout.path_for(new) if old is not None and path == layout.path_for(old) else path
+        swapped_for = (seen.swapped_for,) if seen and seen.swapped_for else ()
+        if data == row.data and target == path and not swapped_for:
+            return
+        base = row.base if row.pending else row.data
+        ours = (*row.ours, _sha(row.data), *swapped_for)
+        self._db.run("DELETE FROM outbox WHERE path=?", (path,))
+        self._db.run("DELETE FROM files WHERE path=?", (path,))
+        self._enqueue(target, new.id, data, base, ours, path if target != path else None)
+
+    def _take_in(self, atom_id: AtomId, seen: Seen, row: FileRow | None) -> None:
+        if row is not None and row.line.path != seen.path:
+            self._db.run("DELETE FROM files WHERE path=?", (row.line.path,))
+            self._db.run("DELETE FROM outbox WHERE path=?", (row.line.path,))
+        self._put(seen.path, atom_id, FileState.ATOM, seen.data, seen.stamp, seen.checked_ns)
+        self._db.run("DELETE FROM outbox WHERE path=?", (seen.path,))
+
+    def _enqueue(
+        self, path: str, atom_id: AtomId, data: bytes, base: bytes | None, ours: tuple[str, ...], moved_from: str | None
+    ) -> None:
+        before = self._db.one("SELECT moved_from FROM outbox WHERE path=?", (path,))
+        self._put(path, atom_id, FileState.ATOM, data, None, 0)
+        self._db.run(
+            "INSERT OR REPLACE INTO outbox(path, atom_id, base, ours, moved_from) VALUES(?,?,?,?,?)",
+            (path, atom_id, base, json.dumps(ours), moved_from or (before[0] if before else None)),
+        )
+
+    def wrote(self, written: Iterable[tuple[str, Stamp]], checked_ns: int, came_out: Iterable[bytes] = ()) -> None:
+        done = list(written)
+        with self._db.writing(durable=False):
+            self._stamp(done, checked_ns)
+            self._db.run("DELETE FROM swapped WHERE at_ns<?", (checked_ns - SWAPPED_KEPT_NS,))
+            self._db.run_many(
+                "INSERT OR REPLACE INTO swapped VALUES(?,?,?)", [(_sha(data), data, checked_ns) for data in came_out]
+            )
+            self._db.run_many(
+                "UPDATE outbox SET base=NULL, moved_from=NULL, written_ns=?, boot=? WHERE path=?",
+                [(checked_ns, self._boot, path) for path, _ in done],
+            )
+
+    def came_out(self, sha256: str) -> bytes | None:
+        found = self._db.one("SELECT data FROM swapped WHERE sha256=?", (sha256,))
+        return found[0] if found else None
+
+    def unchanged(self, seen: Iterable[tuple[str, Stamp]], checked_ns: int) -> None:
+        with self._db.writing(durable=False):
+            self._stamp(list(seen), checked_ns)
+
+    def _stamp(self, seen: list[tuple[str, Stamp]], checked_ns: int) -> None:
+        self._db.run_many(
+            "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, inode=?, checked_ns=? WHERE path=?",
+            [(s.size, s.mtime_ns, s.ctime_ns, s.inode, checked_ns, path) for path, s in seen],
+        )
+
+    def saw(
+        self, path: str, data: bytes, stamp: Stamp, checked_ns: int, atom_id: AtomId | None, state: FileState
+    ) -> None:
+        with self._db.writing(durable=False):
+            self._put(path, atom_id, state, data, stamp, checked_ns)
+
+    def moved(self, old: str, new: str, stamp: Stamp, checked_ns: int) -> None:
+        with self._db.writing(durable=False):
+            self._db.run("DELETE FROM files WHERE path=? AND state!='atom'", (new,))
+            self._db.run("UPDATE files SET path=?, state='atom' WHERE path=?", (new, old))
+            self._db.run("UPDATE outbox SET path=? WHERE path=?", (new, old))
+            self._stamp([(new, stamp)], checked_ns)
+
+    def gone(self, path: str) -> None:
+        with self._db.writing(durable=False):
+            self._mark_gone("path", path)
+
+    def _mark_gone(self, column: str, value: str) -> None:
+        self._db.run(f"UPDATE files SET state='gone' WHERE {column}=?", (value,))
+        self._db.run(f"DELETE FROM outbox WHERE {column}=?", (value,))
+
+    def withdrawn(self, pending: Pending) -> None:
+        with self._db.writing(durable=False):
+            self._db.run("DELETE FROM outbox WHERE path=?", (pending.path,))
+            self._put(pending.path, pending.atom_id, FileState.BAD, pending.base or b"", Stamp(-1, 0, 0, 0), 0)
+
+    def forget_file(self, path: str) -> None:
+        with self._db.writing(durable=False):
+            self._db.run("DELETE FROM files WHERE path=? AND state IN ('foreign', 'bad')", (path,))
+
+    def _put(
+        self, path: str, atom_id: AtomId | None, state: FileState, data: bytes, stamp: Stamp | None, checked_ns: int
+    ) -> None:
+        parts = (stamp.size, stamp.mtime_ns, stamp.ctime_ns, stamp.inode) if stamp else (None, None, None, None)
+        self._db.run(
+            "INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?)",
+            (path, atom_id, state.value, data, *parts, checked_ns),
+        )
+
+    def problems(self) -> list[Problem]:
+        return [
+            Problem(path, kind, message, line, AtomId(atom_id) if atom_id else None, moment(at))
+            for path, kind, line, atom_id, message, at in self._db.rows(
+                "SELECT * FROM problems ORDER BY at, path, kind"
+            )
+        ]
+
+    def report(self, problem: Problem) -> None:
+        known = self._db.one("SELECT line, message FROM problems WHERE path=? AND kind=?", (problem.path, problem.kind))
+        if known == (problem.line, problem.message):
+            return
+        with self._db.writing(durable=False):
+            self._db.run(
+                "INSERT OR REPLACE INTO problems VALUES(?,?,?,?,?,?)",
+                (problem.path, problem.kind, problem.line, problem.atom_id, problem.message, millis(self._clock.now())),
+            )
+
+    def clear(self, path: str, kinds: Iterable[str] | None = None) -> None:
+        chosen = list(kinds) if kinds is not None else None
+        if self._db.one("SELECT 1 FROM problems WHERE path=?", (path,)) is None:
+            return
+        with self._db.writing(durable=False):
+            if chosen is None:
+                self._db.run("DELETE FROM problems WHERE path=?", (path,))
+            else:
+                self._db.run_many("DELETE FROM problems WHERE path=? AND kind=?", [(path, kind) for kind in chosen])
+
+    def signals(self, atom_id: AtomId) -> Signals:
+        found = self._db.one(
+            "SELECT quality_score, recall_count, last_recalled_at FROM signals WHERE atom_id=?", (atom_id,)
+        )
+        return Signals(found[0], found[1], moment(found[2]) if found[2] is not None else None) if found else Signals()
+
+    def set_signals(self, atom_id: AtomId, signals: Signals) -> None:
+        last = millis(signals.last_recalled_at) if signals.last_recalled_at else None
+        with self._db.writing(durable=False):
+            self._db.run(
+                "INSERT OR REPLACE INTO signals VALUES(?,?,?,?)",
+                (atom_id, signals.quality_score, signals.recall_count, last),
+            )
+
+    def summary(self) -> dict[str, int]:
+        states = dict(self._db.rows("SELECT state, count(*) FROM files GROUP BY state"))
+        waiting = self._db.one("SELECT count(*) FROM outbox WHERE written_ns IS NULL")
+        problems = self._db.one("SELECT count(*) FROM problems")
+        return {
+            "files": states.get("atom", 0),
+            "foreign": states.get("foreign", 0),
+            "unreadable": states.get("bad", 0),
+            "to_write": waiting[0] if waiting else 0,
+            "problems": problems[0] if problems else 0,
+        }
+
+
+def _line(row: Iterable[Any]) -> FileLine:
+    path, atom_id, state, size, mtime_ns, ctime_ns, inode, checked_ns = row
+    stamp = Stamp(size, mtime_ns, ctime_ns, inode) if size is not None else None
+    return FileLine(path, AtomId(atom_id) if atom_id else None, FileState(state), stamp, checked_ns)
+
+
+def _sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _boot_id() -> str:
+    """What changes when the machine starts anew."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return f"booted-{round((time.time() - time.monotonic()) / 60)}"

@@ -1,0 +1,186 @@
+"""The embedded store: history.db is the truth, index.db follows it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from lamina.atom.atom import Atom
+from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.record import difference
+from lamina.atom.scope import Scope
+from lamina.clock import Clock
+from lamina.store import rules
+from lamina.store.base import Change, Commit, CommitId, Committed, Edge, Entry, Filter, Match, TextQuery, Version
+from lamina.store.sqlite.database import Corrupt
+from lamina.store.sqlite.history import History, Written
+from lamina.store.sqlite.index import Index
+from lamina.store.sqlite.ledger import SqliteLedger
+
+REPLAY_AT_ONCE = 2000
+
+T = TypeVar("T")
+
+
+class SqliteStore:
+    """Two SQLite files in one folder. Threads share it through one lock, processes through SQLite's own."""
+
+    def __init__(self, folder: Path, clock: Clock, *, vfs: str | None = None) -> None:
+        self._folder, self._clock, self._vfs = folder, clock, vfs
+        self._lock = threading.RLock()
+        self._ids = IdSource(os.urandom)
+        self._history = History(folder / "history.db", vfs=vfs)
+        self._index = self._open_index()
+        self.ledger = SqliteLedger(self._history.db, self._clock)
+
+    def commit(self, commit: Commit) -> Committed:
+        """Look the key up, check every change against what stands, write it down once, and let the index follow."""
+        with self._lock, self._history.db.writing(durable=True):
+            before = self._history.commit_of_key(commit.key) if commit.key else None
+            if before is not None:
+                return self._repeated(*before)
+            at = self._next_time()
+            heads = self._history.heads(change.atom.id for change in commit.changes)
+            pairs = [
+                (heads.get(change.atom.id), rules.accepted(change, heads, commit, at)) for change in commit.changes
+            ]
+            written = _versions(pairs)
+            if not written:
+                self.ledger.publish([pair for pair in pairs if pair[1].seen or pair[1].file_gone])
+                return Committed(None, 0, at, tuple(change.atom for _, change in pairs))
+            commit_id = CommitId(self._ids.new(at))
+            seq = self._history.append(commit, commit_id, at, written)
+            rules.check_chains(written, self._history.heads)
+            rules.check_claims(written, self._history.holders)
+            self.ledger.publish(pairs)
+        return Committed(commit_id, seq, at, tuple(change.atom for _, change in pairs))
+
+    def _repeated(self, commit_id: CommitId, seq: int, at: datetime) -> Committed:
+        ids = [row[0] for row in self._history.db.rows("SELECT atom_id FROM versions WHERE seq=? ORDER BY n", (seq,))]
+        heads = self._history.heads(AtomId(each) for each in ids)
+        return Committed(commit_id, seq, at, tuple(heads[AtomId(each)] for each in ids), repeated=True)
+
+    def _next_time(self) -> datetime:
+        now, (_, last, _) = self._clock.now(), self._history.tip()
+        return max(now, last) if last else now
+
+    def read(self, wanted: Filter) -> list[Atom]:
+        with self._lock:
+            return self._history.read(wanted)
+
+    def versions(self, atom_id: AtomId) -> list[Version]:
+        with self._lock:
+            return self._history.versions(atom_id)
+
+    def journal(
+        self, scopes: Sequence[Scope], since: int = 0, *, commit: str | None = None, limit: int | None = None
+    ) -> list[Entry]:
+        with self._lock:
+            return self._history.entries(scopes, since, commit, limit)
+
+    def search(self, query: TextQuery) -> list[Match]:
+        if not query.tokens:
+            return []
+        with self._lock:
+            self.catch_up()
+            return self._mending(lambda: self._index.search(query))
+
+    def edges(self, ids: Iterable[AtomId], scopes: Sequence[Scope]) -> list[Edge]:
+        wanted = list(ids)
+        with self._lock:
+            self.catch_up()
+            return self._mending(lambda: self._index.edges(wanted, scopes))
+
+    def position(self) -> int:
+        with self._lock:
+            return self._history.position()
+
+    def catch_up(self) -> None:
+        """Bring the index to the last commit; cheap when it is there already."""
+        with self._lock:
+            self._mending(self._replay)
+
+    def rebuild(self) -> int:
+        with self._lock:
+            with self._index.db.writing(durable=False):
+                self._index.empty()
+                self._apply_since(0)
+            return len(self._history.all_ids())
+
+    def check(self) -> list[str]:
+        with self._lock:
+            found = self._history.broken_links()
+            kept = self.dump()
+            self.rebuild()
+            if kept != self.dump():
+                found.append("index: it differed from the journal and was rebuilt")
+            return found
+
+    def dump(self) -> list[str]:
+        """Everything the index holds, in canonical order."""
+        with self._lock:
+            self.catch_up()
+            return list(self._index.dump())
+
+    def close(self) -> None:
+        with self._lock:
+            self._index.db.close()
+            self._history.db.close()
+
+    def _replay(self) -> None:
+        if self._index.applied == self._history.position():
+            return
+        with self._index.db.writing(durable=False):
+            applied = self._index.applied
+            if applied > self._history.position():
+                self._index.empty()
+                applied = 0
+            self._apply_since(applied)
+
+    def _apply_since(self, applied: int) -> None:
+        with self._history.db.reading():
+            position = self._history.position()
+            ids = self._history.changed_since(applied) if applied else self._history.all_ids()
+            for start in range(0, len(ids), REPLAY_AT_ONCE):
+                heads = self._history.heads(ids[start : start + REPLAY_AT_ONCE])
+                self._index.apply((heads[each] for each in sorted(heads)), position)
+            self._index.apply((), position)
+
+    def _mending(self, work: Callable[[], T]) -> T:
+        """Do the work; if the index turns out damaged, throw it away, make it anew and do the work again."""
+        try:
+            return work()
+        except Corrupt:
+            self._discard_index()
+            self._index = self._open_index()
+            self._replay()
+            return work()
+
+    def _open_index(self) -> Index:
+        store_id = str(self._history.meta("store_id"))
+        try:
+            return Index(self._folder / "index.db", store_id, vfs=self._vfs)
+        except Corrupt:
+            self._discard_files()
+            return Index(self._folder / "index.db", store_id, vfs=self._vfs)
+
+    def _discard_index(self) -> None:
+        self._index.db.close()
+        self._discard_files()
+
+    def _discard_files(self) -> None:
+        for suffix in ("", "-wal", "-shm"):
+            (self._folder / f"index.db{suffix}").unlink(missing_ok=True)
+
+
+def _versions(pairs: Sequence[tuple[Atom | None, Change]]) -> list[Written]:
+    written = []
+    for old, change in pairs:
+        fields = difference(old, change.atom)
+        if fields:
+            written.append(Written(old, change.atom, fields))
+    return written

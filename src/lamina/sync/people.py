@@ -1,0 +1,312 @@
+"""What people did to files becomes commits by actor `human`. Theirs win; nothing of theirs is ever lost."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+
+from lamina.atom.atom import Atom, Signals
+from lamina.atom.identity import IdSource
+from lamina.atom.scope import Scope
+from lamina.atom.status import ARROWS, Status, Way
+from lamina.atom.trust import Origin
+from lamina.clock import Clock, disk_time_ns
+from lamina.errors import Refused, StaleRevision
+from lamina.store.base import Change, Commit, Seen, Store
+from lamina.store.ledger import FileRow, FileState, Pending, Problem
+from lamina.sync.adopt import Newcomer, elect, obstacle, to_atoms
+from lamina.sync.edit import human_edit
+from lamina.sync.publish import sha256
+from lamina.sync.report import Progress, SyncReport
+from lamina.sync.sight import Found, Sight, sheet_of
+from lamina.vault import layout
+from lamina.vault.codec import Sheet, read_sheet
+from lamina.vault.files import Disk, Stamp, Swapped, UnusableFile
+from lamina.vault.frontmatter import Unreadable
+
+MASS_COUNT, MASS_SHARE = 20, 0.05
+ADOPT_AT_ONCE = 2000
+KEPT_GRACE_NS = 60 * 10**9
+TRIES = 50
+
+
+class People:
+    """Takes in edits, new, moved and deleted files. Every method runs under the vault's lock."""
+
+    def __init__(self, disk: Disk, store: Store, clock: Clock, ids: IdSource, marked: Callable[[], bool]) -> None:
+        self._disk, self._store, self._clock, self._ids, self._marked = disk, store, clock, ids, marked
+        self._ledger = store.ledger
+        self._sight = Sight(disk, store.ledger)
+
+    def take_in(self, paths: Sequence[str], report: SyncReport, progress: Progress | None = None) -> None:
+        """Read new and changed files: edits are committed one by one, new files together at the end."""
+        newcomers: list[Newcomer] = []
+        same: list[tuple[str, Stamp]] = []
+        checked = disk_time_ns()
+        for number, path in enumerate(paths):
+            found, row = self._sight.read(path), self._ledger.row(path)
+            if isinstance(found, UnusableFile):
+                self._ledger.report(Problem(path, "unreadable", found.reason, 1, row.line.atom_id if row else None))
+                report.unreadable.append(path)
+            elif found is not None and row is not None and row.line.state is FileState.ATOM and found.data == row.data:
+                same.append((path, found.stamp))
+            elif found is not None:
+                newcomer = self._take_one(found, row, report)
+                newcomers += [newcomer] if newcomer else []
+            if progress and number % 500 == 0:
+                progress("reading files", number, len(paths))
+        if same:
+            self._ledger.unchanged(same, checked)
+        self._adopt(newcomers, report, progress)
+
+    def _take_one(self, found: Found, row: FileRow | None, report: SyncReport) -> Newcomer | None:
+        known = row is not None and row.line.atom_id is not None
+        if layout.conflict_copy(found.path) and not known:
+            self._set_aside(found, "conflict-copy", "a sync tool's conflict copy; merge what you want and delete it")
+            return None
+        try:
+            sheet = read_sheet(found.data)
+        except Unreadable as error:
+            self._quarantine(found, row, error.reason, error.line, report)
+            return None
+        if row is not None and known:
+            self._edited(found, row, sheet, report)
+            return None
+        if sheet.id is None and not layout.is_home(found.path):
+            self._ledger.saw(found.path, b"", found.stamp, found.checked_ns, None, FileState.FOREIGN)
+            self._ledger.clear(found.path)
+            return None
+        owner = self._ledger.row_of(sheet.id) if sheet.id else None
+        if owner is None:
+            return Newcomer(found, sheet)
+        self._second_place(found, owner, sheet, report)
+        return None
+
+    def _second_place(self, found: Found, owner: FileRow, sheet: Sheet, report: SyncReport) -> None:
+        """A file with a known id at another path was moved there, or is a copy."""
+        atom, old = self._head(owner), owner.line.path
+        if owner.line.state is not FileState.GONE and self._disk.stamp(old) is not None:
+            reason = f"has the id of {old}, which counts; delete one of them or remove this one's id"
+            self._set_aside(found, "duplicate-id", reason, sheet.lines.get("id", 1))
+        elif layout.scope_of(found.path) != atom.scope:
+            self._set_aside(found, "wrong-scope", f"belongs to {atom.scope} and is held; move it back to {old}")
+            report.held.append(found.path)
+        else:
+            self._ledger.moved(old, found.path, found.stamp, found.checked_ns)
+            self._ledger.clear(old)
+            report.moved.append(found.path)
+            row = self._ledger.row(found.path)
+            if row is not None and (found.data != row.data or atom.status is Status.TOMBSTONED):
+                self._edited(found, row, sheet, report, came_back=owner.line.state is FileState.GONE)
+
+    def _edited(self, found: Found, row: FileRow, sheet: Sheet, report: SyncReport, *, came_back: bool = False) -> None:
+        """A person's save of a known file becomes a commit on top of the current state."""
+        before = sheet_of(row.base if row.pending and row.base is not None else row.data) or sheet
+        self._ledger.clear(found.path)
+        came_back = came_back or row.line.state is FileState.GONE
+        for _ in range(TRIES):
+            head = self._head(row)
+            edit = human_edit(before, sheet, head, found.path)
+            atom, way = edit.atom, edit.way
+            if came_back and head.status is Status.TOMBSTONED and sheet.fields["status"] is Status.ACTIVE:
+                atom, way = atom.with_(status=Status.ACTIVE), Way.RESTORE
+            for problem in edit.problems:
+                self._ledger.report(problem)
+            if atom == head:
+                self._ledger.saw(found.path, found.data, found.stamp, found.checked_ns, head.id, FileState.ATOM)
+                return
+            try:
+                self._commit("edit", f"edited {found.path}", [Change(atom, found.seen())], head.scope, way)
+            except StaleRevision:
+                continue
+            except Refused as error:
+                self._quarantine(found, row, str(error), 1, report)
+                return
+            report.edited.append(found.path)
+            return
+
+    def take_swapped(self, pending: Pending, swapped: Swapped, report: SyncReport) -> None:
+        """A person saved while we wrote, and their bytes came out: merged, or put back where nobody can read them."""
+        row = self._ledger.row(pending.path)
+        sheet, before = sheet_of(swapped.data), sheet_of(pending.base or pending.data)
+        if row is None:
+            return
+        seen = Seen(pending.path, swapped.data, swapped.stamp, disk_time_ns(), swapped_for=sha256(pending.data))
+        for _ in range(TRIES):
+            if sheet is None or before is None:
+                break
+            head = self._head(row)
+            edit = human_edit(before, sheet, head, pending.path)
+            for problem in edit.problems:
+                self._ledger.report(problem)
+            try:
+                self._commit("edit", f"edited {pending.path}", [Change(edit.atom, seen)], head.scope, edit.way)
+            except StaleRevision:
+                continue
+            except Refused:
+                break
+            report.edited.append(pending.path)
+            return
+        self._put_back(pending, swapped, report)
+
+    def _put_back(self, pending: Pending, swapped: Swapped, report: SyncReport) -> None:
+        out = self._disk.put_back(swapped.kept, pending.path)
+        if out.data != pending.data:
+            kept = self._disk.save_conflict(pending.path, out.data)
+            self._ledger.report(
+                Problem(pending.path, "late-save", f"two saves met; one is kept in {kept}", 1, pending.atom_id)
+            )
+        self._ledger.withdrawn(pending)
+        self.take_in([pending.path], report)
+
+    def missing(self, paths: Sequence[str], report: SyncReport, *, accept: bool) -> None:
+        """Files that are gone: their atoms are tombstoned, unless so many vanished at once that it may be a mishap."""
+        rows = [row for path in paths if (row := self._ledger.row(path)) and not _never_written(row)]
+        atoms = [row.line.path for row in rows if row.line.atom_id]
+        for row in rows:
+            if not row.line.atom_id:
+                self._ledger.forget_file(row.line.path)
+                self._ledger.clear(row.line.path)
+        why = self._mishap(len(atoms))
+        if why and not accept:
+            report.held += atoms
+            advice = "nothing is forgotten. Bring the files back, or say `lamina sync --accept-deletions`"
+            self._ledger.report(Problem(".", "held-deletions", f"{why}; {advice}"))
+            return
+        self._ledger.clear(".", ["held-deletions"])
+        for path in atoms:
+            self._tombstone(path, report)
+
+    def _mishap(self, gone: int) -> str | None:
+        known = max(1, self._ledger.summary()["files"])
+        if gone and not self._marked():
+            return "the vault's marker .lamina/vault.toml is missing"
+        if gone > MASS_COUNT and gone > MASS_SHARE * known:
+            return f"{gone} of {known} files are gone at once"
+        return None
+
+    def _tombstone(self, path: str, report: SyncReport) -> None:
+        for _ in range(TRIES):
+            row = self._ledger.row(path)
+            if row is None:
+                return
+            head = self._head(row)
+            self._ledger.clear(path)
+            if Status.TOMBSTONED not in ARROWS[head.status]:
+                self._ledger.gone(path)
+                return
+            try:
+                change = Change(head.with_(status=Status.TOMBSTONED), file_gone=True)
+                self._commit("delete", f"deleted {path}", [change], head.scope)
+                report.deleted.append(path)
+                return
+            except StaleRevision:
+                continue
+
+    def look_at_kept(self, report: SyncReport) -> None:
+        """Copies that came out of exchanges: an editor that still had one open may have written into it since."""
+        now = disk_time_ns()
+        for kept in self._disk.kept():
+            data = self._disk.kept_bytes(kept.name)
+            row = self._ledger.row(kept.path) if kept.path else None
+            known = row is not None and (data in (row.data, row.base) or sha256(data) in row.ours)
+            if not known and sha256(data) != kept.sha256 and data.strip():
+                self._late_save(kept.path or "unknown.md", data, self._ledger.came_out(kept.sha256), row, report)
+                self._disk.drop_kept(kept.name)
+            elif now - kept.at_ns > KEPT_GRACE_NS:
+                self._disk.drop_kept(kept.name)
+
+    def _late_save(self, path: str, data: bytes, base: bytes | None, row: FileRow | None, report: SyncReport) -> None:
+        before, after = sheet_of(base), sheet_of(data)
+        if row is not None and row.line.atom_id and before is not None and after is not None:
+            edit = human_edit(before, after, self._head(row), path)
+            try:
+                self._commit("edit", f"edited {path}", [Change(edit.atom)], edit.atom.scope, edit.way)
+                report.edited.append(path)
+                return
+            except Refused:
+                pass
+        kept = self._disk.save_conflict(path, data)
+        self._ledger.report(Problem(path, "late-save", f"a save met a write of ours; it is kept in {kept}", 1))
+
+    def _adopt(self, newcomers: Sequence[Newcomer], report: SyncReport, progress: Progress | None) -> None:
+        winners, losers = elect(newcomers)
+        for loser, winner in losers:
+            reason = f"has the id of {winner.path}, which counts; delete one of them or remove this one's id"
+            self._set_aside(loser.found, "duplicate-id", reason, loser.sheet.lines.get("id", 1))
+        ready: list[Newcomer] = []
+        for each in winners:
+            reason = obstacle(each) or ""
+            if reason:
+                self._quarantine(each.found, None, reason, 1, report)
+            else:
+                ready.append(each)
+        atoms = sorted(
+            to_atoms(ready, self._ids, self._clock.now(), self._ledger.atom_named), key=lambda pair: pair[1].scope
+        )
+        for scope, group in itertools.groupby(atoms, key=lambda pair: pair[1].scope):
+            members = list(group)
+            for start in range(0, len(members), ADOPT_AT_ONCE):
+                self._adopt_together(scope, members[start : start + ADOPT_AT_ONCE], report)
+                if progress:
+                    progress("taking in new files", start, len(members))
+
+    def _adopt_together(self, scope: Scope, members: Sequence[tuple[Newcomer, Atom]], report: SyncReport) -> None:
+        changes = [Change(atom, each.found.seen()) for each, atom in members]
+        reason = f"found {members[0][0].path}" + (f" and {len(members) - 1} more" if len(members) > 1 else "")
+        try:
+            self._commit("adopt", reason, changes, scope, Way.ADOPT)
+        except Refused as error:
+            if len(members) > 1:
+                half = len(members) // 2
+                self._adopt_together(scope, members[:half], report)
+                self._adopt_together(scope, members[half:], report)
+            else:
+                self._adopt_doubted(members[0], str(error), report)
+            return
+        for each, atom in members:
+            report.adopted.append(each.path)
+            self._ledger.clear(each.path)
+            if each.sheet.signals != Signals():
+                self._ledger.set_signals(atom.id, each.sheet.signals)
+
+    def _adopt_doubted(self, member: tuple[Newcomer, Atom], reason: str, report: SyncReport) -> None:
+        """A file that contradicts what stands is taken in as challenged: a person decides."""
+        each, atom = member
+        if atom.status is Status.CHALLENGED:
+            self._quarantine(each.found, None, reason, 1, report)
+            return
+        self._adopt_together(atom.scope, [(each, atom.with_(status=Status.CHALLENGED))], report)
+        self._ledger.report(Problem(each.path, "challenged", f"taken in as challenged: {reason}", 1, atom.id))
+
+    def _quarantine(self, found: Found, row: FileRow | None, reason: str, line: int, report: SyncReport) -> None:
+        """Leave the file alone; what it last said when it could be read still counts."""
+        atom_id, data = (row.line.atom_id, row.data) if row else (None, b"")
+        self._ledger.saw(found.path, data, found.stamp, found.checked_ns, atom_id, FileState.BAD)
+        self._ledger.report(Problem(found.path, "unreadable", reason, line, atom_id))
+        report.unreadable.append(found.path)
+
+    def _set_aside(self, found: Found, kind: str, reason: str, line: int = 1) -> None:
+        self._ledger.saw(found.path, b"", found.stamp, found.checked_ns, None, FileState.FOREIGN)
+        self._ledger.report(Problem(found.path, kind, reason, line))
+
+    def _head(self, row: FileRow) -> Atom:
+        assert row.line.atom_id is not None
+        return self._ledger.head(row.line.atom_id)
+
+    def _commit(self, verb: str, reason: str, changes: Sequence[Change], scope: Scope, way: Way = Way.ORDINARY) -> None:
+        self._store.commit(
+            Commit(
+                actor="human",
+                origin=Origin.HUMAN,
+                verb=verb,
+                reason=reason,
+                scope=scope,
+                way=way,
+                changes=tuple(changes),
+            )
+        )
+
+
+def _never_written(row: FileRow) -> bool:
+    return row.line.state is FileState.GONE or (row.pending and row.base is None)

@@ -1,0 +1,26 @@
+"""What a look at the files brought."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how far it is, and how much there is."""
+
+
+@dataclass(slots=True)
+class SyncReport:
+    """The paths of files a person edited, added, moved or deleted, those held back or unreadable, and files written."""
+
+    edited: list[str] = field(default_factory=list)
+    adopted: list[str] = field(default_factory=list)
+    moved: list[str] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    written: int = 0
+
+    @property
+    def anything(self) -> bool:
+        return bool(self.edited or self.adopted or self.moved or self.deleted or self.held or self.unreadable)

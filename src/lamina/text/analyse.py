@@ -1,0 +1,212 @@
+"""The one analyser: what is stored and what is asked become the same tokens, on every engine.
+
+A word is a run of letters, digits and marks of any script. Words that fold to plain Latin get an English stem; scripts
+written without spaces become pairs of characters; an identifier gives its parts and the whole. A token consists of
+ASCII lower-case letters, digits and characters beyond ASCII only, so a search engine that splits at the other ASCII
+characters sees exactly these tokens when they are joined by spaces.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from dataclasses import dataclass
+
+import Stemmer
+
+from lamina.text.normal import compatible
+
+MAX_TOKEN = 64
+"""Characters of a word that count; the rest is cut."""
+
+_STOP_WORDS = """
+    a an the this that these those
+    i im ive me my mine myself we weve our ours ourselves you youre youve your yours yourself
+    he hes him his himself she shes her hers herself it its itself they theyre them their theirs themselves
+    what whats which who whos whom whose when where why how
+    am is are was were be been being isnt arent wasnt werent
+    do does did done doing dont doesnt didnt
+    has have had having hasnt havent hadnt
+    can could cant cannot couldnt would wouldnt will wont shall should shouldnt might must
+    and or but nor so than then if because while as until
+    of at by for with from about into onto to in on off over under between through during before after against
+    above below up down out there theres here again also just only very too not no any some such both each other
+    same own now
+"""
+QUESTION_STOP: frozenset[str] = frozenset(_STOP_WORDS.split())
+"""Words a question is made of and an answer is not; compared before stemming."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A token of a question and the word as it was asked, for showing."""
+
+    token: str
+    word: str
+
+
+def analyse(text: str) -> list[str]:
+    """The tokens of a text, in order; a text with a letter or digit of any script has at least one."""
+    if not text.isascii():
+        text = compatible(text).translate(_FOLDED)
+    return list(map(_TOKENS.__getitem__, _words(text)))
+
+
+def question_terms(text: str) -> list[Term]:
+    """The tokens of a question without its stop words and without duplicates; all of them if nothing else is left."""
+    if not text.isascii():
+        text = compatible(text).translate(_SHOWN)
+    asked: dict[str, Term] = {}
+    stopped: dict[str, Term] = {}
+    for chunk in _CHUNK.findall(text):
+        for word in _words(chunk.translate(_FOLDED)):
+            token = _TOKENS[word]
+            shown = word if _PAIRED.search(chunk) else chunk.strip("'_")
+            (stopped if word in QUESTION_STOP else asked).setdefault(token, Term(token, shown))
+    return list((asked or stopped).values())
+
+
+_HAN_KANA = (
+    r"\u2e80-\u2fdf\u3005-\u3007\u3021-\u302f\u3031-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    r"\U0001aff0-\U0001b16f\U00020000-\U0003fffd"
+)
+_HANGUL = r"\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff"
+_THAI_AND_KIN = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\ua9e0-\ua9ff\uaa60-\uaa7f"
+_ALL_PAIRED = _HAN_KANA + _HANGUL + _THAI_AND_KIN
+_PAIRED = re.compile(rf"[{_ALL_PAIRED}]")
+_RUN = re.compile(
+    rf"[{_HAN_KANA}]+|[{_HANGUL}]+|[{_THAI_AND_KIN}]+"
+    rf"|[^{_ALL_PAIRED}\x00-\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\x7f]+"
+)
+_SPACED = re.compile(rf"[{_HANGUL}]")
+
+_WORD_CHAR = r"[A-Za-z0-9\x80-\U0010ffff]"
+_CHUNK = re.compile(r"[A-Za-z0-9_'\x80-\U0010ffff]+")
+_APOSTROPHE = re.compile(rf"['ʼ](?<={_WORD_CHAR}['ʼ])(?:[sS](?!{_WORD_CHAR})|(?={_WORD_CHAR}))")
+_IDENTIFIER = re.compile(r"[A-Z_](?:(?<=_)|(?<=[a-z0-9][A-Z])|(?<=[A-Z]{2})(?=[a-z]{2}))")
+_HUMP = re.compile(r"_+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_PLAIN = "".join(chr(code).lower() if chr(code).isalnum() else " " for code in range(128))
+
+
+def _words(folded: str) -> list[str]:
+    """The words of a folded text before stemming."""
+    if "'" in folded or "ʼ" in folded:
+        folded = _APOSTROPHE.sub("", folded)
+    identifiers = _IDENTIFIER.search(folded) is not None
+    if folded.isascii() and not identifiers:
+        return folded.translate(_PLAIN).split()
+    words: list[str] = []
+    for run in _RUN.findall(folded):
+        if _PAIRED.match(run):
+            words += _pairs(run)
+        elif identifiers and _IDENTIFIER.search(run):
+            words += _parts(run)
+        else:
+            words.append(run.casefold())
+    return words
+
+
+def _pairs(run: str) -> list[str]:
+    pairs = [run[at : at + 2] for at in range(max(1, len(run) - 1))]
+    return [run, *pairs] if len(run) > 2 and _SPACED.match(run) else pairs
+
+
+def _parts(identifier: str) -> list[str]:
+    parts = [part.casefold() for part in _HUMP.split(identifier) if part]
+    return [*parts, "".join(parts)] if len(parts) > 1 else parts
+
+
+class _Tokens(dict[str, str]):
+    """The token of each word: its stem where it is plain Latin. The stemmer itself serves one thread at a time."""
+
+    def __init__(self) -> None:
+        self._stemmer = Stemmer.Stemmer("english", 0)
+        self._lock = threading.Lock()
+
+    def __missing__(self, word: str) -> str:
+        if not word.isascii():
+            return word[:MAX_TOKEN]
+        with self._lock:
+            token: str = self._stemmer.stemWord(word[:MAX_TOKEN])
+        if len(self) >= _KNOWN_WORDS:
+            self.clear()
+        if len(word) <= MAX_TOKEN:
+            self[word] = token
+        return token
+
+
+_KNOWN_WORDS = 100_000
+_TOKENS = _Tokens()
+
+
+class _Folded(dict[int, str]):
+    """What each character counts as: itself without its accents, a space, or nothing. Filled as characters are met."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = folded = _fold(chr(code))
+        return folded
+
+
+class _Shown(dict[int, str]):
+    """The same cut into words, with every character of a word as it was written."""
+
+    def __missing__(self, code: int) -> str:
+        folded = _FOLDED[code]
+        self[code] = shown = folded if " " in folded or not folded or folded == "'" else chr(code)
+        return shown
+
+
+_FOLDED = _Folded()
+_SHOWN = _Shown()
+
+_STROKED = {
+    "ø": "o",
+    "Ø": "O",
+    "ł": "l",
+    "Ł": "L",
+    "đ": "d",
+    "Đ": "D",
+    "ð": "d",
+    "Ð": "D",
+    "ħ": "h",
+    "Ħ": "H",
+    "æ": "ae",
+    "Æ": "AE",
+    "œ": "oe",
+    "Œ": "OE",
+    "þ": "th",
+    "Þ": "TH",
+    "ß": "ss",
+    "ẞ": "SS",
+    "ı": "i",
+}
+_DROPPED_MARKS = re.compile(r"[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]")
+_VARIANTS = range(0xE0100, 0xE01F0)
+_EMOJI = re.compile(r"[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
+_ZERO_WIDTH_SPACE = "\u200b"
+
+
+def _fold(char: str) -> str:
+    category = unicodedata.category(char)
+    if char in "'_":
+        return char
+    if char == "’":
+        return "'"
+    if _DROPPED_MARKS.match(char) or ord(char) in _VARIANTS or (category == "Cf" and char != _ZERO_WIDTH_SPACE):
+        return ""
+    if category == "Nd":
+        return str(unicodedata.decimal(char))
+    if category[0] == "L":
+        return _fold_letter(char)
+    if category in ("So", "Cn") and _EMOJI.match(char):
+        return f" {char} "
+    # A letter of a script younger than this Python's tables has no category yet; it is still a letter.
+    return char if category[0] in "MN" or category == "Cn" else " "
+
+
+def _fold_letter(char: str) -> str:
+    base = unicodedata.normalize("NFD", char)[0]
+    if base in _STROKED:
+        return _STROKED[base]
+    return base if base.isascii() or unicodedata.name(base, "").startswith("GREEK") else char

@@ -1,0 +1,60 @@
+"""Values as YAML that Obsidian and every other reader takes for the same text: plain if beyond doubt, else quoted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from lamina.errors import InvalidInput
+
+
+class Plain(str):
+    """Text written as it stands: a number, a truth value or a moment that other tools should read as one."""
+
+    __slots__ = ()
+
+
+Emitted: TypeAlias = str | Sequence[str] | Mapping[str, str]
+
+_AMBIGUOUS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "nan", "inf"})
+_UNSAFE = r":#,\[\]{}\"\\\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff"
+_WORDS = re.compile(rf"[^\W\d_](?:[^{_UNSAFE}]*[^{_UNSAFE}\s])?")
+_ID = re.compile(r"(?!0[xob])[0-9][0-9a-z]*[a-df-z][0-9a-z]*")
+_ESCAPE = re.compile(r"[\"\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
+_LONGEST_SIMPLE_KEY = 1000
+
+
+def emit_scalar(text: str) -> str:
+    """One text, plain or in double quotes."""
+    if isinstance(text, Plain):
+        return str(text)
+    if (_WORDS.fullmatch(text) and text.lower() not in _AMBIGUOUS) or _ID.fullmatch(text):
+        return text
+    return '"' + _ESCAPE.sub(_escaped, text) + '"'
+
+
+def emit_entry(key: str, value: Emitted, indent: int = 0, comment: str = "") -> list[str]:
+    """The lines, without their ends, of a top-level entry; the comment stays on the key's line."""
+    margin = " " * indent
+    head = margin + _key(key) + ":"
+    if isinstance(value, str):
+        return [f"{head} {emit_scalar(value)}{comment}"]
+    if isinstance(value, Mapping):
+        if not value:
+            return [f"{head} {{}}{comment}"]
+        return [head + comment, *(f"{margin}  {_key(name)}: {emit_scalar(text)}" for name, text in value.items())]
+    return [f"{head} [{', '.join(map(emit_scalar, value))}]{comment}"]
+
+
+def _key(text: str) -> str:
+    key = emit_scalar(text)
+    if len(key) > _LONGEST_SIMPLE_KEY:
+        raise InvalidInput(f"the key {text[:40]!r}… is longer than a YAML key may be")
+    return key
+
+
+def _escaped(found: re.Match[str]) -> str:
+    char = found[0]
+    return _SHORT.get(char) or f"\\u{ord(char):04x}"

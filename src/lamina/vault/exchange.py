@@ -1,0 +1,223 @@
+"""The operating system as the vault sees it, and the renames that never lose what a person is saving.
+
+Every call is one small method of `Syscalls`, so that a test can make any of them fail. Folders are open descriptors and
+names are single components: nothing here follows a link out of the vault.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import stat
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
+
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+
+_DARWIN = sys.platform == "darwin"
+_NOREPLACE, _EXCHANGE = (4, 2) if _DARWIN else (1, 2)
+_SYSCALL_NUMBERS = {
+    "x86_64": 316,
+    "aarch64": 276,
+    "riscv64": 276,
+    "armv7l": 382,
+    "i686": 353,
+    "ppc64le": 357,
+    "s390x": 347,
+}
+_UNSUPPORTED = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
+_NO_LINKS = _UNSUPPORTED | {errno.EPERM, errno.EMLINK}
+
+Rename = Callable[[int, bytes, int, bytes, int], int]
+
+
+class Place(NamedTuple):
+    """A name in an open folder."""
+
+    folder: int
+    name: str
+
+
+class Syscalls:
+    """What the vault asks of the operating system."""
+
+    def open_folder(self, path: str, folder: int | None = None) -> int:
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+
+    def open_new(self, place: Place) -> int:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        return os.open(place.name, flags, FILE_MODE, dir_fd=place.folder)
+
+    def open_read(self, place: Place) -> int:
+        # Without O_NONBLOCK a pipe put in the file's place would hold us for ever.
+        return os.open(place.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=place.folder)
+
+    def open_lock(self, place: Place) -> int:
+        return os.open(place.name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, FILE_MODE, dir_fd=place.folder)
+
+    def read(self, fd: int, count: int) -> bytes:
+        return os.read(fd, count)
+
+    def write(self, fd: int, data: memoryview) -> int:
+        return os.write(fd, data)
+
+    def chmod(self, fd: int, mode: int) -> None:
+        os.fchmod(fd, mode)
+
+    def fsync(self, fd: int) -> None:
+        os.fsync(fd)
+
+    def fstat(self, fd: int) -> os.stat_result:
+        return os.fstat(fd)
+
+    def close(self, fd: int) -> None:
+        os.close(fd)
+
+    def stat(self, place: Place) -> os.stat_result:
+        return os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
+
+    def entries(self, folder: int) -> list[os.DirEntry[str]]:
+        with os.scandir(folder) as found:
+            return list(found)
+
+    def entry_stat(self, entry: os.DirEntry[str]) -> os.stat_result:
+        return entry.stat(follow_symlinks=False)
+
+    def mkdir(self, place: Place) -> None:
+        os.mkdir(place.name, FOLDER_MODE, dir_fd=place.folder)
+
+    def rmdir(self, place: Place) -> None:
+        os.rmdir(place.name, dir_fd=place.folder)
+
+    def unlink(self, place: Place) -> None:
+        os.unlink(place.name, dir_fd=place.folder)
+
+    def link(self, old: Place, new: Place) -> None:
+        os.link(old.name, new.name, src_dir_fd=old.folder, dst_dir_fd=new.folder, follow_symlinks=False)
+
+    def rename(self, old: Place, new: Place) -> None:
+        os.rename(old.name, new.name, src_dir_fd=old.folder, dst_dir_fd=new.folder)
+
+    def rename_new(self, old: Place, new: Place) -> None:
+        """Rename, refusing with FileExistsError to replace anything."""
+        _flagged(old, new, _NOREPLACE)
+
+    def exchange(self, one: Place, other: Place) -> None:
+        """Let two names change places in one step."""
+        _flagged(one, other, _EXCHANGE)
+
+
+def unsupported(error: OSError) -> bool:
+    """Whether the file system or kernel lacks the call, as opposed to failing in it."""
+    return error.errno in _UNSUPPORTED
+
+
+def put_new(system: Syscalls, old: Place, new: Place) -> None:
+    """Give our own file its final name; FileExistsError if something is there."""
+    try:
+        system.rename_new(old, new)
+    except OSError as error:
+        if not unsupported(error):
+            raise
+        system.link(old, new)
+        with suppress(OSError):  # the file is in place; a second name in our own folder is swept later
+            system.unlink(old)
+
+
+def move_by_link(system: Syscalls, old: Place, new: Place, aside: Place) -> None:
+    """Rename a person's file where the file system cannot refuse by itself to replace another.
+
+    The file gets its second name first. The old name is then set aside rather than deleted, because an editor may have
+    saved a new file there meanwhile.
+    """
+    system.link(old, new)
+    moved = system.stat(new)
+    system.rename(old, aside)
+    if os.path.samestat(system.stat(aside), moved):
+        system.unlink(aside)
+    else:
+        put_new(system, aside, old)
+
+
+def swap(system: Syscalls, ours: Place, theirs: Place, aside: Place) -> None:
+    """Put `ours` in the place of `theirs`; what stood there is found under the name of `ours` afterwards.
+
+    Where no exchange is offered, the old file gets a second name (`aside`) before it is replaced. An editor that saves
+    by renaming between those two calls (some microseconds) would lose that save; one that writes in place would not.
+    Where links are not offered either, the old file is moved away first: nothing can be lost, but for some
+    microseconds no file is there, and FileExistsError tells that a person saved a new one in that gap.
+    """
+    try:
+        system.exchange(ours, theirs)
+    except OSError as error:
+        if not unsupported(error):
+            raise
+        _swap_by_steps(system, ours, theirs, aside)
+        system.rename(aside, ours)
+
+
+def _swap_by_steps(system: Syscalls, ours: Place, theirs: Place, aside: Place) -> None:
+    try:
+        system.link(theirs, aside)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        _swap_without_links(system, ours, theirs, aside)
+    else:
+        system.rename(ours, theirs)
+
+
+def _swap_without_links(system: Syscalls, ours: Place, theirs: Place, aside: Place) -> None:
+    system.rename_new(theirs, aside)
+    try:
+        system.rename_new(ours, theirs)
+    except OSError:
+        with suppress(OSError):  # a save made meanwhile keeps its place, and the older one stays aside
+            system.rename_new(aside, theirs)
+        raise
+
+
+def _flagged(old: Place, new: Place, flag: int) -> None:
+    if _RENAME is None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), old.name)
+    if _RENAME(old.folder, os.fsencode(old.name), new.folder, os.fsencode(new.name), flag) != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code), old.name, None, new.name)
+
+
+def bind_rename(libc: ctypes.CDLL, *, by_number: bool = False) -> Rename | None:
+    """The flagged rename of this system; by its number where the C library has no name for it (musl, old glibc)."""
+    name = "renameatx_np" if _DARWIN else "renameat2"
+    number = _SYSCALL_NUMBERS.get(platform.machine()) if sys.platform == "linux" else None
+    arguments = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    if hasattr(libc, name) and not by_number:
+        named = libc[name]
+        named.argtypes, named.restype = arguments, ctypes.c_int
+        return named
+    if number is None:
+        return None
+    call = libc["syscall"]
+    call.argtypes, call.restype = (ctypes.c_long, *arguments), ctypes.c_long
+    return lambda *given: int(call(number, *given))
+
+
+def _load() -> Rename | None:
+    return bind_rename(ctypes.CDLL(None, use_errno=True)) if os.name == "posix" else None
+
+
+_RENAME = _load()
+
+
+def is_link(info: os.stat_result) -> bool:
+    """Whether a stat describes a symbolic link."""
+    return stat.S_ISLNK(info.st_mode)
+
+
+def is_regular(info: os.stat_result) -> bool:
+    """Whether a stat describes a plain file."""
+    return stat.S_ISREG(info.st_mode)

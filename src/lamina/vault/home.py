@@ -1,0 +1,123 @@
+"""A vault's own folder: its marker, its welcome page, and where its databases live."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tomllib
+from pathlib import Path
+
+from lamina.errors import InvalidInput, StoreTooNew
+
+FOLDER = ".lamina"
+MARKER = f"{FOLDER}/vault.toml"
+FORMAT = 1
+
+_WELCOME = """\
+# Home
+
+This folder is a memory. Every fact is one markdown file: open it, edit it, move it, delete it; the change counts at
+once. What was said stands word for word in `sessions/`, and every fact links to the turn it came from.
+
+- `atoms/`: what is remembered, a folder a day
+- `sessions/`: conversations and documents, word for word
+- `archive/`: what was set aside or forgotten; nothing is ever lost
+- `inbox/`: things to be read
+
+## Waiting for review
+```query
+path:atoms ["status":constrained]
+```
+
+## Pinned
+```query
+path:atoms ["pinned":true]
+```
+"""
+
+_TRACES = {
+    ".stfolder": "Syncthing",
+    ".stignore": "Syncthing",
+    ".dropbox": "Dropbox",
+    ".dropbox.cache": "Dropbox",
+    ".owncloudsync.log": "Nextcloud",
+    ".nextcloudsync.log": "Nextcloud",
+}
+_FOLDERS = {
+    "dropbox": "Dropbox",
+    "com~apple~clouddocs": "iCloud",
+    "mobile documents": "iCloud",
+    "onedrive": "OneDrive",
+    "google drive": "Google Drive",
+    "googledrive": "Google Drive",
+}
+
+
+def establish(root: Path) -> bool:
+    """Make the folder a vault if it is none yet; what a person already has there is left alone. True if it is new."""
+    if root.exists() and not root.is_dir():
+        raise InvalidInput(f"{root} is a file; a vault is a folder")
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (root / FOLDER).mkdir(mode=0o700, exist_ok=True)
+    for name in ("atoms", "sessions"):
+        (root / name).mkdir(mode=0o700, exist_ok=True)
+    if (root / MARKER).exists():
+        _check_format(root / MARKER)
+        return False
+    _write_new(root / "Home.md", _WELCOME)
+    _write_new(root / ".gitignore", f"{FOLDER}/\n")
+    _write_new(root / MARKER, f'id = "{secrets.token_hex(16)}"\nformat = {FORMAT}\n')
+    return True
+
+
+def is_vault(root: Path) -> bool:
+    """Whether a folder carries the marker."""
+    return (root / MARKER).is_file()
+
+
+def vault_id(root: Path) -> str:
+    """The name by which a vault knows itself, wherever it is moved."""
+    return str(_marker(root / MARKER).get("id", ""))
+
+
+def state_folder(root: Path, chosen: Path | None) -> Path:
+    """Where the databases live: beside the files, or in the user's own state folder where a sync tool owns the vault."""
+    if chosen is not None:
+        return chosen.expanduser()
+    if sync_tool(root) is None:
+        return root / FOLDER
+    base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(base) / "lamina" / vault_id(root)
+
+
+def sync_tool(root: Path) -> str | None:
+    """The sync tool that owns a folder, by the traces it leaves there or above."""
+    for folder in (root, *root.parents):
+        for trace, tool in _TRACES.items():
+            if (folder / trace).exists():
+                return tool
+        for name, tool in _FOLDERS.items():
+            if folder.name.casefold() == name or folder.name.casefold().startswith(f"{name} -"):
+                return tool
+    return None
+
+
+def _check_format(marker: Path) -> None:
+    found = _marker(marker).get("format", FORMAT)
+    if not isinstance(found, int) or found > FORMAT:
+        raise StoreTooNew(f"the vault has format {found}, this lamina reads up to {FORMAT}; upgrade lamina to open it")
+
+
+def _marker(marker: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(marker.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{marker} is damaged: {error}; delete it and open the vault again") from error
+
+
+def _write_new(path: Path, text: str) -> None:
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        return

@@ -1,0 +1,129 @@
+"""Where each file lives, as paths relative to the vault. Pure: nothing here looks at the disk."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import UTC
+from pathlib import PurePosixPath
+
+from lamina.atom.atom import Atom
+from lamina.atom.scope import Scope, agent, organisation, parse_scope
+from lamina.atom.status import Status
+from lamina.errors import InvalidScope
+
+DEFAULT_SCOPE = Scope("org:local")
+SUFFIX = ".md"
+
+_ARCHIVED = frozenset({Status.ARCHIVED, Status.TOMBSTONED})
+_LONGEST_SLUG = 60
+
+_ID = r"(?<![a-z0-9])[0-7][0-9a-hjkmnp-tv-z]{25}"
+_DAY = r"\d{4}-\d{2}-\d{2}"
+_COPIES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\.sync-conflict-\d{8}-\d{6}(?:-[A-Z0-9]{7})?$",  # Syncthing
+        rf"(?i)\((?:.{{1,80}} )?conflicted copy(?: {_DAY})?(?: \d{{4,6}})?(?: \(?\d+\)?)?\)$",  # Dropbox, ownCloud, Box
+        r"(?i)\(conflicted copy .{1,80} \d{12,14}\)$",  # Obsidian Sync
+        r"(?i)\((?:case|unicode encoding|white ?space|selective sync) conflict(?: \(?\d+\)?)?\)$",  # Dropbox
+        r"_conflict-\d{8}-\d{6}$",  # Nextcloud
+        r"\(SFConflict .{1,80} \d{4}(?:-\d{2}){5}\)$",  # Seafile
+        rf"(?i)\((?:.{{1,80}} )?conflict(?: #\d+)? (?:on )?{_DAY}(?:[ -][\d-]+)?\)$",  # Unison, Tresorit
+        r"\.(?:sync\.)?Conflict$",  # Resilio Sync
+        r"(?i) ?\[conflicted(?: \d+)?\]$",  # pCloud
+        r"\.conflict\d+$",  # rclone bisync
+        r"_(?:BASE|LOCAL|REMOTE|BACKUP)_\d+$",  # git mergetool
+        r"\.(?:orig|rej)$",  # git, Mercurial
+        r"~$",  # editors' backups
+        rf"{_ID} \d{{1,3}}$",  # iCloud, Finder
+        rf"{_ID} ?\(\d{{1,3}}\)$",  # Google Drive, browsers
+        rf"(?i){_ID} (?:- )?copy(?: ?\(?\d+\)?)?$",  # Explorer, Finder
+        rf"{_ID}-(?=.*[A-Z])[\w-]{{1,40}}$",  # OneDrive: the name of the machine
+    )
+)
+
+
+def path_for(atom: Atom) -> str:
+    """Where the file of an atom is put: by scope, by day, by kind; the whole id is in its name."""
+    day = atom.observed_at.astimezone(UTC).date().isoformat()
+    if atom.is_segment:
+        place = f"sessions/{day}/{slug(atom.segment_id or '', 'segment')}-{atom.id}{SUFFIX}"
+    else:
+        place = f"atoms/{day}/{slug(atom.kind, 'atom')}-{atom.id}{SUFFIX}"
+    return folder_of(atom.scope) + ("archive/" if atom.status in _ARCHIVED else "") + place
+
+
+def folder_of(scope: Scope) -> str:
+    """The folder of a scope, with a slash at its end; the default scope is the vault itself."""
+    if scope == DEFAULT_SCOPE:
+        return ""
+    name = agent(scope)
+    return f"scopes/{organisation(scope)}/" + (f"agents/{name}/" if name else "")
+
+
+def scope_of(path: str) -> Scope | None:
+    """Whose memory a file is in, by its place; None where the place belongs to nobody."""
+    found = _placed(path)
+    return found[0] if found else None
+
+
+def is_home(path: str) -> bool:
+    """Whether a markdown file without an id becomes an atom where it lies: under `atoms/` of a scope only."""
+    found = _placed(path)
+    if found is None or not path.endswith(SUFFIX):
+        return False
+    parts = found[1]
+    return len(parts) > 1 and parts[0] == "atoms" and all(map(is_searched_dir, parts))
+
+
+def is_searched_dir(name: str) -> bool:
+    """Whether a folder (or file) of this name is looked at; hidden ones never are."""
+    return not name.startswith(".")
+
+
+def stem(path: str) -> str:
+    """The name a wikilink uses for a file."""
+    return PurePosixPath(path).name.removesuffix(SUFFIX)
+
+
+def conflict_copy(path: str) -> bool:
+    """Whether the name is one that sync tools and mergers give to the losing side."""
+    name = stem(path)
+    return any(pattern.search(name) for pattern in _COPIES)
+
+
+def slug(text: str, otherwise: str) -> str:
+    """The text in [a-z0-9-], accents dropped; `otherwise` where nothing is left of it."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST_SLUG].strip("-") or otherwise
+
+
+def _placed(path: str) -> tuple[Scope, tuple[str, ...]] | None:
+    """The scope of a file and its path inside the scope's folder."""
+    parts = PurePosixPath(path).parts
+    if not parts or parts[0] == "/" or ".." in parts:
+        return None
+    if not _is_reserved(parts[0], "scopes"):
+        return DEFAULT_SCOPE, parts
+    if parts[0] != "scopes" or len(parts) < 3:
+        return None
+    org, rest = parts[1], parts[2:]
+    if not _is_reserved(rest[0], "agents"):
+        return _checked(f"org:{org}", rest)
+    if rest[0] != "agents" or len(rest) < 3:
+        return None
+    return _checked(f"org:{org}:agent:{rest[1]}", rest[2:])
+
+
+def _is_reserved(name: str, word: str) -> bool:
+    """Whether the name is the word on some file system; a look-alike must not open another scope's folder."""
+    return unicodedata.normalize("NFKC", name).casefold() == word
+
+
+def _checked(text: str, parts: tuple[str, ...]) -> tuple[Scope, tuple[str, ...]] | None:
+    try:
+        scope = parse_scope(text)
+    except InvalidScope:
+        return None
+    return None if scope == DEFAULT_SCOPE else (scope, parts)

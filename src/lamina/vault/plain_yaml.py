@@ -1,0 +1,138 @@
+"""The shapes of YAML value that nearly every file uses, read without a parser. None means: not sure, ask it.
+
+The text must hold no tab, control character or line separator other than the newline; the caller sees to that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from lamina.vault.strict_yaml import Value
+
+_KEY = r"[^\W\d][\w-]*(?: [\w-]+)*"
+
+KEY_LINE = re.compile(rf"({_KEY}):(?: +(.*))?")
+
+_COMMENT = r" *(?: #.*)?"
+_DOUBLE = r'"([^"\\]*(?:\\.[^"\\]*)*)"'
+_SINGLE = r"'([^']*)'"
+_QUOTED = re.compile(rf"(?:{_DOUBLE}|{_SINGLE})(?P<comment>{_COMMENT})")
+_FLOW = re.compile(rf"\[((?:[^\]\['\"#{{}}]|{_DOUBLE}|{_SINGLE})*)\](?P<comment>{_COMMENT})")
+_WORDS = re.compile(r"\[[^\W_][\w ./+()-]*(?:, *[^\W_][\w ./+()-]*)*\]")
+_FLOW_ITEM = re.compile(rf" *(?:{_DOUBLE} *|{_SINGLE} *|([^-?\s,:#&*!|>'\"%@`{{}}\[\]\\][^,:#'\"{{}}\[\]\\]*))(?:,|$)")
+_ESCAPED = re.compile(r"\\(?:([\"\\nrt])|u([0-9a-fA-F]{4}))")
+_ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
+_BLOCK_ITEM = re.compile(r"( *)- +(.+)")
+_BLOCK_PAIR = re.compile(rf"( +)({_KEY}):(?: +(.*))?")
+_NOT_FIRST = frozenset("-?:,[]{}#&*!|>'\"%@` ")
+_NUMBER_FIRST = frozenset("0123456789.")
+
+
+def read_inline(text: str) -> Value | None:
+    """The value of what follows `key: ` on the key's own line."""
+    if not text or text[0] == "#":
+        return ""
+    if text[0] == "[":
+        return _flow(text)
+    return _scalar(text)
+
+
+def read_block(rows: Sequence[str]) -> Value | None:
+    """The value of the lines below a key: a list of scalars, or a map of them."""
+    if rows[0].lstrip(" ").startswith("-"):
+        return _block_list(rows)
+    return _block_map(rows)
+
+
+def comment_of(text: str) -> str:
+    """The trailing comment, with the space before it, of what follows `key: `."""
+    if not text or text[0] == "#":
+        return f" {text}" if text else ""
+    quoted = _QUOTED.fullmatch(text) or _FLOW.fullmatch(text)
+    if quoted is not None:
+        return quoted["comment"].rstrip(" ")
+    cut = text.find(" #")
+    return text[len(text[:cut].rstrip(" ")) :] if cut > 0 and text[0] not in _NOT_FIRST else ""
+
+
+def _scalar(text: str) -> str | None:
+    first = text[0]
+    if first in _NOT_FIRST:
+        if first in "'\"":
+            return _quoted(text)
+        if first != "-" or text[1:2] not in _NUMBER_FIRST:
+            return None
+    cut = text.find(" #")
+    if cut > 0:
+        text = text[:cut]
+    text = text.rstrip(" ")
+    return None if ": " in text or text[-1] == ":" else text
+
+
+def _quoted(text: str) -> str | None:
+    match = _QUOTED.fullmatch(text)
+    if match is None:
+        return None
+    return match[2] if match[1] is None else _unescaped(match[1])
+
+
+def _unescaped(text: str) -> str | None:
+    if "\\" not in text:
+        return text
+    plain = _ESCAPED.sub("", text)
+    if "\\" in plain or any("d800" <= code.lower() <= "dfff" for _, code in _ESCAPED.findall(text)):
+        return None
+    return _ESCAPED.sub(lambda found: _ESCAPES[found[1]] if found[1] else chr(int(found[2], 16)), text)
+
+
+def _flow(text: str) -> list[Value] | None:
+    if _WORDS.fullmatch(text):
+        return [item.strip(" ") for item in text[1:-1].split(",")]
+    match = _FLOW.fullmatch(text)
+    if match is None:
+        return None
+    inner = match[1].strip(" ")
+    items: list[Value] = []
+    at = 0
+    while at < len(inner):
+        found = _FLOW_ITEM.match(inner, at)
+        if found is None:
+            return None
+        double, single, plain = found.groups()
+        item = plain.rstrip(" ") if plain is not None else single if double is None else _unescaped(double)
+        if item is None:
+            return None
+        items.append(item)
+        at = found.end()
+    return None if inner.endswith(",") else items
+
+
+def _block_list(rows: Sequence[str]) -> list[Value] | None:
+    items: list[Value] = []
+    indent: str | None = None
+    for row in rows:
+        match = _BLOCK_ITEM.fullmatch(row)
+        if match is None or (indent is not None and match[1] != indent):
+            return None
+        indent = match[1]
+        item = _scalar(match[2])
+        if item is None:
+            return None
+        items.append(item)
+    return items
+
+
+def _block_map(rows: Sequence[str]) -> dict[str, Value] | None:
+    pairs: dict[str, Value] = {}
+    indent: str | None = None
+    for row in rows:
+        match = _BLOCK_PAIR.fullmatch(row)
+        if match is None or (indent is not None and match[1] != indent) or match[2] in pairs:
+            return None
+        indent = match[1]
+        value = read_inline(match[3] or "")
+        if value is None:
+            return None
+        pairs[match[2]] = value
+    return pairs

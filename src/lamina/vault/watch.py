@@ -1,0 +1,103 @@
+"""Tells within milliseconds which files of the vault a person has touched.
+
+A hint, not a promise: the system may drop events when very many come at once, so the caller still scans now and then.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path, PurePosixPath
+
+from watchfiles import Change
+from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
+
+_DEBOUNCE_MS = 40
+_STEP_MS = 8
+_JOIN_SECONDS = 1.0
+
+_log = logging.getLogger(__name__)
+
+
+def _log_error(error: Exception) -> None:
+    _log.error("the watcher's listener failed", exc_info=error)
+
+
+class Watcher:
+    """Calls `on_change` with the paths of changed `.md` files, and with folders (ending in a slash) to scan again.
+
+    What is not a `.md` file and is gone may have been a folder, so it is told as one.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        on_change: Callable[[frozenset[str]], None],
+        on_error: Callable[[Exception], None] = _log_error,
+    ) -> None:
+        self._root = root.resolve()
+        self._on_change = on_change
+        self._on_error = on_error
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @property
+    def alive(self) -> bool:
+        """Whether changes are being told at this moment."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def start(self) -> bool:
+        """Watch from the moment this returns; False where the system refuses to, and the caller must scan."""
+        if self.alive:
+            return True
+        try:
+            # The last argument: a folder that may not be watched is an error, or its edits would be missed in silence.
+            notify = RustNotify([str(self._root)], False, False, 0, True, False)
+        except (OSError, WatchfilesRustInternalError) as error:
+            _log.warning("the vault cannot be watched, it will be scanned instead: %s", error)
+            return False
+        self._stopping.clear()
+        self._thread = threading.Thread(target=self._run, args=(notify,), name="lamina-watch", daemon=True)
+        self._thread.start()
+        return True
+
+    def stop(self) -> None:
+        """Stop telling changes; returns when the last call of `on_change` has ended, or after a second."""
+        self._stopping.set()
+        # A listener may stop its own watcher, and a thread cannot wait for itself.
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(_JOIN_SECONDS)
+
+    def _run(self, notify: RustNotify) -> None:
+        try:
+            while not self._stopping.is_set():
+                found = notify.watch(_DEBOUNCE_MS, _STEP_MS, 0, self._stopping)
+                if isinstance(found, set):
+                    self._tell(found)
+        except (OSError, WatchfilesRustInternalError) as error:
+            self._on_error(error)
+        finally:
+            notify.close()
+
+    def _tell(self, found: Iterable[tuple[int, str]]) -> None:
+        paths = frozenset(path for change, name in found if (path := self._path(Change(change), name)) is not None)
+        if not paths:
+            return
+        try:
+            self._on_change(paths)
+        except Exception as error:  # noqa: BLE001 - the listener is outside code; its failure must not end the watch
+            self._on_error(error)
+
+    def _path(self, change: Change, name: str) -> str | None:
+        path = PurePosixPath(Path(name).relative_to(self._root).as_posix())
+        if any(part.startswith(".") for part in path.parts):
+            return None
+        if change is not Change.modified and self._is_folder(change, name, path):
+            return "/" if not path.parts else f"{path}/"
+        return str(path) if path.suffix == ".md" else None
+
+    def _is_folder(self, change: Change, name: str, path: PurePosixPath) -> bool:
+        if change is Change.added:
+            return Path(name).is_dir() and not Path(name).is_symlink()
+        return path.suffix != ".md"

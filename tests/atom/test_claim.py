@@ -1,0 +1,85 @@
+"""Claims: the slot a fact fills."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from lamina.atom import Atom, AtomId, Claim, Scope, claim_of
+from lamina.atom.claim import MULTI_VALUED, value_of
+from lamina.text.normal import normal_form
+
+BASE = Atom(
+    id=AtomId("0" * 26),
+    scope=Scope("org:local"),
+    kind="fact",
+    content="Ann lives in Lisbon.",
+    observed_at=datetime(2026, 1, 1, tzinfo=UTC),
+)
+
+
+def fact(**fields: Any) -> Atom:
+    return BASE.with_(**fields)
+
+
+def test_a_fact_with_an_attribute_claims_subject_and_attribute() -> None:
+    assert str(claim_of(fact(subject="Ann", attribute="city"))) == "ann::city"
+
+
+def test_two_spellings_of_a_slot_are_one_claim() -> None:
+    assert claim_of(fact(subject=" ANN  Lee", attribute="Home-City")) == claim_of(
+        fact(subject="Ann Lee", attribute="home city")
+    )
+
+
+@pytest.mark.parametrize("subject", ["安", "Аня", "آن", "แอน"])
+def test_a_subject_of_any_script_has_its_own_claim(subject: str) -> None:
+    assert claim_of(fact(subject=subject, attribute="city")) == Claim(normal_form(subject), "city")
+
+
+@pytest.mark.parametrize("kind", ["preference", "habit"])
+def test_preferences_and_habits_claim_their_kind(kind: str) -> None:
+    assert claim_of(fact(kind=kind, subject="Ann")) == Claim("ann", kind)
+    assert claim_of(fact(kind=kind, subject="Ann", attribute="drink")) == Claim("ann", "drink")
+
+
+def test_a_profile_atom_claims_its_key() -> None:
+    assert claim_of(fact(metadata={"profile_key": "timezone"})) == Claim("profile", "timezone")
+    assert claim_of(fact(subject="Ann", metadata={"profile_key": "timezone"})) == Claim("ann", "timezone")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"subject": "Ann"},
+        {"attribute": "city"},
+        {"subject": "…", "attribute": "city"},
+        {"subject": "Ann", "attribute": "?"},
+        {"kind": "preference"},
+        {"kind": "event", "subject": "Ann"},
+    ],
+)
+def test_without_a_whole_slot_nothing_is_claimed(fields: dict[str, str]) -> None:
+    assert claim_of(fact(**fields)) is None
+
+
+def test_some_attributes_hold_several_values_at_once() -> None:
+    assert not Claim("ann", "pet").single_valued
+    assert Claim("ann", "city").single_valued
+    assert all(normal_form(attribute) == attribute for attribute in MULTI_VALUED)
+
+
+def test_a_value_is_compared_in_normal_form() -> None:
+    assert value_of(fact(value="  LISBON ")) == value_of(fact(value="Lisbon")) == "lisbon"
+
+
+def test_without_a_value_the_words_are_the_value() -> None:
+    assert value_of(fact()) == "ann lives in lisbon"
+
+
+def test_values_without_words_stay_apart() -> None:
+    assert value_of(fact(value="🍎")) != value_of(fact(value="🍊"))
+    assert value_of(fact(value="🍎")) == value_of(fact(value=" 🍎 "))

@@ -1,0 +1,129 @@
+"""Passages: what is indexed, rendered as markdown a person can read and read back exactly."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from lamina.atom import Atom, AtomId, Passage, Scope, passages_of
+from lamina.atom.passage import parse_segment, render_passage
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+MARKS = [
+    " ^p3", "^p3", "\\^p3", " \\\\^p3", "\t^p12  ", "**Bob** 2026-01-01T00:00:00Z", "**Bob**", "\\**Bob**", "**Bob** ",
+    "\\", "\\\\", "\n", "\n\n", "\r\n", " ", "   ", "\t", "- item", "* x", "| a | b |", "```", "~~~", "> said",
+    "# head", "1. one", "2) two", "    code", "word", "^", "^p", "**", "猫", "\u2028", "\x85", "|",
+]  # fmt: skip
+HOSTILE = st.one_of(
+    st.lists(st.sampled_from(MARKS), max_size=8).map("".join),
+    st.lists(st.one_of(st.sampled_from(MARKS), st.text(max_size=6)), max_size=6).map("\n".join),
+    st.text(),
+)
+WORDS = HOSTILE.filter(lambda text: bool(text.strip()) and text[0] not in "\r\n")
+NAMES = st.text(alphabet="Bob Ann-Ж猫.12'", min_size=1).map(lambda name: " ".join(name.split())).filter(bool)
+TIMES = st.none() | st.datetimes(datetime(1, 1, 2), datetime(9999, 1, 1)).map(
+    lambda moment: moment.replace(microsecond=moment.microsecond // 1000 * 1000, tzinfo=UTC)
+)
+TURNS = st.lists(
+    st.one_of(
+        st.tuples(WORDS, st.none(), st.none()),
+        st.tuples(HOSTILE, NAMES, TIMES),
+    ),
+    max_size=5,
+)
+
+
+@given(TURNS, st.sampled_from(["\n", "\n\n", "\n\n\n"]))
+@example([("a ^p3", None, None), ("**Bob** 2026-01-01T00:00:00Z\nx", None, None)], "\n\n")
+@example([("", "Bob", None), ("^p1", "Bob", NOON), ("- x\n", None, None)], "\n\n")
+def test_a_segment_comes_back_as_it_went_in(turns: list[tuple[str, str | None, datetime | None]], between: str) -> None:
+    content = between.join(render_passage(n, *turn) for n, turn in enumerate(turns, 1))
+    found = parse_segment(content)
+    assert [(each.n, each.text, each.speaker, each.at) for each in found] == [
+        (n, *turn) for n, turn in enumerate(turns, 1)
+    ]
+
+
+@given(TURNS)
+def test_passages_lie_in_order_inside_the_segment(turns: list[tuple[str, str | None, datetime | None]]) -> None:
+    content = "\n\n".join(render_passage(n, *turn) for n, turn in enumerate(turns, 1))
+    at = 0
+    for each in parse_segment(content):
+        assert at <= each.start < each.end <= len(content)
+        at = each.end
+
+
+@given(st.text(alphabet=st.sampled_from(list("ab^p1 \n*|\\-Z")) | st.characters()))
+def test_whatever_a_person_writes_is_read(content: str) -> None:
+    for each in parse_segment(content):
+        assert 0 <= each.start < each.end <= len(content)
+        assert content[each.start : each.end].strip()
+
+
+def test_a_turn_is_a_line_a_person_can_read() -> None:
+    assert render_passage(7, "I moved to Lisbon.", "Ann", NOON) == (
+        "**Ann** 2026-01-01T12:00:00Z\nI moved to Lisbon. ^p7"
+    )
+
+
+@pytest.mark.parametrize("text", ["- a\n- b", "| a |", "> said", "```\nx\n```", "1. one", "# head", "ends\n"])
+def test_a_block_keeps_its_shape_by_a_mark_on_its_own_line(text: str) -> None:
+    assert render_passage(2, text) == f"{text}\n\n^p2"
+
+
+def test_a_speaker_cannot_break_out_of_the_header() -> None:
+    rendered = render_passage(1, "hello", "*Eve*\n**Ann**", None)
+    assert rendered == "**Eve Ann**\nhello ^p1"
+    assert parse_segment(rendered)[0].speaker == "Eve Ann"
+
+
+def test_a_speaker_without_a_name_is_a_question_mark() -> None:
+    assert parse_segment(render_passage(1, "hello", " * ", None))[0].speaker == "?"
+
+
+def test_words_after_the_last_mark_are_a_passage_too() -> None:
+    found = parse_segment("One. ^p1\n\nTwo. ^p5\n\nA person added this.\n")
+    assert [(each.n, each.text) for each in found] == [(1, "One."), (5, "Two."), (6, "A person added this.\n")]
+
+
+def test_a_text_without_marks_is_one_passage() -> None:
+    assert parse_segment("Just words.") == (Passage(1, "Just words.", 0, 11),)
+    assert parse_segment(" \n") == ()
+
+
+def test_a_time_that_does_not_exist_is_no_time() -> None:
+    found = parse_segment("**Bob** 2026-99-99T00:00:00Z\nhello ^p1")
+    assert (found[0].speaker, found[0].at, found[0].text) == ("Bob", None, "hello")
+
+
+def test_a_fact_is_one_passage_and_its_marks_are_words() -> None:
+    fact = Atom(id=AtomId("0" * 26), scope=Scope("org:local"), kind="fact", content="a ^p1\n\nb ^p2", observed_at=NOON)
+    assert passages_of(fact) == (Passage(1, fact.content, 0, len(fact.content), at=NOON),)
+
+
+def test_a_segment_has_a_passage_for_each_turn() -> None:
+    content = "\n\n".join([render_passage(1, "Hi", "Ann", NOON), render_passage(2, "Hello", "Bob", NOON)])
+    segment = Atom(
+        id=AtomId("0" * 26),
+        scope=Scope("org:local"),
+        kind="narrative",
+        content=content,
+        observed_at=NOON,
+        segment_id="s1",
+    )
+    assert [(each.n, each.speaker, each.text) for each in passages_of(segment)] == [
+        (1, "Ann", "Hi"),
+        (2, "Bob", "Hello"),
+    ]
+
+
+@pytest.mark.parametrize("piece", ["^p1 ", " ^p", "\\", "**", "**a**", " ", "|", "\n", "^p1\n", "\t^p1"])
+def test_hostile_text_is_rendered_and_parsed_in_linear_time(piece: str) -> None:
+    started = time.perf_counter()
+    parse_segment(render_passage(1, "x" + piece * 50_000))
+    assert time.perf_counter() - started < 10

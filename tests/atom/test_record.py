@@ -1,0 +1,131 @@
+"""An atom as plain JSON values, and the difference between two versions of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from datetime import UTC, datetime
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lamina.atom import (
+    Atom,
+    AtomId,
+    Durability,
+    Evidence,
+    Layer,
+    MemoryType,
+    Origin,
+    Relation,
+    RelationName,
+    Scope,
+    Status,
+)
+from lamina.atom.atom import DATA_FIELDS
+from lamina.atom.record import apply_difference, difference, from_record, to_record
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 1, 1)).map(
+    lambda moment: moment.replace(microsecond=moment.microsecond // 1000 * 1000, tzinfo=UTC)
+)
+WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+LISTS = st.lists(WORDS, max_size=3).map(tuple)
+UNIT = st.floats(0, 1)
+VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "id": st.just(AtomId("0" * 26)),
+    "scope": st.sampled_from([Scope("org:local"), Scope("org:acme:agent:bob")]),
+    "kind": st.sampled_from(["fact", "event", "their own"]),
+    **dict.fromkeys(["content", "subject"], WORDS),
+    **dict.fromkeys(["attribute", "value", "source_id", "session_id", "segment_id"], st.none() | WORDS),
+    **dict.fromkeys(["source_ref", "principal", "run_id", "episode_id", "box_id", "trace_id"], st.none() | WORDS),
+    **dict.fromkeys(["tags", "entities", "agents", "derived_from", "supersedes", "superseded_by"], LISTS),
+    "observed_at": MOMENTS,
+    **dict.fromkeys(["recorded_at", "valid_from", "valid_until", "expires_at"], st.none() | MOMENTS),
+    "metadata": st.dictionaries(WORDS, WORDS, max_size=3),
+    "evidence": st.lists(
+        st.builds(Evidence, WORDS, st.integers(1), st.integers(0), st.integers(0)), max_size=2
+    ).map(tuple),
+    "origin": st.sampled_from(Origin),
+    "status": st.sampled_from(Status),
+    "layer": st.sampled_from(Layer),
+    "durability": st.sampled_from(Durability),
+    "memory_type": st.sampled_from(MemoryType),
+    **dict.fromkeys(["pinned", "resolved"], st.booleans()),
+    **dict.fromkeys(["confidence", "importance"], UNIT),
+    "surprise": st.none() | UNIT,
+    "valence": st.floats(-1, 1),
+    "relations": st.lists(
+        st.builds(Relation, st.sampled_from(RelationName), st.just(AtomId("1" * 26)), UNIT, st.none() | MOMENTS),
+        max_size=2,
+    ).map(tuple),
+}  # fmt: skip
+NEEDED = ("id", "scope", "kind", "content", "observed_at")
+ATOMS = st.fixed_dictionaries(
+    {name: VALUES[name] for name in NEEDED},
+    optional={name: each for name, each in VALUES.items() if name not in NEEDED},
+).map(lambda chosen: Atom(**chosen))
+
+
+def through_json(record: dict[str, Any]) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads(json.dumps(record))
+    return read
+
+
+def test_these_tests_know_every_field() -> None:
+    assert set(VALUES) == set(DATA_FIELDS) == {each.name for each in fields(Atom)} - {"revision"}
+
+
+@given(ATOMS, st.integers(0))
+def test_a_record_read_back_is_the_atom(atom: Atom, revision: int) -> None:
+    read = from_record(through_json(to_record(atom)), revision)
+    assert read == atom
+    assert read.revision == revision
+
+
+@given(ATOMS)
+def test_a_record_holds_only_what_differs_from_the_defaults(atom: Atom) -> None:
+    plain = Atom(id=atom.id, scope=atom.scope, kind=atom.kind, content=atom.content, observed_at=atom.observed_at)
+    for name in set(to_record(atom)) - set(NEEDED):
+        assert getattr(atom, name) != getattr(plain, name)
+
+
+@given(ATOMS, ATOMS)
+def test_a_difference_applied_is_the_newer_version(old: Atom, new: Atom) -> None:
+    assert apply_difference(old, through_json(difference(old, new)), 3) == new
+    assert apply_difference(None, through_json(difference(None, new)), 1) == new
+
+
+@given(ATOMS, WORDS)
+def test_text_that_grew_is_written_as_what_was_added(old: Atom, more: str) -> None:
+    new = old.with_(content=old.content + more)
+    changed = through_json(difference(old, new))
+    if old.content and more:
+        assert changed == {"content": {"+": more}}
+    assert apply_difference(old, changed, 2) == new
+
+
+@given(ATOMS)
+def test_a_version_without_a_change_has_no_difference(atom: Atom) -> None:
+    assert difference(atom, atom.with_(revision=9)) == {}
+
+
+def test_a_field_set_back_to_its_default_is_part_of_the_difference() -> None:
+    old = Atom(
+        id=AtomId("0" * 26),
+        scope=Scope("org:local"),
+        kind="fact",
+        content="x",
+        observed_at=NOON,
+        value="v",
+        pinned=True,
+    )
+    changed = difference(old, old.with_(value=None, pinned=False))
+    assert changed == {"value": None, "pinned": False}
+    assert apply_difference(old, changed, 2).value is None
+
+
+def test_a_difference_names_its_revision() -> None:
+    old = Atom(id=AtomId("0" * 26), scope=Scope("org:local"), kind="fact", content="x", observed_at=NOON, revision=4)
+    assert apply_difference(old, {}, 5).revision == 5

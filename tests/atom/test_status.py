@@ -1,0 +1,85 @@
+"""Statuses, the arrows between them, and what each means for recall."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from lamina.atom import Status
+from lamina.atom.status import ENDED, INCLUDE, RECALL_WEIGHT, Way, check_transition
+from lamina.errors import TransitionRefused
+
+ALLOWED = {
+    "constrained": ["active", "tombstoned"],
+    "active": ["challenged", "superseded", "invalidated", "merged", "archived", "tombstoned"],
+    "challenged": ["active", "superseded", "invalidated", "tombstoned", "archived"],
+    "archived": ["active", "tombstoned"],
+    "superseded": [],
+    "invalidated": [],
+    "merged": [],
+    "tombstoned": [],
+}
+ENDINGS = {"superseded", "invalidated", "merged", "tombstoned"}
+PAIRS = list(product(Status, Status))
+
+
+def test_there_are_eight_statuses() -> None:
+    assert {status.value for status in Status} == set(ALLOWED)
+
+
+@pytest.mark.parametrize(("old", "new"), [pair for pair in PAIRS if pair[1] in ALLOWED[pair[0]]])
+def test_every_arrow_of_the_table_is_open(old: Status, new: Status) -> None:
+    check_transition(old, new, Way.ORDINARY)
+    check_transition(old, new, Way.RESTORE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [pair for pair in PAIRS if pair[0] != pair[1] and pair[1] not in ALLOWED[pair[0]]]
+)
+def test_every_other_arrow_is_refused_with_what_is_allowed(old: Status, new: Status) -> None:
+    with pytest.raises(TransitionRefused) as refused:
+        check_transition(old, new, Way.ORDINARY)
+    assert (refused.value.old, refused.value.new) == (old, new)
+    assert list(refused.value.allowed) == ALLOWED[old]
+    for status in ALLOWED[old] or ["only undo or restore"]:
+        assert status in str(refused.value)
+
+
+@pytest.mark.parametrize("old", sorted(ENDINGS))
+def test_what_has_ended_comes_back_as_active_by_a_restore(old: str) -> None:
+    check_transition(Status(old), Status.ACTIVE, Way.RESTORE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (old, new)
+        for old, new in PAIRS
+        if old != new and new not in ALLOWED[old] and not (old in ENDINGS and new == "active")
+    ],
+)
+def test_a_restore_opens_no_other_arrow(old: Status, new: Status) -> None:
+    with pytest.raises(TransitionRefused):
+        check_transition(old, new, Way.RESTORE)
+
+
+@pytest.mark.parametrize("way", [Way.UNDO, Way.ADOPT])
+def test_undo_and_adoption_may_go_anywhere(way: Way) -> None:
+    for old, new in PAIRS:
+        check_transition(old, new, way)
+
+
+@pytest.mark.parametrize("way", list(Way))
+def test_a_status_that_stays_is_no_transition(way: Way) -> None:
+    for status in Status:
+        check_transition(status, status, way)
+
+
+def test_normal_recall_searches_what_is_active_and_what_is_archived_a_little_less() -> None:
+    assert RECALL_WEIGHT == {Status.ACTIVE: 1.0, Status.ARCHIVED: 0.92}
+
+
+def test_every_status_is_searched_or_can_be_included() -> None:
+    assert set(RECALL_WEIGHT).union(*INCLUDE.values()) == set(Status)
+    assert INCLUDE["history"] == ENDED == {Status(each) for each in ENDINGS}
