@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lamina.atom.atom import Atom
-from lamina.text.normal import normal_form, one_line
+from lamina.text.normal import normal_form, one_line, value_form
 
 SELF_CLAIMING_KINDS = frozenset({"preference", "habit"})
 """Without an attribute these claim `subject::kind`."""
@@ -45,9 +45,10 @@ def claim_of(atom: Atom) -> Claim | None:
 
 
 def value_of(atom: Atom) -> str:
-    """What the atom puts into its claim, in normal form: its value, or its words where it names none."""
-    words = atom.value or atom.content
-    return normal_form(words) or one_line(words)
+    """What the atom puts into its claim, so that it can be compared: its value, or its words where it names none."""
+    if atom.value:
+        return value_form(atom.value)
+    return normal_form(atom.content) or one_line(atom.content)
 
 
 def _claim(subject: str, attribute: str) -> Claim | None:

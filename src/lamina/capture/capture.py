@@ -143,7 +143,7 @@ def _receipt(done: Committed, outcomes: list[Outcome]) -> Receipt:
 
 def _verdicts(atoms: Sequence[Atom], store: Store, now: datetime) -> list[Verdict]:
     verdicts: list[Verdict] = []
-    current = Current(store)
+    current = Current(atoms, store)
     for atom in atoms:
         verdict = classify(atom, current, now)
         current.take(verdict)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,7 +15,11 @@ from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.capture.receipt import Result
 from lamina.store.base import Filter, Store
-from lamina.text.normal import normal_form
+from lamina.text.normal import normal_form, value_form
+
+AT_ONCE = 500
+_SIGNS = re.compile(r"(?<=\w)[+#]+|(?<!\w)[-−](?=\d)|%")
+"""Signs that change what the words say: C++ is not C, and −5 is not 5."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,36 +33,43 @@ class Verdict:
 
 
 class Current:
-    """The current statements as they will be once what was decided so far is committed."""
+    """The statements that new ones have to be compared with, as they will be once what was decided is committed."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._decided: dict[AtomId, Atom] = {}
-        self._by_words: dict[tuple[str, str], list[AtomId]] = defaultdict(list)
-        self._by_claim: dict[tuple[str, Claim], list[AtomId]] = defaultdict(list)
+    def __init__(self, atoms: Sequence[Atom], store: Store) -> None:
+        self._atoms: dict[AtomId, Atom] = {}
+        self._by_words: dict[tuple[str, str], dict[AtomId, None]] = defaultdict(dict)
+        self._by_claim: dict[tuple[str, Claim], dict[AtomId, None]] = defaultdict(dict)
+        for scope in {atom.scope for atom in atoms}:
+            own = [atom for atom in atoms if atom.scope == scope]
+            for batch in _batches(sorted({atom.content for atom in own})):
+                self._put(store.read(Filter(scopes=(scope,), contents=tuple(batch))))
+            for batch in _batches(sorted({str(claim) for atom in own if (claim := claim_of(atom))})):
+                self._put(store.read(Filter(scopes=(scope,), claims=tuple(batch))))
 
     def take(self, verdict: Verdict) -> None:
-        for atom in (verdict.atom, *verdict.others):
-            self._decided[atom.id] = atom
-            self._by_words[atom.scope, normal_form(atom.content)].append(atom.id)
-            claim = claim_of(atom)
-            if claim:
-                self._by_claim[atom.scope, claim].append(atom.id)
+        self._put((verdict.atom, *verdict.others))
 
     def with_words_of(self, atom: Atom) -> list[Atom]:
-        stored = self._store.read(Filter(scopes=(atom.scope,), content=atom.content))
         words = normal_form(atom.content)
-        found = self._merged(stored, self._by_words.get((atom.scope, words), ()) if words else ())
+        found = [self._atoms[each] for each in self._by_words.get((atom.scope, words), ())] if words else []
         return [each for each in found if each.status in RECALL_WEIGHT]
 
     def holders(self, atom: Atom, claim: Claim) -> list[Atom]:
-        stored = self._store.read(Filter(scopes=(atom.scope,), claim=str(claim)))
-        found = self._merged(stored, self._by_claim.get((atom.scope, claim), ()))
+        found = [self._atoms[each] for each in self._by_claim.get((atom.scope, claim), ())]
         return [each for each in found if each.status is Status.ACTIVE]
 
-    def _merged(self, stored: Sequence[Atom], decided: Sequence[AtomId]) -> list[Atom]:
-        found = {each.id: self._decided.get(each.id, each) for each in stored}
-        return list((found | {each: self._decided[each] for each in decided}).values())
+    def _put(self, atoms: Iterable[Atom]) -> None:
+        for atom in atoms:
+            self._atoms[atom.id] = atom
+            self._by_words[atom.scope, normal_form(atom.content)][atom.id] = None
+            claim = claim_of(atom)
+            if claim:
+                self._by_claim[atom.scope, claim][atom.id] = None
+
+
+def _batches(values: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(values), AT_ONCE):
+        yield values[start : start + AT_ONCE]
 
 
 def classify(atom: Atom, current: Current, now: datetime) -> Verdict:
@@ -79,7 +91,8 @@ def classify(atom: Atom, current: Current, now: datetime) -> Verdict:
 
 
 def _slot(atom: Atom) -> tuple[str, ...]:
-    return atom.kind, *(normal_form(each or "") or each or "" for each in (atom.subject, atom.attribute, atom.value))
+    labels = (normal_form(each or "") or each or "" for each in (atom.subject, atom.attribute))
+    return atom.kind, *labels, value_form(atom.value or ""), *_SIGNS.findall(atom.content)
 
 
 def _against(atom: Atom, rivals: Sequence[Atom], claim: Claim, now: datetime) -> Verdict:

@@ -128,9 +128,9 @@ class Filter:
     kinds: frozenset[str] | None = None
     memory_types: frozenset[MemoryType] | None = None
     subject: str | None = None
-    claim: str | None = None
+    claims: tuple[str, ...] | None = None
     session_id: str | None = None
-    content: str | None = None
+    contents: tuple[str, ...] | None = None
     valid_at: datetime | None = None
     limit: int | None = None
     offset: int = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -77,6 +77,12 @@ class Ledger(Protocol):
 
     def row(self, path: str) -> FileRow | None:
         """One file with its bytes."""
+
+    def rows(self, paths: Sequence[str]) -> dict[str, FileRow]:
+        """Those of the files that are known, with their bytes."""
+
+    def owned(self, ids: Iterable[AtomId]) -> set[AtomId]:
+        """Those of the ids that have a line in the ledger."""
 
     def row_of(self, atom_id: AtomId) -> FileRow | None:
         """The file of an atom."""

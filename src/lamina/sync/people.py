@@ -43,8 +43,9 @@ class People:
         newcomers: list[Newcomer] = []
         same: list[tuple[str, Stamp]] = []
         checked = disk_time_ns()
+        known = self._ledger.rows(paths)
         for number, path in enumerate(paths):
-            found, row = self._sight.read(path), self._ledger.row(path)
+            found, row = self._sight.read(path), known.get(path)
             if isinstance(found, UnusableFile):
                 self._ledger.report(Problem(path, "unreadable", found.reason, 1, row.line.atom_id if row else None))
                 report.unreadable.append(path)
@@ -57,7 +58,7 @@ class People:
                 progress("reading files", number, len(paths))
         if same:
             self._ledger.unchanged(same, checked)
-        self._adopt(newcomers, report, progress)
+        self._adopt(self._unknown(newcomers, report), report, progress)
 
     def _take_one(self, found: Found, row: FileRow | None, report: SyncReport) -> Newcomer | None:
         known = row is not None and row.line.atom_id is not None
@@ -76,11 +77,19 @@ class People:
             self._ledger.saw(found.path, b"", found.stamp, found.checked_ns, None, FileState.FOREIGN)
             self._ledger.clear(found.path)
             return None
-        owner = self._ledger.row_of(sheet.id) if sheet.id else None
-        if owner is None:
-            return Newcomer(found, sheet)
-        self._second_place(found, owner, sheet, report)
-        return None
+        return Newcomer(found, sheet)
+
+    def _unknown(self, newcomers: Sequence[Newcomer], report: SyncReport) -> list[Newcomer]:
+        """Those whose id nobody has; the others were moved here or are copies."""
+        owned = self._ledger.owned(each.sheet.id for each in newcomers if each.sheet.id)
+        unknown: list[Newcomer] = []
+        for each in newcomers:
+            owner = self._ledger.row_of(each.sheet.id) if each.sheet.id in owned and each.sheet.id else None
+            if owner is None:
+                unknown.append(each)
+            else:
+                self._second_place(each.found, owner, each.sheet, report)
+        return unknown
 
     def _second_place(self, found: Found, owner: FileRow, sheet: Sheet, report: SyncReport) -> None:
         """A file with a known id at another path was moved there, or is a copy."""

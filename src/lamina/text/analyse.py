@@ -80,6 +80,7 @@ _RUN = re.compile(
     rf"|[^{_ALL_PAIRED}\x00-\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\x7f]+"
 )
 _SPACED = re.compile(rf"[{_HANGUL}]")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd]")
 
 _WORD_CHAR = r"[A-Za-z0-9\x80-\U0010ffff]"
 _CHUNK = re.compile(r"[A-Za-z0-9_'\x80-\U0010ffff]+")
@@ -108,8 +109,13 @@ def _words(folded: str) -> list[str]:
 
 
 def _pairs(run: str) -> list[str]:
+    """Overlapping pairs, with the whole of a spaced word and each Han character, which may be a word by itself."""
     pairs = [run[at : at + 2] for at in range(max(1, len(run) - 1))]
-    return [run, *pairs] if len(run) > 2 and _SPACED.match(run) else pairs
+    if len(run) < 2:
+        return pairs
+    if _SPACED.match(run):
+        return [run, *pairs] if len(run) > 2 else pairs
+    return [*_HAN.findall(run), *pairs]
 
 
 def _parts(identifier: str) -> list[str]:
@@ -136,6 +142,8 @@ class _Tokens(dict[str, str]):
         return token
 
 
+ANALYSER = f"1 snowball {Stemmer.version()}"
+"""Which tokens a text gives hangs on this; an index made by another analyser is made anew."""
 _KNOWN_WORDS = 100_000
 _TOKENS = _Tokens()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+_ASCII_WORDS = {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
 _SHORT = 4096
 _BLOCK = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]{1,1000}")
 
@@ -18,10 +19,15 @@ def compatible(text: str) -> str:
 
 def normal_form(text: str) -> str:
     """Letters and digits of any script, case folded and compatibility composed, words joined by single spaces."""
+    if text.isascii():
+        return " ".join(text.translate(_ASCII_WORDS).split())
     folded = compatible(compatible(text).casefold())
-    if folded.isascii():
-        return " ".join("".join(char if char.isalnum() else " " for char in folded).split())
     return " ".join("".join(char if _is_word_char(char) else " " for char in folded).split())
+
+
+def value_form(text: str) -> str:
+    """By which two values are the same: case and spaces do not count, nor stops around them, but every sign within does."""
+    return one_line(compatible(compatible(text).casefold())).strip(" .,;:!?\"'“”‘’")
 
 
 def same_text(one: str, other: str) -> bool:

@@ -176,7 +176,9 @@ def _field_edits(atom: Atom, sheet: Sheet, link: Link) -> dict[str, Emitted | No
     defaults = {**DEFAULTS, **kind_defaults(atom.kind, atom.confidence, atom.origin)}
     edits: dict[str, Emitted | None] = {}
     for name, field in FIELDS.items():
-        value = _meant(getattr(atom, name), defaults[name])
+        value = getattr(atom, name)
+        if value == "":
+            value = defaults[name]
         silent = name in _FROM_KIND and not _is_said(values, name)
         if value == (defaults[name] if silent else sheet.fields[name]):
             continue
@@ -188,10 +190,6 @@ def _field_edits(atom: Atom, sheet: Sheet, link: Link) -> dict[str, Emitted | No
         else:
             edits[name] = None
     return edits
-
-
-def _meant(value: Any, default: Any) -> Any:
-    return default if value == "" else dict(value) if isinstance(value, Mapping) else value
 
 
 def _is_said(values: Mapping[str, Value], name: str) -> bool:

@@ -25,41 +25,43 @@ class Rows:
         self._parts = [_Part(None, [], rows[: starts[0]])]
         for (key, (start, end)), stop in zip(spans.items(), starts[1:], strict=True):
             self._parts.append(_Part(key, rows[start:end], rows[end:stop]))
+        self._known = {part.key: part for part in self._parts}
 
     def text(self) -> str:
+        """The rows joined again."""
         return "".join("".join(part.rows) + "".join(part.after) for part in self._parts)
 
     def comment(self, key: str) -> str:
-        at = self._find(key)
-        match = KEY_LINE.fullmatch(self._parts[at].rows[0].strip()) if at else None
+        """The comment on the line of a key."""
+        part = self._known.get(key)
+        match = KEY_LINE.fullmatch(part.rows[0].strip()) if part else None
         return comment_of(match[2] or "") if match else ""
 
     def remove(self, key: str) -> None:
-        at = self._find(key)
-        if at:
+        """Take an entry out; what stands after it stays."""
+        if part := self._known.pop(key, None):
+            at = self._parts.index(part)
             self._parts[at - 1].after += self._parts.pop(at).after
 
     def put(self, key: str, rows: list[str], order: Sequence[str]) -> None:
-        at = self._find(key)
-        if at:
-            self._parts[at].rows = rows
+        """Replace an entry, or put it in after the last key that comes before it in the order."""
+        if part := self._known.get(key):
+            part.rows = rows
             return
         at, behind = self._place(key, order)
         after: list[str] = []
         if behind:
             after, self._parts[at - 1].after = self._parts[at - 1].after, []
-        self._parts.insert(at, _Part(key, rows, after))
+        self._known[key] = _Part(key, rows, after)
+        self._parts.insert(at, self._known[key])
 
     def _place(self, key: str, order: Sequence[str]) -> tuple[int, bool]:
         if key in order:
             rank = order.index(key)
             for known in reversed(order[:rank]):
-                if at := self._find(known):
-                    return at + 1, True
+                if known in self._known:
+                    return self._parts.index(self._known[known]) + 1, True
             for known in order[rank + 1 :]:
-                if at := self._find(known):
-                    return at, False
+                if known in self._known:
+                    return self._parts.index(self._known[known]), False
         return len(self._parts), False
-
-    def _find(self, key: str) -> int:
-        return next((at for at, part in enumerate(self._parts) if part.key == key), 0)

@@ -318,12 +318,12 @@ def _where(wanted: Filter) -> tuple[str, list[Any]]:
     among("kind", wanted.kinds)
     among("memory_type", wanted.memory_types)
     equals("subject", normal_form(wanted.subject) if wanted.subject else None)
-    equals("claim", wanted.claim)
+    among("claim", wanted.claims)
     equals("session_id", wanted.session_id)
-    if wanted.content is not None:
-        key = content_key(wanted.content)
-        parts.append("content_hash=?" if key else "0")
-        values.extend([key] if key else [])
+    if wanted.contents is not None:
+        keys = [key for content in wanted.contents if (key := content_key(content))]
+        parts.append(f"content_hash IN ({','.join('?' * len(keys))})")
+        values.extend(keys)
     if wanted.valid_at is not None:
         at = millis(wanted.valid_at)
         parts.append("coalesce(valid_from, ?)<=? AND ?<coalesce(valid_until, ?+1)")

@@ -22,7 +22,7 @@ from lamina.atom.status import ENDED, RECALL_WEIGHT
 from lamina.store.base import Edge, Match, TextQuery
 from lamina.store.sqlite.database import Database
 from lamina.store.sqlite.history import millis
-from lamina.text.analyse import analyse
+from lamina.text.analyse import ANALYSER, analyse
 
 FORMAT = 1
 K1, B = 1.2, 0.75
@@ -114,7 +114,11 @@ class Index:
         if not {"meta", "scopes", "atoms", "passages", "terms", "edges"} <= tables:
             return False
         known = dict(self.db.rows("SELECT key, value FROM meta"))
-        return known.get("store_id") == self._store_id and known.get("format") == FORMAT
+        return all(known.get(key) == value for key, value in self._maker())
+
+    def _maker(self) -> list[tuple[str, object]]:
+        """What the index hangs on; another store, layout or analyser means another index."""
+        return [("store_id", self._store_id), ("format", FORMAT), ("analyser", ANALYSER)]
 
     def _create(self) -> None:
         for name, kind in self.db.rows("SELECT name, type FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL%'"):
@@ -122,9 +126,7 @@ class Index:
         for (name,) in self.db.rows("SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'"):
             self.db.run(f'DROP TABLE "{name}"')
         self.db.run(_SCHEMA)
-        self.db.run_many(
-            "INSERT INTO meta VALUES(?,?)", [("store_id", self._store_id), ("format", FORMAT), ("applied_seq", 0)]
-        )
+        self.db.run_many("INSERT INTO meta VALUES(?,?)", [*self._maker(), ("applied_seq", 0)])
 
     @property
     def applied(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,11 @@ SETTLED_NS = 120 * 10**9
 """After this long a written file has reached the disk (the kernel writes back within about 35 s)."""
 
 SWAPPED_KEPT_NS = 24 * 3600 * 10**9
+
+_FILE_ROW = (
+    "SELECT f.path, f.atom_id, f.state, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.checked_ns, f.data, o.base, o.ours, "
+    "o.path IS NOT NULL AND o.written_ns IS NULL FROM files f LEFT JOIN outbox o ON o.path=f.path"
+)
 
 
 class SqliteLedger:
@@ -51,15 +56,22 @@ class SqliteLedger:
         return self._row("f.atom_id=?", atom_id)
 
     def _row(self, where: str, value: str) -> FileRow | None:
-        found = self._db.one(
-            "SELECT f.path, f.atom_id, f.state, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.checked_ns, f.data, o.base, o.ours, "
-            f"o.path IS NOT NULL AND o.written_ns IS NULL FROM files f LEFT JOIN outbox o ON o.path=f.path WHERE {where}",
-            (value,),
-        )
-        if found is None:
-            return None
-        *line, data, base, ours, pending = found
-        return FileRow(_line(line), data or b"", base, tuple(json.loads(ours)) if ours else (), bool(pending))
+        found = self._db.one(f"{_FILE_ROW} WHERE {where}", (value,))
+        return _file_row(found) if found else None
+
+    def rows(self, paths: Sequence[str]) -> dict[str, FileRow]:
+        found: dict[str, FileRow] = {}
+        for batch in _batches(paths):
+            for row in self._db.rows(f"{_FILE_ROW} WHERE f.path IN ({_marks(batch)})", batch):
+                found[row[0]] = _file_row(row)
+        return found
+
+    def owned(self, ids: Iterable[AtomId]) -> set[AtomId]:
+        return {
+            AtomId(row[0])
+            for batch in _batches(list(ids))
+            for row in self._db.rows(f"SELECT atom_id FROM files WHERE atom_id IN ({_marks(batch)})", batch)
+        }
 
     def head(self, atom_id: AtomId) -> Atom:
         ((record, revision),) = self._db.rows("SELECT record, revision FROM heads WHERE atom_id=?", (atom_id,))
@@ -74,12 +86,11 @@ class SqliteLedger:
         return AtomId(found[0][0]) if len(found) == 1 else None
 
     def paths_of(self, ids: Iterable[AtomId]) -> dict[AtomId, str]:
-        wanted = list(ids)
-        marks = ",".join("?" * len(wanted))
         return {
             AtomId(atom_id): path
+            for batch in _batches(list(ids))
             for atom_id, path in self._db.rows(
-                f"SELECT atom_id, path FROM files WHERE state!='gone' AND atom_id IN ({marks})", wanted
+                f"SELECT atom_id, path FROM files WHERE state!='gone' AND atom_id IN ({_marks(batch)})", batch
             )
         }
 
@@ -114,15 +125,22 @@ class SqliteLedger:
             return stems[atom_id]
 
         fresh: list[tuple[Any, ...]] = []
+        found: list[tuple[Any, ...]] = []
         for old, change in changed:
+            atom, seen = change.atom, change.seen
             if change.file_gone:
-                self._mark_gone("atom_id", change.atom.id)
-            elif old is None and change.seen is None:
-                fresh.append((layout.path_for(change.atom), change.atom.id, codec.render(change.atom, None, link)))
+                self._mark_gone("atom_id", atom.id)
+            elif old is None and seen is None:
+                fresh.append((layout.path_for(atom), atom.id, codec.render(atom, None, link)))
+            elif old is None and seen is not None and codec.render(atom, seen.data, link) == seen.data:
+                found.append(
+                    (seen.path, atom.id, FileState.ATOM.value, seen.data, *_parts(seen.stamp), seen.checked_ns)
+                )
             else:
-                self._publish_change(old, change.atom, change.seen, link)
+                self._publish_change(old, atom, seen, link)
         self._db.run_many("INSERT INTO files(path, atom_id, state, data, checked_ns) VALUES(?,?,'atom',?,0)", fresh)
         self._db.run_many("INSERT INTO outbox(path, atom_id, ours) VALUES(?,?,'[]')", [row[:2] for row in fresh])
+        self._db.run_many("INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?)", found)
 
     def _publish_change(self, old: Atom | None, new: Atom, seen: Seen | None, link: Link) -> None:
         row = self.row_of(new.id)
@@ -227,10 +245,9 @@ class SqliteLedger:
     def _put(
         self, path: str, atom_id: AtomId | None, state: FileState, data: bytes, stamp: Stamp | None, checked_ns: int
     ) -> None:
-        parts = (stamp.size, stamp.mtime_ns, stamp.ctime_ns, stamp.inode) if stamp else (None, None, None, None)
         self._db.run(
             "INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?)",
-            (path, atom_id, state.value, data, *parts, checked_ns),
+            (path, atom_id, state.value, data, *_parts(stamp), checked_ns),
         )
 
     def problems(self) -> list[Problem]:
@@ -286,6 +303,24 @@ class SqliteLedger:
             "to_write": waiting[0] if waiting else 0,
             "problems": problems[0] if problems else 0,
         }
+
+
+def _parts(stamp: Stamp | None) -> tuple[int | None, ...]:
+    return (stamp.size, stamp.mtime_ns, stamp.ctime_ns, stamp.inode) if stamp else (None, None, None, None)
+
+
+def _file_row(row: Sequence[Any]) -> FileRow:
+    *line, data, base, ours, pending = row
+    return FileRow(_line(line), data or b"", base, tuple(json.loads(ours)) if ours else (), bool(pending))
+
+
+def _batches(values: Sequence[str], size: int = 500) -> Iterator[Sequence[str]]:
+    for start in range(0, len(values), size):
+        yield values[start : start + size]
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ",".join("?" * len(values))
 
 
 def _line(row: Iterable[Any]) -> FileLine:
