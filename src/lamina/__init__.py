@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from lamina.atom import Atom, AtomId, Evidence, Origin, Passage, Relation, RelationName, Scope, Signals, Status
-from lamina.capture.receipt import Outcome, Receipt, Result
-from lamina.clock import Clock, FixedClock, SystemClock
-from lamina.errors import (
-    ClaimTaken,
-    InvalidInput,
-    InvalidScope,
-    LaminaError,
-    NotFound,
-    Refused,
-    StaleRevision,
-    StoreBusy,
-    StoreError,
-    StoreTooNew,
-    TransitionRefused,
-    UndoRefused,
-)
-from lamina.memory import Diagnosis, History, Memory, Transition
-from lamina.recall import Hit, Recall
-from lamina.settings import Settings
+if TYPE_CHECKING:
+    from lamina.atom import (
+        Atom,
+        AtomId,
+        Evidence,
+        Origin,
+        Passage,
+        Relation,
+        RelationName,
+        Scope,
+        Signals,
+        Status,
+        passages_of,
+    )
+    from lamina.capture.receipt import Outcome, Receipt, Result
+    from lamina.clock import Clock, FixedClock, SystemClock
+    from lamina.errors import (
+        ClaimTaken,
+        InvalidInput,
+        InvalidScope,
+        LaminaError,
+        NotFound,
+        Refused,
+        StaleRevision,
+        StoreBusy,
+        StoreError,
+        StoreTooNew,
+        TransitionRefused,
+        UndoRefused,
+    )
+    from lamina.memory import Diagnosis, History, Memory, Transition
+    from lamina.recall import Hit, Recall
+    from lamina.settings import Settings
 
 __version__ = "0.1.0"
 
@@ -65,9 +79,35 @@ __all__ = [
     "TransitionRefused",
     "UndoRefused",
     "open",
+    "passages_of",
 ]
+
+
+_ROOMS = (
+    "lamina.errors",
+    "lamina.clock",
+    "lamina.settings",
+    "lamina.atom",
+    "lamina.capture.receipt",
+    "lamina.recall",
+    "lamina.memory",
+)
 
 
 def open(path: str | os.PathLike[str], scope: str | None = None, **options: Any) -> Memory:
     """Open the memory in a folder, making what is missing; edits made to its files meanwhile count at once."""
+    from lamina.memory import Memory
+
     return Memory(path, scope, **options)
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Fetch a public name from its room at first use: a command that only prints help loads no engine."""
+        for room in _ROOMS if name in __all__ else ():
+            found = getattr(import_module(room), name, None)
+            if found is not None:
+                globals()[name] = found
+                return found
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

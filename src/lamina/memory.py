@@ -6,9 +6,11 @@ import builtins
 import logging
 import os
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -21,7 +23,7 @@ from lamina.atom.scope import Scope, agent, organisation, parse_scope, visible_f
 from lamina.atom.status import ENDED, Status, Way
 from lamina.atom.trust import Origin, bound
 from lamina.capture.capture import Writer, capture, conversation, remember
-from lamina.capture.draft import clean_text, parse_draft, parse_turns
+from lamina.capture.draft import parse_draft, parse_text, parse_turns
 from lamina.capture.receipt import Receipt
 from lamina.clock import Clock, SystemClock
 from lamina.errors import InvalidInput, InvalidScope, NotFound, StaleRevision, StoreError
@@ -29,7 +31,7 @@ from lamina.recall import Question, Recall, recall
 from lamina.review.export import export
 from lamina.review.undo import last_undoable, undo
 from lamina.settings import Settings, load_settings
-from lamina.store.base import Change, Commit, CommitId, Committed, Edge, Entry, Filter, Version
+from lamina.store.base import Change, Commit, CommitId, Committed, Edge, Entry, Filter, Match, TextQuery, Version
 from lamina.store.ledger import Problem
 from lamina.store.sqlite import SqliteStore
 from lamina.sync import Progress, Sync, SyncReport
@@ -41,10 +43,14 @@ from lamina.vault.watch import Watcher
 logger = logging.getLogger("lamina")
 
 MOST_HITS = 100
+REVISABLE = frozenset({
+    "subject", "attribute", "value", "tags", "entities", "kind", "confidence", "importance", "valid_from", "valid_until",
+    "expires_at", "durability", "memory_type", "metadata",
+})  # fmt: skip
 TRIES = 50
 REFRESHES = 5
 
-T = TypeVar("T")
+E = TypeVar("E", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +111,7 @@ class Memory:
         self._actor, self._principal, self._ceiling = actor, principal, Origin(ceiling)
         self._clock: Clock = clock or SystemClock()
         self._ids = IdSource(os.urandom)
+        self._trying = False
         self.state = home.state_folder(self.root, self.settings.state_dir)
         self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._disk = disk or Disk(self.root)
@@ -132,7 +139,7 @@ class Memory:
     ) -> Receipt:
         """Keep the words as they were said, and make an atom of every sentence somebody asked to have remembered."""
         at = to_utc(observed_at) if observed_at else self._clock.now()
-        turns = clean_text(words) if isinstance(words, str) else parse_turns(words)
+        turns = parse_text(words) if isinstance(words, str) else parse_turns(words)
         writer = self._writer(origin, private)
         said = conversation(turns, session_id, source_id, at, self._agents(private))
         idle = timedelta(minutes=self.settings.idle_minutes)
@@ -176,17 +183,17 @@ class Memory:
     def revise(self, id: str, content: str | None = None, *, reason: str, **fields: Any) -> Atom:
         """A new version of an atom; the old one is kept."""
         _need_reason(reason)
-        allowed = {"subject", "attribute", "value", "tags", "entities", "kind", "confidence", "importance", "valid_from",
-                   "valid_until", "expires_at", "durability", "memory_type", "metadata"}  # fmt: skip
-        unknown = fields.keys() - allowed
+        unknown = fields.keys() - REVISABLE
         if unknown:
-            raise InvalidInput(f"cannot revise {', '.join(sorted(unknown))}; choose from {', '.join(sorted(allowed))}")
+            raise InvalidInput(
+                f"cannot revise {', '.join(sorted(unknown))}; choose from {', '.join(sorted(REVISABLE))}"
+            )
 
         def revised(atom: Atom) -> Atom:
             given = {"content": content if content is not None else atom.content, **fields}
             draft = parse_draft(**given) if not atom.is_segment else None
             if draft is None:
-                return atom.with_(content=clean_text(given["content"]).strip("\n"))
+                return atom.with_(content=parse_text(given["content"]).strip("\n"))
             return atom.with_(**{name: getattr(draft, name) for name in given})
 
         return self._change(id, "revise", reason, revised)
@@ -194,10 +201,7 @@ class Memory:
     def update_status(self, id: str, status: Status | str, reason: str) -> Atom:
         """Move an atom along the status table; back from an ended status it is a restore, and needs its reason."""
         _need_reason(reason)
-        try:
-            wanted = Status(status)
-        except ValueError as error:
-            raise InvalidInput(f"{status!r} is no status; choose from {', '.join(Status)}") from error
+        wanted = _one_of(Status, status, "status")
         way = Way.RESTORE if self.get(id).status in ENDED else Way.ORDINARY
         verb = "restore" if way is Way.RESTORE else "update_status"
         return self._change(id, verb, reason, lambda atom: atom.with_(status=wanted), way)
@@ -217,10 +221,7 @@ class Memory:
 
     def relate(self, a: str, relation: RelationName | str, b: str, confidence: float = 1.0) -> Atom:
         """Link one atom to another; the same link again takes the new confidence."""
-        try:
-            name = RelationName(relation)
-        except ValueError as error:
-            raise InvalidInput(f"{relation!r} is no relation; choose from {', '.join(RelationName)}") from error
+        name = _one_of(RelationName, relation, "relation")
         if not 0 <= confidence <= 1:
             raise InvalidInput("confidence lies between 0 and 1")
         target = self.get(b).id
@@ -245,6 +246,16 @@ class Memory:
         done = undo(self._store, commit, self.scopes, self._actor, self._ceiling, cascade=cascade)
         self._flush()
         return done
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """A dry run: verbs called inside are checked and tell what they would do; at the end nothing has happened."""
+        with self._store.trial():
+            self._trying = True
+            try:
+                yield
+            finally:
+                self._trying = False
 
     # Reading
 
@@ -273,10 +284,7 @@ class Memory:
 
     def get(self, id: str) -> Atom:
         """One atom, as its file says at this moment."""
-        atom = self._find(id)
-        if self._refresh([atom.id]):
-            return self._find(atom.id)
-        return atom
+        return self._fresh(lambda: [self._find(id)])[0]
 
     def list(
         self,
@@ -291,14 +299,12 @@ class Memory:
     ) -> builtins.list[Atom]:
         """Atoms, newest first. `status=None` lists all of them."""
         wanted = Filter(
-            scopes=self.scopes, statuses=frozenset({Status(status)}) if status else None,
+            scopes=self.scopes, statuses=frozenset({_one_of(Status, status, "status")}) if status else None,
             kinds=frozenset({kind}) if kind else None, subject=subject, session_id=session_id,
-            memory_types=frozenset({MemoryType(memory_type)}) if memory_type else None, limit=limit, offset=offset,
+            memory_types=frozenset({_one_of(MemoryType, memory_type, "memory type")}) if memory_type else None,
+            limit=limit, offset=offset,
         )  # fmt: skip
-        found = self._store.read(wanted)
-        if self._refresh([atom.id for atom in found]):
-            found = self._store.read(wanted)
-        return found
+        return self._fresh(lambda: self._store.read(wanted))
 
     def history(self, id: str) -> History:
         """An atom's changes of status and versions."""
@@ -330,6 +336,16 @@ class Memory:
             return entries[-limit:] if limit else entries
         return self._store.journal(self.scopes, since, limit=limit)
 
+    def search_text(self, query: TextQuery) -> builtins.list[Match]:
+        """The text channel alone, unweighted: what recall is built on and benchmarks look into."""
+        if set(query.scopes) - set(self.scopes):
+            raise InvalidScope(f"{self.scope} may read {', '.join(self.scopes)}")
+        return self._store.search(query)
+
+    def now(self) -> datetime:
+        """The time by this memory's clock."""
+        return self._clock.now()
+
     def signals(self, id: str) -> Signals:
         """What use has taught of an atom."""
         return self._store.ledger.signals(self.get(id).id)
@@ -342,6 +358,8 @@ class Memory:
 
     def sync(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
         """Look at every file now; happens by itself when a memory is opened."""
+        if self._trying:
+            return SyncReport()
         try:
             return self._sync.run(accept_deletions=accept_deletions, progress=progress)
         except OSError as error:
@@ -353,7 +371,7 @@ class Memory:
         return self._store.rebuild()
 
     def doctor(self, *, deep: bool = False) -> Diagnosis:
-        """What is wrong or worth knowing. `deep` also verifies the journal's hash chain and rebuilds and compares the index."""
+        """What is wrong or worth knowing; `deep` also verifies the journal's hash chain and the index against it."""
         self.sync()
         faults = self._store.check() if deep else []
         return Diagnosis(tuple(self._store.ledger.problems()), tuple(faults), tuple(self._notes()))
@@ -399,10 +417,7 @@ class Memory:
 
     def _writer(self, origin: Origin | str | None, private: bool) -> Writer:
         scope = self.scope if private or agent(self.scope) is None else Scope(f"org:{organisation(self.scope)}")
-        try:
-            declared = Origin(origin) if origin is not None else None
-        except ValueError as error:
-            raise InvalidInput(f"{origin!r} is no origin; choose from {', '.join(Origin)}") from error
+        declared = _one_of(Origin, origin, "origin") if origin is not None else None
         return Writer(self._actor, bound(self._ceiling, declared), self._principal, scope)
 
     def _agents(self, private: bool) -> tuple[str, ...]:
@@ -455,7 +470,9 @@ class Memory:
         )
 
     def _flush(self) -> None:
-        """Write the files of what was committed. The commit stands even where the disk refuses: the files follow later."""
+        """Write the files of what was committed. The commit stands even where the disk refuses: files follow later."""
+        if self._trying:
+            return
         try:
             self._sync.flush()
         except OSError as error:
@@ -466,19 +483,31 @@ class Memory:
         self.sync()
 
     def _refresher(self) -> Callable[[Sequence[AtomId]], bool]:
-        left = REFRESHES
+        left, seen = REFRESHES, self._store.position()
 
         def refresh(ids: Sequence[AtomId]) -> bool:
-            nonlocal left
-            left -= 1
-            return left >= 0 and self._refresh(ids)
+            nonlocal left, seen
+            self._refresh(ids)
+            before, seen, left = seen, self._store.position(), left - 1
+            return left >= 0 and seen != before
 
         return refresh
 
-    def _refresh(self, ids: Sequence[AtomId]) -> bool:
+    def _fresh(self, read: Callable[[], builtins.list[Atom]]) -> builtins.list[Atom]:
+        """Atoms as their files say at this moment: read again if the journal moved while the files were looked at."""
+        before = self._store.position()
+        found = read()
+        self._refresh([atom.id for atom in found])
+        return found if self._store.position() == before else read()
+
+    def _refresh(self, ids: Sequence[AtomId]) -> None:
+        """Take in what people did to these atoms' files. The watcher may be quicker; the journal tells either way."""
+        if self._trying:
+            return
         try:
             stale = self._sync.stale(ids)
-            return bool(stale) and self._sync.look_at(stale).anything
+            if stale:
+                self._sync.look_at(stale)
         except OSError as error:
             raise _disk_error(error) from error
 
@@ -500,6 +529,13 @@ class Memory:
             yield f"{tool} owns this folder, so the databases live in {self.state}"
         if self._watcher is None and self.settings.watch:
             yield "saved files are not watched here; edits count when they are recalled and at the next open"
+
+
+def _one_of(family: type[E], given: str, noun: str) -> E:
+    try:
+        return family(given)
+    except ValueError as error:
+        raise InvalidInput(f"{given!r} is no {noun}; choose from {', '.join(family)}") from error
 
 
 def _need_reason(reason: str) -> None:

@@ -88,5 +88,7 @@ def _moment(text: str | None) -> datetime | None:
 
 
 def _unescape(text: str) -> str:
+    if "\\" not in text:
+        return text
     text = re.sub(r"(?m)^\\(\\*\*\*[^\n*]+\*\*(?: \d{4}-\d{2}-\d{2}T[0-9:.]+Z)?)$", r"\1", text)
     return re.sub(r"(?m)(^|[ \t])\\(\\*\^p\d+[ \t]*)$", r"\1\2", text)

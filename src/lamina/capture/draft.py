@@ -109,6 +109,14 @@ def parse_draft(content: str, **given: Any) -> Draft:
     return _parsed(Draft, {"content": content, **given})
 
 
+def parse_text(text: str) -> str:
+    """Plain words from a caller, or InvalidInput where no file could hold them."""
+    try:
+        return clean_text(text)
+    except ValueError as error:
+        raise InvalidInput(str(error)) from error
+
+
 def parse_turns(turns: Sequence[dict[str, Any]]) -> list[Turn]:
     """The turns of a conversation; blank ones are left out."""
     return [turn for turn in (_parsed(Turn, dict(each)) for each in turns) if turn.content.strip()]

@@ -6,7 +6,8 @@ import re
 
 _ASKED = re.compile(
     r"(?:^|(?<=[.!?\n] )|(?<=\n))"
-    r"(?:please |pls )?(?:remember(?: that|:| this:)|note that|note to self:|for the record[,:]|keep in mind(?: that|:))\s+",
+    r"(?:please |pls )?"
+    r"(?:remember(?: that|:| this:)|note that|note to self:|for the record[,:]|keep in mind(?: that|:))\s+",
     re.IGNORECASE,
 )
 _END = re.compile(r"(?<=[.!?…])(?=\s|$)|\n|$")

@@ -53,49 +53,34 @@ def _ranked(question: Question, terms: Sequence[Term], store: Store) -> list[Hit
             memory_types=memory_types(question.mode), valid_at=question.at, limit=question.k,
         )
     )  # fmt: skip
-    best = sorted(matches, key=lambda match: -match.score)
-    # Weights only lower a score, so matches below the k-th can still move up; take all that might.
-    floor = best[question.k - 1].score * min(SHELF_WEIGHT, *RECALL_WEIGHT.values()) if len(best) >= question.k else 0.0
-    chosen = [match for match in best if match.score >= floor]
-    atoms = _atoms(store, question.scopes, chosen)
+    best = sorted(matches, key=_order)[: question.k]
+    ids = tuple(dict.fromkeys(match.atom_id for match in best))
+    atoms = {atom.id: atom for atom in store.read(Filter(scopes=question.scopes, ids=ids))}
+    passages = {atom.id: {each.n: each for each in passages_of(atom)} for atom in atoms.values()}
+    paths = store.ledger.paths_of(ids)
     words = {term.token: term.word for term in terms}
-    passages: dict[AtomId, dict[int, Passage]] = {}
-    hits = []
-    for match in chosen:
-        atom = atoms.get(match.atom_id)
-        if atom is None:
-            continue
-        if match.atom_id not in passages:
-            passages[match.atom_id] = {each.n: each for each in passages_of(atom)}
-        passage = passages[match.atom_id].get(match.n)
-        if passage is not None:
-            hits.append(_hit(atom, passage, match, words))
-    hits.sort(key=_order)
-    paths = store.ledger.paths_of({hit.atom.id for hit in hits[: question.k]})
-    return [_placed(hit, paths.get(hit.atom.id)) for hit in hits[: question.k]]
+    return [
+        _hit(atoms[match.atom_id], passages[match.atom_id][match.n], paths.get(match.atom_id), match, words)
+        for match in best
+        if match.n in passages.get(match.atom_id, {})
+    ]
 
 
-def _atoms(store: Store, scopes: tuple[Scope, ...], matches: Sequence[Match]) -> dict[AtomId, Atom]:
-    ids = tuple(dict.fromkeys(match.atom_id for match in matches))
-    return {atom.id: atom for atom in store.read(Filter(scopes=scopes, ids=ids))}
-
-
-def _hit(atom: Atom, passage: Passage, match: Match, words: dict[str, str]) -> Hit:
-    weight = RECALL_WEIGHT.get(atom.status, SHELF_WEIGHT)
-    marks = () if atom.status is Status.ACTIVE else (atom.status.value,)
+def _hit(atom: Atom, passage: Passage, path: str | None, match: Match, words: dict[str, str]) -> Hit:
     return Hit(
-        atom, passage, None,
+        atom, passage, path,
         terms=(("text", TEXT_SCALE * match.score),),
-        weights=(("status", weight),),
+        weights=(("status", _status_weight(match)),),
         words=tuple((words[token], TEXT_SCALE * part) for token, part in match.parts),
-        marks=marks,
+        marks=() if match.status is Status.ACTIVE else (match.status.value,),
     )  # fmt: skip
 
 
-def _placed(hit: Hit, path: str | None) -> Hit:
-    return Hit(hit.atom, hit.passage, path, hit.terms, hit.weights, hit.words, hit.marks)
+def _status_weight(match: Match) -> float:
+    return RECALL_WEIGHT.get(match.status, SHELF_WEIGHT)
 
 
-def _order(hit: Hit) -> tuple[float, float, str, int]:
-    recorded = hit.atom.recorded_at or hit.atom.observed_at
-    return -hit.score, -recorded.timestamp(), hit.atom.id, hit.passage.n
+def _order(match: Match) -> tuple[float, float, str, int]:
+    """By score, then the younger record, then id and place; the same question always gives the same order."""
+    score = max(0.0, TEXT_SCALE * match.score) * _status_weight(match)
+    return -score, -match.recorded_at.timestamp(), match.atom_id, match.n

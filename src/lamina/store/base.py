@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NewType, Protocol
@@ -73,7 +74,7 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """One atom's part in a journal entry: the fields set, and the status before and after. `fields` is empty once erased."""
+    """One atom's part in a journal entry: the fields set (none once erased), and the status before and after."""
 
     atom_id: AtomId
     revision: int
@@ -138,7 +139,10 @@ class Filter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextQuery:
-    """Which passages: those that hold any of the tokens, filtered before they are ranked."""
+    """Which passages: those that hold any of the tokens, filtered before they are ranked.
+
+    `exhaustive` scores every match of the commonest word too; it is what pruning is measured against.
+    """
 
     scopes: tuple[Scope, ...]
     tokens: tuple[str, ...]
@@ -146,14 +150,17 @@ class TextQuery:
     memory_types: frozenset[MemoryType]
     valid_at: datetime
     limit: int
+    exhaustive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A passage that holds some of the tokens, with what each adds to its BM25 score."""
+    """A passage that holds some of the tokens, with what each adds to its BM25 score, and its atom's status and age."""
 
     atom_id: AtomId
     n: int
+    status: Status
+    recorded_at: datetime
     parts: tuple[tuple[str, float], ...]
 
     @property
@@ -180,6 +187,9 @@ class Store(Protocol):
 
     def commit(self, commit: Commit) -> Committed:
         """Check the commit against the rules and apply it whole or not at all; durable when it returns."""
+
+    def trial(self) -> AbstractContextManager[None]:
+        """What is committed inside is checked and can be read, and is gone at the end."""
 
     def read(self, wanted: Filter) -> list[Atom]:
         """The atoms as they are, newest record first, then by id."""

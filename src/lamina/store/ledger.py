@@ -1,4 +1,4 @@
-"""The ledger of files: the exact bytes last read or written of each, what is still to be written, what is wrong with some."""
+"""The ledger of files: the bytes last read or written of each, what is still to be written, what is wrong with some."""
 
 from __future__ import annotations
 
@@ -75,6 +75,9 @@ class Ledger(Protocol):
     def lines(self) -> list[FileLine]:
         """Every known file."""
 
+    def line(self, path: str) -> FileLine | None:
+        """One file without its bytes. A line without a stamp is still to be written."""
+
     def row(self, path: str) -> FileRow | None:
         """One file with its bytes."""
 
@@ -115,6 +118,9 @@ class Ledger(Protocol):
 
     def moved(self, old: str, new: str, stamp: Stamp, checked_ns: int) -> None:
         """A person moved a file; its bytes are the same."""
+
+    def displaced(self, path: str) -> str:
+        """Another file took the place of an atom's; until the atom's own turns up its line stands at the path returned."""
 
     def gone(self, path: str) -> None:
         """A file is no longer there; its last bytes are kept."""

@@ -54,9 +54,9 @@ def _check_change(old: Atom, new: Atom, commit: Commit) -> None:
     if old.revision != new.revision:
         raise StaleRevision(old.id, new.revision, old.revision)
     check_transition(old.status, new.status, commit.way)
-    if old.is_episode and commit.way is Way.ORDINARY and old.status != new.status:
-        if new.status in (Status.SUPERSEDED, Status.MERGED):
-            raise Refused(f"{old.id} is an episode ({old.kind}): what happened is never superseded or merged")
+    replaced = old.status != new.status and new.status in (Status.SUPERSEDED, Status.MERGED)
+    if old.is_episode and replaced and commit.way is Way.ORDINARY:
+        raise Refused(f"{old.id} is an episode ({old.kind}): what happened is never superseded or merged")
     if old.is_episode and commit.origin is not Origin.HUMAN and not new.content.startswith(old.content):
         raise Refused(f"{old.id} is an episode ({old.kind}): its words are only added to")
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from lamina.atom.atom import Atom, Evidence
+from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId, IdSource, is_atom_id
 from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin, bound
@@ -73,7 +73,7 @@ def to_atoms(
 def _atom(newcomer: Newcomer, atom_id: AtomId, now: datetime, resolve: Callable[[str], str]) -> Atom:
     sheet = newcomer.sheet
     fields: dict[str, Any] = {name: value for name, value in sheet.fields.items() if name != "id"}
-    fields |= _resolved(fields, resolve)
+    fields |= _links(fields, resolve)
     fields["origin"] = bound(Origin.HUMAN, fields["origin"])
     fields["observed_at"] = fields["observed_at"] or min(now, _saved_at(newcomer.found))
     fields["source_ref"] = fields["source_ref"] or sheet.foreign_id
@@ -82,11 +82,21 @@ def _atom(newcomer: Newcomer, atom_id: AtomId, now: datetime, resolve: Callable[
     return Atom(id=atom_id, scope=Scope(scope), **fields)
 
 
-def _resolved(fields: Mapping[str, Any], resolve: Callable[[str], str]) -> dict[str, Any]:
-    links: dict[str, Any] = {name: tuple(AtomId(resolve(each)) for each in fields[name]) for name in _LINKS}
-    evidence: Iterable[Evidence] = fields["evidence"]
-    links["evidence"] = tuple(Evidence(resolve(e.segment), e.passage, e.start, e.end) for e in evidence)
-    return links
+def resolved(sheet: Sheet, known: Callable[[str], AtomId | None]) -> Sheet:
+    """The sheet with every link that names a known file or a foreign id pointing at the atom."""
+
+    def resolve(target: str) -> str:
+        return target if is_atom_id(target) else known(target) or target
+
+    return replace(sheet, fields={**sheet.fields, **_links(sheet.fields, resolve)})
+
+
+def _links(fields: Mapping[str, Any], resolve: Callable[[str], str]) -> dict[str, Any]:
+    return {
+        **{name: tuple(AtomId(resolve(each)) for each in fields[name]) for name in _LINKS},
+        "relations": tuple(replace(each, target=AtomId(resolve(each.target))) for each in fields["relations"]),
+        "evidence": tuple(replace(each, segment=resolve(each.segment)) for each in fields["evidence"]),
+    }
 
 
 def _saved_at(found: Found) -> datetime:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lamina.atom.atom import FIXED_FIELDS, Atom
-from lamina.atom.status import ENDED, Status, Way, check_transition
+from lamina.atom.status import ARROWS, ENDED, Status, Way, check_transition
 from lamina.errors import TransitionRefused
 from lamina.store.ledger import Problem
 from lamina.vault.codec import Sheet
@@ -39,9 +39,6 @@ def human_edit(before: Sheet, after: Sheet, head: Atom, path: str) -> Edit:
         )
     if after.id is not None and after.id != head.id:
         problems.append(_problem(path, after, head, "id", "ignored-field", "id never changes; the edit was ignored"))
-    if "content" in wanted and not str(wanted["content"]).strip():
-        del wanted["content"]
-        problems.append(_problem(path, after, head, "content", "empty", "the text is empty; the words before are kept"))
     way = Way.ORDINARY
     if "status" in wanted:
         way = Way.RESTORE if head.status in ENDED else Way.ORDINARY
@@ -51,6 +48,14 @@ def human_edit(before: Sheet, after: Sheet, head: Atom, path: str) -> Edit:
             problems.append(_problem(path, after, head, "status", "refused-status", refused))
     problems += _overruled(before, head, wanted, path)
     return Edit(head.with_(**wanted), way, tuple(problems))
+
+
+def brought_back(edit: Edit, sheet: Sheet, head: Atom) -> Edit:
+    """A deleted file that is there again takes its deletion back: the atom has the status the file was deleted with."""
+    status = sheet.fields["status"]
+    if head.status is not Status.TOMBSTONED or Status.TOMBSTONED not in ARROWS[status]:
+        return edit
+    return Edit(edit.atom.with_(status=status), Way.UNDO, edit.problems)
 
 
 def _differences(before: Sheet, after: Sheet) -> Iterator[tuple[str, Any]]:

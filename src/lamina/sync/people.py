@@ -14,8 +14,8 @@ from lamina.clock import Clock, disk_time_ns
 from lamina.errors import Refused, StaleRevision
 from lamina.store.base import Change, Commit, Seen, Store
 from lamina.store.ledger import FileRow, FileState, Pending, Problem
-from lamina.sync.adopt import Newcomer, elect, obstacle, to_atoms
-from lamina.sync.edit import human_edit
+from lamina.sync.adopt import Newcomer, elect, obstacle, resolved, to_atoms
+from lamina.sync.edit import Edit, brought_back, human_edit
 from lamina.sync.publish import sha256
 from lamina.sync.report import Progress, SyncReport
 from lamina.sync.sight import Found, Sight, sheet_of
@@ -37,6 +37,7 @@ class People:
         self._disk, self._store, self._clock, self._ids, self._marked = disk, store, clock, ids, marked
         self._ledger = store.ledger
         self._sight = Sight(disk, store.ledger)
+        self._pushed_aside: list[str] = []
 
     def take_in(self, paths: Sequence[str], report: SyncReport, progress: Progress | None = None) -> None:
         """Read new and changed files: edits are committed one by one, new files together at the end."""
@@ -71,13 +72,30 @@ class People:
             self._quarantine(found, row, error.reason, error.line, report)
             return None
         if row is not None and known:
-            self._edited(found, row, sheet, report)
-            return None
+            if not self._taken_over(row, sheet):
+                self._edited(found, row, sheet, report)
+                return None
+            self._pushed_aside.append(self._ledger.displaced(found.path))
         if sheet.id is None and not layout.is_home(found.path):
             self._ledger.saw(found.path, b"", found.stamp, found.checked_ns, None, FileState.FOREIGN)
             self._ledger.clear(found.path)
             return None
         return Newcomer(found, sheet)
+
+    def _taken_over(self, row: FileRow, sheet: Sheet) -> bool:
+        """Whether another file stands at a known place: the id inside says whose it is, not the name."""
+        if sheet.id == row.line.atom_id:
+            return False
+        if row.line.state is FileState.GONE:
+            return True
+        owner = self._ledger.row_of(sheet.id) if sheet.id else None
+        return owner is not None and not self._stands(owner)
+
+    def _stands(self, owner: FileRow) -> bool:
+        """Whether an atom's file is at the place we know; where somebody else's is now, it was moved away."""
+        found = self._sight.read(owner.line.path) if owner.line.state is not FileState.GONE else None
+        sheet = sheet_of(found.data) if isinstance(found, Found) else None
+        return found is not None and (sheet is None or sheet.id in (None, owner.line.atom_id))
 
     def _unknown(self, newcomers: Sequence[Newcomer], report: SyncReport) -> list[Newcomer]:
         """Those whose id nobody has; the others were moved here or are copies."""
@@ -94,7 +112,7 @@ class People:
     def _second_place(self, found: Found, owner: FileRow, sheet: Sheet, report: SyncReport) -> None:
         """A file with a known id at another path was moved there, or is a copy."""
         atom, old = self._head(owner), owner.line.path
-        if owner.line.state is not FileState.GONE and self._disk.stamp(old) is not None:
+        if self._stands(owner):
             reason = f"has the id of {old}, which counts; delete one of them or remove this one's id"
             self._set_aside(found, "duplicate-id", reason, sheet.lines.get("id", 1))
         elif layout.scope_of(found.path) != atom.scope:
@@ -110,29 +128,35 @@ class People:
 
     def _edited(self, found: Found, row: FileRow, sheet: Sheet, report: SyncReport, *, came_back: bool = False) -> None:
         """A person's save of a known file becomes a commit on top of the current state."""
+        if not str(sheet.fields["content"]).strip():
+            # An editor may be in the middle of its save: what the file last said stays the base of the next look.
+            self._quarantine(found, row, "the text is empty; the words before are kept", 1, report)
+            return
         before = sheet_of(row.base if row.pending and row.base is not None else row.data) or sheet
         self._ledger.clear(found.path)
         came_back = came_back or row.line.state is FileState.GONE
         for _ in range(TRIES):
             head = self._head(row)
-            edit = human_edit(before, sheet, head, found.path)
-            atom, way = edit.atom, edit.way
-            if came_back and head.status is Status.TOMBSTONED and sheet.fields["status"] is Status.ACTIVE:
-                atom, way = atom.with_(status=Status.ACTIVE), Way.RESTORE
-            for problem in edit.problems:
-                self._ledger.report(problem)
-            if atom == head:
-                self._ledger.saw(found.path, found.data, found.stamp, found.checked_ns, head.id, FileState.ATOM)
-                return
+            edit = self._edit(before, sheet, head, found.path)
+            if came_back:
+                edit = brought_back(edit, sheet, head)
             try:
-                self._commit("edit", f"edited {found.path}", [Change(atom, found.seen())], head.scope, way)
+                # Also where nothing differs: what the file must not say, or does not say yet, is written into it.
+                self._commit("edit", f"edited {found.path}", [Change(edit.atom, found.seen())], head.scope, edit.way)
             except StaleRevision:
                 continue
             except Refused as error:
-                self._quarantine(found, row, str(error), 1, report)
+                self._quarantine(found, row, str(error), 1, report, "refused")
                 return
-            report.edited.append(found.path)
+            report.edited += [found.path] if edit.changes(head) else []
             return
+
+    def _edit(self, before: Sheet, after: Sheet, head: Atom, path: str) -> Edit:
+        named = self._ledger.atom_named
+        edit = human_edit(resolved(before, named), resolved(after, named), head, path)
+        for problem in edit.problems:
+            self._ledger.report(problem)
+        return edit
 
     def take_swapped(self, pending: Pending, swapped: Swapped, report: SyncReport) -> None:
         """A person saved while we wrote, and their bytes came out: merged, or put back where nobody can read them."""
@@ -145,9 +169,7 @@ class People:
             if sheet is None or before is None:
                 break
             head = self._head(row)
-            edit = human_edit(before, sheet, head, pending.path)
-            for problem in edit.problems:
-                self._ledger.report(problem)
+            edit = self._edit(before, sheet, head, pending.path)
             try:
                 self._commit("edit", f"edited {pending.path}", [Change(edit.atom, seen)], head.scope, edit.way)
             except StaleRevision:
@@ -170,6 +192,7 @@ class People:
 
     def missing(self, paths: Sequence[str], report: SyncReport, *, accept: bool) -> None:
         """Files that are gone: their atoms are tombstoned, unless so many vanished at once that it may be a mishap."""
+        paths, self._pushed_aside = [*paths, *self._pushed_aside], []
         rows = [row for path in paths if (row := self._ledger.row(path)) and not _never_written(row)]
         atoms = [row.line.path for row in rows if row.line.atom_id]
         for row in rows:
@@ -228,7 +251,7 @@ class People:
     def _late_save(self, path: str, data: bytes, base: bytes | None, row: FileRow | None, report: SyncReport) -> None:
         before, after = sheet_of(base), sheet_of(data)
         if row is not None and row.line.atom_id and before is not None and after is not None:
-            edit = human_edit(before, after, self._head(row), path)
+            edit = self._edit(before, after, self._head(row), path)
             try:
                 self._commit("edit", f"edited {path}", [Change(edit.atom)], edit.atom.scope, edit.way)
                 report.edited.append(path)
@@ -288,11 +311,14 @@ class People:
         self._adopt_together(atom.scope, [(each, atom.with_(status=Status.CHALLENGED))], report)
         self._ledger.report(Problem(each.path, "challenged", f"taken in as challenged: {reason}", 1, atom.id))
 
-    def _quarantine(self, found: Found, row: FileRow | None, reason: str, line: int, report: SyncReport) -> None:
+    def _quarantine(
+        self, found: Found, row: FileRow | None, reason: str, line: int, report: SyncReport, kind: str = "unreadable"
+    ) -> None:
         """Leave the file alone; what it last said when it could be read still counts."""
         atom_id, data = (row.line.atom_id, row.data) if row else (None, b"")
-        self._ledger.saw(found.path, data, found.stamp, found.checked_ns, atom_id, FileState.BAD)
-        self._ledger.report(Problem(found.path, "unreadable", reason, line, atom_id))
+        state = FileState.GONE if row and row.line.state is FileState.GONE else FileState.BAD
+        self._ledger.saw(found.path, data, found.stamp, found.checked_ns, atom_id, state)
+        self._ledger.report(Problem(found.path, kind, reason, line, atom_id))
         report.unreadable.append(found.path)
 
     def _set_aside(self, found: Found, kind: str, reason: str, line: int = 1) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lamina.clock import disk_time_ns
 from lamina.store.base import Seen
-from lamina.store.ledger import FileLine, FileRow, FileState, Ledger
+from lamina.store.ledger import FileLine, FileState, Ledger
 from lamina.vault.codec import Sheet, read_sheet
 from lamina.vault.files import Disk, Stamp, UnusableFile
 from lamina.vault.frontmatter import Unreadable
@@ -56,16 +56,18 @@ class Sight:
 
     def differs(self, path: str) -> bool:
         """Whether one file is not as the ledger has it; a file still to be written is not looked at."""
-        row, stamp = self._ledger.row(path), self._disk.stamp(path)
-        if row is None or row.line.state is FileState.GONE:
+        line, stamp = self._ledger.line(path), self._disk.stamp(path)
+        if line is None or line.state is FileState.GONE:
             return stamp is not None
-        if row.pending:
+        if line.stamp is None:
             return False
-        return stamp is None or (changed(row.line, stamp) and not self._same_bytes(row))
+        return stamp is None or (changed(line, stamp) and not self._same_bytes(path))
 
-    def _same_bytes(self, row: FileRow) -> bool:
-        found = self.read(row.line.path)
-        return isinstance(found, Found) and row.line.state is FileState.ATOM and found.data == row.data
+    def _same_bytes(self, path: str) -> bool:
+        row, found = self._ledger.row(path), self.read(path)
+        return (
+            row is not None and isinstance(found, Found) and row.line.state is FileState.ATOM and found.data == row.data
+        )
 
 
 def changed(line: FileLine, stamp: Stamp) -> bool:

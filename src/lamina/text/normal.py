@@ -26,7 +26,7 @@ def normal_form(text: str) -> str:
 
 
 def value_form(text: str) -> str:
-    """By which two values are the same: case and spaces do not count, nor stops around them, but every sign within does."""
+    """By which two values are the same: case, spaces and stops around them do not count, every sign within does."""
     return one_line(compatible(compatible(text).casefold())).strip(" .,;:!?\"'“”‘’")
 
 

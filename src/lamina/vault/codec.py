@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from lamina.atom.atom import Atom, Signals, kind_defaults
@@ -104,7 +105,7 @@ def read_sheet(data: bytes) -> Sheet:
 
 def render(atom: Atom, base: bytes | None, link: Link, *, signals: Signals | None = None) -> bytes:
     """The file of an atom: a fresh one, or the base with only what differs edited. Nothing differs: the same bytes."""
-    sheet = read_sheet(_FRESH if base is None else base)
+    sheet = _blank() if base is None else read_sheet(base)
     edits = _field_edits(atom, sheet, link)
     if base is None:
         edits |= {name: FIELDS[name].write(getattr(atom, name), link) for name in _ALWAYS if getattr(atom, name)}
@@ -116,6 +117,11 @@ def render(atom: Atom, base: bytes | None, link: Link, *, signals: Signals | Non
         edits |= _content_edits(atom.content, sheet)
     ranked = {key: edits[key] for key in (*ORDER, *_NOTES, *_ALIASES) if key in edits}
     return _checked(sheet.document.edited(ranked, body, ORDER), atom.id)
+
+
+@cache
+def _blank() -> Sheet:
+    return read_sheet(_FRESH)
 
 
 def _take(said: dict[str, Any], document: Document, key: str, name: str, field: Field, value: Value) -> None:

@@ -81,7 +81,7 @@ def vault_id(root: Path) -> str:
 
 
 def state_folder(root: Path, chosen: Path | None) -> Path:
-    """Where the databases live: beside the files, or in the user's own state folder where a sync tool owns the vault."""
+    """Where the databases live: beside the files, or in the user's state folder where a sync tool owns the vault."""
     if chosen is not None:
         return chosen.expanduser()
     if sync_tool(root) is None:

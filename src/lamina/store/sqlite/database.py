@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,10 +22,15 @@ class Corrupt(StoreError):
 
 
 class Database:
-    """A connection whose write transactions are exclusive from the first moment and whole at the last."""
+    """A connection whose write transactions are exclusive from the first moment and whole at the last.
+
+    Threads take turns: one never sees or joins another's transaction.
+    """
 
     def __init__(self, path: Path, *, vfs: str | None = None) -> None:
         self.path = path
+        self._turn = threading.RLock()
+        self._trial = False
         self._suspect = False
         self._wait_began = 0.0
         self._sync = ""
@@ -37,53 +43,70 @@ class Database:
         path.chmod(0o600)
 
     def rows(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> list[tuple[Any, ...]]:
-        with translated(self.path):
+        with self._turn, translated(self.path):
             return self._db.execute(sql, values).fetchall()
 
     def one(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> tuple[Any, ...] | None:
-        with translated(self.path):
+        with self._turn, translated(self.path):
             return self._db.execute(sql, values).fetchone()
 
     def run(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> None:
-        with translated(self.path):
+        with self._turn, translated(self.path):
             self._db.execute(sql, values)
 
     def run_many(self, sql: str, values: Sequence[Sequence[Any]]) -> None:
         if values:
-            with translated(self.path):
+            with self._turn, translated(self.path):
                 self._db.executemany(sql, values)
 
     @contextmanager
     def writing(self, *, durable: bool) -> Iterator[None]:
         """One write transaction. Durable: on the disk when it returns; else it may roll back on power loss."""
-        self._distrust_after_failed_sync()
-        self._set_sync("full" if durable else "normal")
-        self.run("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._commit()
-        except BaseException:
-            self._roll_back()
-            raise
+        with self._turn:
+            if self._trial:
+                yield
+                return
+            self._distrust_after_failed_sync()
+            self._set_sync("full" if durable else "normal")
+            self.run("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._commit()
+            except BaseException:
+                self._roll_back()
+                raise
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """One write transaction that is taken back at the end, whatever happens inside."""
+        with self._turn:
+            self.run("BEGIN IMMEDIATE")
+            self._trial = True
+            try:
+                yield
+            finally:
+                self._trial = False
+                self._roll_back()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Everything read inside is of one moment."""
-        if self._db.in_transaction:
-            yield
-            return
-        self.run("BEGIN")
-        try:
-            yield
-        finally:
-            self._roll_back()
+        with self._turn:
+            if self._db.in_transaction:
+                yield
+                return
+            self.run("BEGIN")
+            try:
+                yield
+            finally:
+                self._roll_back()
 
     @property
     def in_transaction(self) -> bool:
         return self._db.in_transaction
 
     def close(self) -> None:
-        with translated(self.path):
+        with self._turn, translated(self.path):
             self._db.close()
 
     def _set_sync(self, level: str) -> None:

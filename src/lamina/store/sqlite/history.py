@@ -7,7 +7,8 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,15 @@ from lamina.text.normal import normal_form
 
 FORMAT = 1
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE commits(
   seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, scope TEXT NOT NULL, actor TEXT NOT NULL,
-  origin TEXT NOT NULL, verb TEXT NOT NULL, key TEXT UNIQUE, batch TEXT, undoes TEXT,
+  origin TEXT NOT NULL, verb TEXT NOT NULL, key TEXT, batch TEXT, undoes TEXT,
   root BLOB NOT NULL, hash BLOB NOT NULL);
+CREATE UNIQUE INDEX commits_by_key ON commits(scope, key) WHERE key IS NOT NULL;
 CREATE TABLE reasons(seq INTEGER PRIMARY KEY, commitment BLOB NOT NULL, salt BLOB, body TEXT);
 CREATE TABLE versions(
   seq INTEGER NOT NULL, n INTEGER NOT NULL, atom_id TEXT NOT NULL, revision INTEGER NOT NULL, scope TEXT NOT NULL,
@@ -105,8 +109,8 @@ class History:
         found = self.db.one("SELECT max(seq) FROM commits")
         return int(found[0] or 0) if found else 0
 
-    def commit_of_key(self, key: str) -> tuple[CommitId, int, datetime] | None:
-        found = self.db.one("SELECT id, seq, at FROM commits WHERE key=?", (key,))
+    def commit_of_key(self, scope: Scope, key: str) -> tuple[CommitId, int, datetime] | None:
+        found = self.db.one("SELECT id, seq, at FROM commits WHERE scope=? AND key=?", (scope, key))
         return (CommitId(found[0]), found[1], moment(found[2])) if found else None
 
     def heads(self, ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
@@ -131,7 +135,7 @@ class History:
 
     def read(self, wanted: Filter) -> list[Atom]:
         where, values = _where(wanted)
-        limit = "" if wanted.limit is None else f" LIMIT {int(wanted.limit)} OFFSET {int(wanted.offset)}"
+        limit = f" LIMIT {-1 if wanted.limit is None else int(wanted.limit)} OFFSET {int(wanted.offset)}"
         return [
             from_record(json.loads(record), revision)
             for record, revision in self.db.rows(
@@ -159,10 +163,10 @@ class History:
         for n, each in enumerate(written, 1):
             body = _dump(each.fields)
             salt, commitment = _sealed(body)
-            root.update(commitment)
             old_status = each.old.status.value if each.old else None
-            rows.append((seq, n, each.new.id, each.new.revision, each.new.scope, old_status, each.new.status.value,
-                         commitment, salt, body))  # fmt: skip
+            told = (n, each.new.id, each.new.revision, each.new.scope, old_status, each.new.status.value, commitment)
+            root.update(_canonical(told))
+            rows.append((seq, *told, salt, body))
         self.db.run_many("INSERT INTO versions VALUES(?,?,?,?,?,?,?,?,?,?)", rows)
         self.db.run_many(
             "INSERT OR REPLACE INTO heads VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", [_head(each.new) for each in written]
@@ -241,21 +245,50 @@ class History:
                 if not self._sealed_as_promised(seq, header[10]):
                     found.append(f"journal: what commit {seq} says was changed afterwards")
                 previous, expected = digest, seq + 1
+            for (seq,) in self.db.rows(
+                "SELECT seq FROM reasons UNION SELECT seq FROM versions EXCEPT SELECT seq FROM commits ORDER BY 1"
+            ):
+                found.append(f"journal: commit {seq} is missing, what it said is there")
         return found
 
     def _sealed_as_promised(self, seq: int, root: bytes) -> bool:
-        rows = self.db.rows(
-            "SELECT 0, commitment, salt, body FROM reasons WHERE seq=? "
-            "UNION ALL SELECT n, commitment, salt, body FROM versions WHERE seq=? ORDER BY 1",
-            (seq, seq),
+        reasons = self.db.rows("SELECT commitment, salt, body FROM reasons WHERE seq=?", (seq,))
+        versions = self.db.rows(
+            "SELECT n, atom_id, revision, scope, old_status, status, commitment, salt, body FROM versions "
+            "WHERE seq=? ORDER BY n",
+            (seq,),
         )
-        digest = hashlib.sha256(b"".join(row[1] for row in rows)).digest()
-        whole = all(body is None or _commitment(salt, body) == commitment for _, commitment, salt, body in rows)
-        return whole and digest == root
+        if len(reasons) != 1 or not isinstance(reasons[0][0], bytes):
+            return False
+        told = b"".join(_canonical(row[:7]) for row in versions)
+        whole = all(_is_whole(*row[-3:]) for row in (*reasons, *versions))
+        return whole and hashlib.sha256(reasons[0][0] + told).digest() == root
+
+    def strayed_heads(self) -> list[str]:
+        """Atoms whose current state is not what the journal leads to; where words were erased it cannot be told."""
+        found: list[str] = []
+        with self.db.reading():
+            ids = [
+                AtomId(row[0]) for row in self.db.rows("SELECT atom_id FROM heads UNION SELECT atom_id FROM versions")
+            ]
+            for batch in _batches(ids):
+                marks = ",".join("?" * len(batch))
+                heads = {row[0]: row for row in self.db.rows(f"SELECT * FROM heads WHERE atom_id IN ({marks})", batch)}
+                for atom_id, told in groupby(
+                    self.db.rows(
+                        f"SELECT atom_id, revision, body FROM versions WHERE atom_id IN ({marks}) ORDER BY 1, 2", batch
+                    ),
+                    key=lambda row: row[0],
+                ):
+                    head = heads.pop(atom_id, None)
+                    if not _leads_to([row[1:] for row in told], head):
+                        found.append(f"journal: {atom_id} is not as its versions say")
+                found += [f"journal: {atom_id} has no versions" for atom_id in heads]
+        return found
 
 
 def millis(at: datetime) -> int:
-    return int(at.timestamp() * 1000)
+    return (at - _EPOCH) // timedelta(milliseconds=1)
 
 
 def moment(at: int) -> datetime:
@@ -281,9 +314,28 @@ def _commitment(salt: bytes, body: str) -> bytes:
     return hashlib.sha256(salt + body.encode()).digest()
 
 
-def _link(previous: bytes, header: Sequence[Any]) -> bytes:
-    fields = [each.hex() if isinstance(each, bytes) else each for each in header]
-    return hashlib.sha256(previous + _dump(fields).encode()).digest()
+def _is_whole(commitment: object, salt: object, body: object) -> bool:
+    """Whether a payload is the one that was sealed, or was erased with its salt."""
+    if body is None or salt is None:
+        return body is salt
+    return isinstance(salt, bytes) and isinstance(body, str) and _commitment(salt, body) == commitment
+
+
+def _link(previous: object, header: Sequence[Any]) -> bytes:
+    return hashlib.sha256((previous if isinstance(previous, bytes) else b"") + _canonical(header)).digest()
+
+
+def _canonical(fields: Sequence[Any]) -> bytes:
+    return _dump([each.hex() if isinstance(each, bytes) else each for each in fields]).encode()
+
+
+def _leads_to(told: Sequence[tuple[int, str | None]], head: tuple[Any, ...] | None) -> bool:
+    atom: Atom | None = None
+    for revision, body in told:
+        if body is None:
+            return True
+        atom = apply_difference(atom, json.loads(body), revision)
+    return atom is not None and head == _head(atom)
 
 
 def _head(atom: Atom) -> tuple[Any, ...]:
@@ -313,11 +365,16 @@ def _where(wanted: Filter) -> tuple[str, list[Any]]:
             values.append(value)
 
     among("scope", wanted.scopes)
-    among("atom_id", wanted.ids)
+    if wanted.ids is not None:
+        parts.append("atom_id IN (SELECT value FROM json_each(?))")
+        values.append(_dump(wanted.ids))
     among("status", wanted.statuses)
     among("kind", wanted.kinds)
     among("memory_type", wanted.memory_types)
-    equals("subject", normal_form(wanted.subject) if wanted.subject else None)
+    if wanted.subject is not None:
+        form = normal_form(wanted.subject)
+        parts.append("subject=?" if form else "0")
+        values.extend([form] if form else [])
     among("claim", wanted.claims)
     equals("session_id", wanted.session_id)
     if wanted.contents is not None:

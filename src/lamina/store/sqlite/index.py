@@ -18,24 +18,25 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.passage import passages_of
 from lamina.atom.scope import Scope
-from lamina.atom.status import ENDED, RECALL_WEIGHT
+from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
 from lamina.store.base import Edge, Match, TextQuery
 from lamina.store.sqlite.database import Database
-from lamina.store.sqlite.history import millis
+from lamina.store.sqlite.history import millis, moment
 from lamina.text.analyse import ANALYSER, analyse
 
 FORMAT = 1
 K1, B = 1.2, 0.75
 SELECTIVE_SHARE = 0.05
 """A word in more passages than this share does not bring candidates; it still counts in their scores."""
-CANDIDATES = 200
+CANDIDATES = 100
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE scopes(id INTEGER PRIMARY KEY, scope TEXT NOT NULL UNIQUE, passages INTEGER NOT NULL, tokens INTEGER NOT NULL);
 CREATE TABLE atoms(
   id INTEGER PRIMARY KEY, atom_id TEXT NOT NULL UNIQUE, scope INTEGER NOT NULL, status TEXT NOT NULL,
-  memory_type TEXT NOT NULL, valid_from INTEGER, valid_until INTEGER, shelf INTEGER NOT NULL);
+  memory_type TEXT NOT NULL, valid_from INTEGER, valid_until INTEGER, recorded_at INTEGER NOT NULL,
+  shelf INTEGER NOT NULL);
 CREATE TABLE passages(id INTEGER PRIMARY KEY, atom INTEGER NOT NULL, n INTEGER NOT NULL, length INTEGER NOT NULL, tokens TEXT NOT NULL);
 CREATE INDEX passages_of ON passages(atom, n);
 CREATE TABLE terms(scope INTEGER NOT NULL, term TEXT NOT NULL, passages INTEGER NOT NULL, PRIMARY KEY(scope, term)) WITHOUT ROWID;
@@ -171,15 +172,16 @@ class Index:
     def _put_atom(self, atom: Atom, row: _Row, *, known: bool) -> None:
         values = (
             row.scope, atom.status.value, atom.memory_type.value, millis(atom.valid_from) if atom.valid_from else None,
-            millis(atom.valid_until) if atom.valid_until else None, int(row.shelf),
+            millis(atom.valid_until) if atom.valid_until else None, millis(atom.recorded_at or atom.observed_at),
+            int(row.shelf),
         )  # fmt: skip
         if known:
             self.db.run(
-                "UPDATE atoms SET scope=?, status=?, memory_type=?, valid_from=?, valid_until=?, shelf=? WHERE id=?",
+                "UPDATE atoms SET scope=?, status=?, memory_type=?, valid_from=?, valid_until=?, recorded_at=?, shelf=? WHERE id=?",
                 (*values, row.id),
             )
         else:
-            self.db.run("INSERT INTO atoms VALUES(?,?,?,?,?,?,?,?)", (row.id, atom.id, *values))
+            self.db.run("INSERT INTO atoms VALUES(?,?,?,?,?,?,?,?,?)", (row.id, atom.id, *values))
 
     def _put_edges(self, atom: Atom, row: _Row, *, known: bool) -> None:
         if known:
@@ -258,10 +260,10 @@ class Index:
 
     def _search_table(self, scope: int, shelf: bool, statistics: _Statistics, query: TextQuery) -> list[Match]:
         table = _table(scope, shelf=shelf)
-        expression = _any_of(query.tokens) if shelf else _pruned(query.tokens, statistics)
+        expression = _any_of(query.tokens) if shelf or query.exhaustive else _pruned(query.tokens, statistics)
         if not expression:
             return []
-        limit = max(CANDIDATES, query.limit)
+        limit = max(CANDIDATES, 5 * query.limit)
         while True:
             ranked = self.db.rows(
                 f"SELECT rowid, rank FROM {table} WHERE {table} MATCH ? ORDER BY rank LIMIT ?", (expression, limit + 1)
@@ -278,19 +280,21 @@ class Index:
     def _scored(self, ids: Sequence[int], statistics: _Statistics, query: TextQuery) -> list[Match]:
         at = millis(query.valid_at)
         found: list[Match] = []
-        for atom_id, n, length, tokens, status, memory_type, start, end in self._fetch(ids):
+        for atom_id, n, length, tokens, status, memory_type, start, end, recorded in self._fetch(ids):
             if status not in query.statuses or memory_type not in query.memory_types:
                 continue
             if status not in ENDED and ((start is not None and at < start) or (end is not None and at >= end)):
                 continue
-            found.append(Match(AtomId(atom_id), n, _parts(tokens.split(), length, statistics, query.tokens)))
+            parts = _parts(tokens.split(), length, statistics, query.tokens)
+            found.append(Match(AtomId(atom_id), n, Status(status), moment(recorded), parts))
         return found
 
     def _fetch(self, ids: Sequence[int]) -> Iterator[tuple[Any, ...]]:
         for start in range(0, len(ids), 500):
             chunk = ids[start : start + 500]
             yield from self.db.rows(
-                "SELECT a.atom_id, p.n, p.length, p.tokens, a.status, a.memory_type, a.valid_from, a.valid_until "
+                "SELECT a.atom_id, p.n, p.length, p.tokens, a.status, a.memory_type, a.valid_from, a.valid_until, "
+                "a.recorded_at "
                 f"FROM passages p JOIN atoms a ON a.id=p.atom WHERE p.id IN ({','.join('?' * len(chunk))})",
                 chunk,
             )
@@ -314,7 +318,7 @@ class Index:
             )
             yield from _told("scope", self.db.rows("SELECT scope, passages, tokens FROM scopes ORDER BY scope"), names)
             yield from _told("atom", self.db.rows(
-                "SELECT a.atom_id, s.scope, a.status, a.memory_type, a.valid_from, a.valid_until, a.shelf FROM atoms a "
+                "SELECT a.atom_id, s.scope, a.status, a.memory_type, a.valid_from, a.valid_until, a.recorded_at, a.shelf FROM atoms a "
                 "JOIN scopes s ON s.id=a.scope ORDER BY 1"))  # fmt: skip
             yield from _told("passage", self.db.rows(
                 "SELECT a.atom_id, p.n, p.length, p.tokens FROM passages p JOIN atoms a ON a.id=p.atom ORDER BY 1, 2"))  # fmt: skip

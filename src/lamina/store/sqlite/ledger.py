@@ -1,4 +1,4 @@
-"""The ledger of files in history.db. Written without an fsync of its own: what is lost is found out again from the disk."""
+"""The ledger of files in history.db. It has no fsync of its own: what is lost is found out again from the disk."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ SETTLED_NS = 120 * 10**9
 
 SWAPPED_KEPT_NS = 24 * 3600 * 10**9
 
+_FILE_LINE = "SELECT path, atom_id, state, size, mtime_ns, ctime_ns, inode, checked_ns FROM files"
 _FILE_ROW = (
     "SELECT f.path, f.atom_id, f.state, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.checked_ns, f.data, o.base, o.ours, "
     "o.path IS NOT NULL AND o.written_ns IS NULL FROM files f LEFT JOIN outbox o ON o.path=f.path"
@@ -42,12 +43,11 @@ class SqliteLedger:
         self._boot = _boot_id()
 
     def lines(self) -> list[FileLine]:
-        return [
-            _line(row)
-            for row in self._db.rows(
-                "SELECT path, atom_id, state, size, mtime_ns, ctime_ns, inode, checked_ns FROM files"
-            )
-        ]
+        return [_line(row) for row in self._db.rows(_FILE_LINE)]
+
+    def line(self, path: str) -> FileLine | None:
+        found = self._db.one(f"{_FILE_LINE} WHERE path=?", (path,))
+        return _line(found) if found else None
 
     def row(self, path: str) -> FileRow | None:
         return self._row("f.path=?", path)
@@ -79,7 +79,8 @@ class SqliteLedger:
 
     def atom_named(self, name: str) -> AtomId | None:
         found = self._db.rows(
-            "SELECT atom_id FROM files WHERE atom_id IS NOT NULL AND (path=?1 || '.md' OR substr(path, -length(?1)-4)='/' || ?1 || '.md') "
+            "SELECT atom_id FROM files WHERE atom_id IS NOT NULL "
+            "AND (path=?1 || '.md' OR substr(path, -length(?1)-4)='/' || ?1 || '.md') "
             "UNION SELECT atom_id FROM heads WHERE json_extract(record, '$.source_ref')=?1",
             (name,),
         )
@@ -106,8 +107,8 @@ class SqliteLedger:
         return [
             Pending(path, AtomId(atom_id), data, base, tuple(json.loads(ours)), moved_from)
             for path, atom_id, data, base, ours, moved_from in self._db.rows(
-                "SELECT o.path, o.atom_id, f.data, o.base, o.ours, o.moved_from FROM outbox o JOIN files f ON f.path=o.path "
-                f"WHERE {where} ORDER BY o.rowid LIMIT ?",
+                "SELECT o.path, o.atom_id, f.data, o.base, o.ours, o.moved_from FROM outbox o "
+                f"JOIN files f ON f.path=o.path WHERE {where} ORDER BY o.rowid LIMIT ?",
                 values,
             )
         ]
@@ -224,6 +225,14 @@ class SqliteLedger:
             self._db.run("UPDATE files SET path=?, state='atom' WHERE path=?", (new, old))
             self._db.run("UPDATE outbox SET path=? WHERE path=?", (new, old))
             self._stamp([(new, stamp)], checked_ns)
+
+    def displaced(self, path: str) -> str:
+        row = self.row(path)
+        aside = f"{path.removesuffix(layout.SUFFIX)}-{row.line.atom_id if row else ''}{layout.SUFFIX}"
+        with self._db.writing(durable=False):
+            self._db.run("UPDATE files SET path=? WHERE path=?", (aside, path))
+            self._db.run("UPDATE outbox SET path=? WHERE path=?", (aside, path))
+        return aside
 
     def gone(self, path: str) -> None:
         with self._db.writing(durable=False):

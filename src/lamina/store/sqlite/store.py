@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -32,6 +33,7 @@ class SqliteStore:
     def __init__(self, folder: Path, clock: Clock, *, vfs: str | None = None) -> None:
         self._folder, self._clock, self._vfs = folder, clock, vfs
         self._lock = threading.RLock()
+        self._trying = False
         self._ids = IdSource(os.urandom)
         self._history = History(folder / "history.db", vfs=vfs)
         self._index = self._open_index()
@@ -40,7 +42,7 @@ class SqliteStore:
     def commit(self, commit: Commit) -> Committed:
         """Look the key up, check every change against what stands, write it down once, and let the index follow."""
         with self._lock, self._history.db.writing(durable=True):
-            before = self._history.commit_of_key(commit.key) if commit.key else None
+            before = self._history.commit_of_key(commit.scope, commit.key) if commit.key else None
             if before is not None:
                 return self._repeated(*before)
             at = self._next_time()
@@ -99,10 +101,21 @@ class SqliteStore:
         with self._lock:
             return self._history.position()
 
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """What is committed inside is checked and can be read, and is gone at the end; the index stays as it is."""
+        with self._lock, self._history.db.trial():
+            self._trying = True
+            try:
+                yield
+            finally:
+                self._trying = False
+
     def catch_up(self) -> None:
         """Bring the index to the last commit; cheap when it is there already."""
         with self._lock:
-            self._mending(self._replay)
+            if not self._trying:
+                self._mending(self._replay)
 
     def rebuild(self) -> int:
         with self._lock:
@@ -113,7 +126,7 @@ class SqliteStore:
 
     def check(self) -> list[str]:
         with self._lock:
-            found = self._history.broken_links()
+            found = self._history.broken_links() or self._history.strayed_heads()
             kept = self.dump()
             self.rebuild()
             if kept != self.dump():

@@ -1,0 +1,42 @@
+# One entry for everything: `make tour` and `make test` need only Python 3.11+ and a package index.
+PYTHON ?= python3
+BIN := .venv/bin
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+
+.PHONY: tour test lint types contract tests torture bench docs clean
+
+tour: .venv/ready
+	$(BIN)/lamina tour
+
+test: lint types contract tests
+
+lint: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/ready
+	$(BIN)/mypy
+
+contract: .venv/ready
+	$(BIN)/lint-imports --no-logo
+
+tests: .venv/ready
+	$(BIN)/pytest -q -n 2 --dist loadfile
+
+torture: .venv/ready
+	$(BIN)/python scripts/torture.py all
+
+bench: .venv/ready
+	$(BIN)/lamina bench speed
+
+docs: .venv/ready
+	$(BIN)/python -m lamina.cli.reference > docs/cli.md
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+.venv/ready: pyproject.toml requirements.lock
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e ".[dev]"
+	touch $@

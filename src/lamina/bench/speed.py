@@ -1,0 +1,278 @@
+"""`lamina bench speed`: writing, opening, rebuilding and recalling, each against a bare yardstick in the same run."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+import lamina
+from lamina.atom.kinds import MemoryType
+from lamina.atom.status import RECALL_WEIGHT
+from lamina.bench.locomo import Asked, Conversation, Session, load, shaped
+from lamina.memory import Memory
+from lamina.store.base import TextQuery
+from lamina.text.analyse import QUESTION_STOP, question_terms
+
+Say = Callable[[str], None]
+
+BARS: dict[str, tuple[str, float]] = {
+    "bulk_vs_fsync_per_file": ("≥", 8.0),
+    "bulk_atoms_per_s": ("≥", 1500.0),
+    "open_unchanged_s": ("<", 3.0),
+    "rebuild_index_s": ("≤", 60.0),
+    "rebuild_from_files_s": ("≤", 60.0),
+    "recall_p50_vs_bare_fts5": ("≤", 1.5),
+    "recall_p95_vs_p50": ("≤", 5.0),
+    "pruning_cost_points": ("≤", 0.3),
+}
+
+
+@dataclass(slots=True)
+class Speed:
+    """What was measured."""
+
+    settings: dict[str, Any]
+    figures: dict[str, float] = field(default_factory=dict)
+    data_sha256: str | None = None
+
+    def bars(self) -> dict[str, dict[str, Any]]:
+        """Each bar with its figure and whether it holds."""
+        told: dict[str, dict[str, Any]] = {}
+        for name, (sign, limit) in BARS.items():
+            if name in self.figures:
+                value = self.figures[name]
+                holds = value >= limit if sign == "≥" else value < limit if sign == "<" else value <= limit
+                told[name] = {"figure": value, "bar": f"{sign} {limit:g}", "holds": holds}
+        return told
+
+
+def run(files: int, passages: int, questions: int, data: Path | None, seed: int, say: Say) -> Speed:
+    """Measure everything; `say` is told what is going on."""
+    conversations, digest = load(data) if data else ([], None)
+    result = Speed({"files": files, "passages": passages, "questions": questions, "seed": seed}, data_sha256=digest)
+    with _folder() as folder:
+        _measure_files(folder, files, result, say)
+    with _folder() as folder:
+        _measure_recall(folder, conversations, passages, questions, seed, result, say)
+    return result
+
+
+def _measure_files(folder: Path, count: int, result: Speed, say: Say) -> None:
+    sample = min(count, 500)
+    say(f"writing {sample} files with one fsync each")
+    per_file = _fsync_per_file(folder / "yardstick", sample)
+    statements = _statements(count)
+    vault = folder / "vault"
+    with lamina.open(vault, watch=False) as memory:
+        say(f"remembering {count} statements")
+        began = time.perf_counter()
+        for start in range(0, count, 5000):
+            memory.remember_many(statements[start : start + 5000])
+        bulk = count / (time.perf_counter() - began)
+    result.figures |= {"fsync_per_file_atoms_per_s": per_file, "bulk_atoms_per_s": bulk}
+    result.figures["bulk_vs_fsync_per_file"] = bulk / per_file
+    say(f"opening the unchanged vault of {count} files")
+    _timed(lambda: lamina.open(vault, watch=False).close())
+    result.figures["open_unchanged_s"] = _timed(lambda: lamina.open(vault, watch=False).close())
+    with lamina.open(vault, watch=False) as memory:
+        say("rebuilding the index from the journal")
+        result.figures["rebuild_index_s"] = _timed(memory.rebuild)
+    shutil.rmtree(vault / ".lamina")
+    say("rebuilding everything from the files alone")
+    result.figures["rebuild_from_files_s"] = _timed(lambda: _open_and_recall(vault))
+
+
+def _open_and_recall(vault: Path) -> None:
+    with lamina.open(vault, watch=False) as memory:
+        memory.recall("harbour lantern")
+
+
+def _fsync_per_file(folder: Path, count: int) -> float:
+    """The yardstick: temp file, fsync, rename, fsync of the folder, one file after the other."""
+    folder.mkdir()
+    text = b"---\nid: 0\nkind: fact\n---\n\n" + b"A statement of ordinary length about an ordinary thing.\n" * 3
+    began = time.perf_counter()
+    for n in range(count):
+        temporary = folder / f".{n}.tmp"
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT, 0o600)
+        os.write(handle, text)
+        os.fsync(handle)
+        os.close(handle)
+        temporary.replace(folder / f"{n}.md")
+        parent = os.open(folder, os.O_RDONLY)
+        os.fsync(parent)
+        os.close(parent)
+    return count / (time.perf_counter() - began)
+
+
+_NOUNS = [
+    "harbour",
+    "lantern",
+    "ticket",
+    "garden",
+    "violin",
+    "river",
+    "window",
+    "letter",
+    "bicycle",
+    "coffee",
+    "market",
+    "mountain",
+    "doctor",
+    "sister",
+]
+_VERBS = ["likes", "sold", "painted", "repaired", "forgot", "borrowed", "visited", "described", "planned", "finished"]
+
+
+def _statements(count: int) -> list[dict[str, Any]]:
+    rng = random.Random(7)
+    return [
+        {
+            "content": f"{rng.choice(_NOUNS).title()} {n} {rng.choice(_VERBS)} the {rng.choice(_NOUNS)} near the "
+            f"{rng.choice(_NOUNS)} and the {rng.choice(_NOUNS)} of number {rng.randint(1, count)}.",
+            "subject": f"topic {n % 997}",
+            "tags": [rng.choice(_NOUNS)],
+        }
+        for n in range(count)
+    ]
+
+
+def _measure_recall(
+    folder: Path,
+    conversations: Sequence[Conversation],
+    passages: int,
+    questions: int,
+    seed: int,
+    result: Speed,
+    say: Say,
+) -> None:
+    real = [session for each in conversations for session in each.sessions]
+    told = sum(len(session.turns) for session in real)
+    sessions = [*real, *shaped(conversations, max(0, passages - told), seed)]
+    asked = _questions(conversations, sessions, questions, seed)
+    with lamina.open(folder / "vault", watch=False) as memory:
+        say(f"capturing {sum(len(session.turns) for session in sessions)} turns")
+        began = time.perf_counter()
+        places = _capture(memory, sessions)
+        result.figures["capture_turns_per_s"] = passages / (time.perf_counter() - began)
+        say("indexing the same turns in a bare FTS5 table")
+        bare = _bare_fts5(folder / "bare.db", sessions)
+        say(f"asking {len(asked)} questions of both")
+        ours, theirs = _latencies(memory, bare, asked)
+        bare.close()
+        result.figures |= {
+            "recall_p50_ms": _quantile(ours, 0.5), "recall_p95_ms": _quantile(ours, 0.95),
+            "bare_fts5_p50_ms": _quantile(theirs, 0.5), "bare_fts5_p95_ms": _quantile(theirs, 0.95),
+        }  # fmt: skip
+        result.figures["recall_p50_vs_bare_fts5"] = result.figures["recall_p50_ms"] / result.figures["bare_fts5_p50_ms"]
+        result.figures["recall_p95_vs_p50"] = result.figures["recall_p95_ms"] / result.figures["recall_p50_ms"]
+        graded = [each for each in asked if each.gold]
+        if graded:
+            say("measuring what pruning costs")
+            pruned, whole = (_recall_at_10(memory, graded, places, exhaustive=each) for each in (False, True))
+            result.figures |= {"r10_pruned": pruned, "r10_exhaustive": whole, "pruning_cost_points": whole - pruned}
+
+
+def _questions(
+    conversations: Sequence[Conversation], sessions: Sequence[Session], count: int, seed: int
+) -> list[Asked]:
+    real = [asked for each in conversations for asked in each.questions if asked.category != 5]
+    if not real:
+        rng = random.Random(seed)
+        turns = [turn for session in sessions for turn in session.turns]
+        real = [
+            Asked(f"What about {' '.join(rng.choice(turns).text.split()[:6])}?", frozenset(), 0) for _ in range(count)
+        ]
+    return random.Random(seed).sample(real, min(count, len(real)))
+
+
+def _capture(memory: Memory, sessions: Sequence[Session]) -> dict[tuple[str, int], str]:
+    """Capture the sessions; returns which turn each passage is."""
+    places: dict[tuple[str, int], str] = {}
+    for session in sessions:
+        receipt = memory.capture(
+            [{"speaker": turn.speaker, "content": turn.text, "at": session.at} for turn in session.turns],
+            session_id=session.id, observed_at=session.at,
+        )  # fmt: skip
+        waiting = iter(turn for turn in session.turns if turn.text.strip())
+        for outcome in receipt.outcomes:
+            if outcome.result == "kept":
+                for passage in lamina.passages_of(outcome.atom):
+                    places[outcome.atom.id, passage.n] = next(waiting).id
+    return places
+
+
+def _bare_fts5(path: Path, sessions: Sequence[Session]) -> apsw.Connection:
+    bare = apsw.Connection(str(path))
+    bare.execute("CREATE VIRTUAL TABLE t USING fts5(text, tokenize='porter unicode61')")
+    with bare:
+        bare.executemany(
+            "INSERT INTO t(text) VALUES(?)",
+            [(f"{turn.speaker}: {turn.text}",) for session in sessions for turn in session.turns],
+        )
+    return bare
+
+
+def _latencies(memory: Memory, bare: apsw.Connection, asked: Sequence[Asked]) -> tuple[list[float], list[float]]:
+    ours, theirs = [], []
+    for each in asked[:5]:
+        memory.recall(each.text)
+        _ask_bare(bare, each.text)
+    for each in asked:
+        theirs.append(1000 * _timed(lambda text=each.text: _ask_bare(bare, text)))  # type: ignore[misc]
+        ours.append(1000 * _timed(lambda text=each.text: memory.recall(text)))  # type: ignore[misc]
+    return ours, theirs
+
+
+def _ask_bare(bare: apsw.Connection, text: str) -> None:
+    words = [
+        word for word in "".join(c if c.isalnum() else " " for c in text.lower()).split() if word not in QUESTION_STOP
+    ]
+    if words:
+        expression = " OR ".join(f'"{word}"' for word in words)
+        bare.execute("SELECT rowid, rank FROM t WHERE t MATCH ? ORDER BY rank LIMIT 10", (expression,)).fetchall()
+
+
+def _recall_at_10(
+    memory: Memory, asked: Sequence[Asked], places: dict[tuple[str, int], str], *, exhaustive: bool
+) -> float:
+    found = 0.0
+    for each in asked:
+        query = TextQuery(
+            scopes=memory.scopes, tokens=tuple(term.token for term in question_terms(each.text)),
+            statuses=frozenset(RECALL_WEIGHT), memory_types=frozenset(MemoryType), valid_at=memory.now(), limit=10,
+            exhaustive=exhaustive,
+        )  # fmt: skip
+        best = sorted(memory.search_text(query), key=lambda match: (-match.score, match.atom_id, match.n))[:10]
+        hits = {places.get((match.atom_id, match.n)) for match in best}
+        found += len(hits & each.gold) / len(each.gold)
+    return 100 * found / len(asked)
+
+
+def _timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def _quantile(values: Sequence[float], share: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="lamina-bench-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,57 @@
+"""Progress of long work, on stderr. Work that is done in a moment shows nothing."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+PATIENCE = 0.5
+"""Seconds of work before anything is shown."""
+EVERY = 2.0
+"""Seconds between lines where there is no terminal to draw a bar on."""
+
+
+class Bar:
+    """A bar on a terminal, a line now and then elsewhere. Call it with what is done, how far it is and how much there is."""
+
+    def __init__(self, *, patience: float = PATIENCE) -> None:
+        self._began = time.monotonic()
+        self._patience = patience
+        self._said = 0.0
+        self._progress: Progress | None = None
+        self._tasks: dict[str, TaskID] = {}
+
+    def __call__(self, text: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self._began < self._patience:
+            return
+        if sys.stderr.isatty():
+            self._draw(text, done, total)
+        elif now - self._said >= EVERY or not self._said:
+            self._said = now
+            sys.stderr.write(f"{text}: {done} of {total}\n")
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def _draw(self, text: str, done: int, total: int) -> None:
+        if self._progress is None:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._progress = Progress(console=Console(stderr=True), transient=True)
+            self._progress.start()
+        if text not in self._tasks:
+            self._tasks[text] = self._progress.add_task(text, total=total or None)
+        self._progress.update(self._tasks[text], completed=done, total=total or None)

@@ -1,0 +1,77 @@
+"""One run of a command: the vault it is about, opened when it is first needed and closed at the end."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from lamina.cli.output import Output
+from lamina.cli.vault_choice import Choice
+
+if TYPE_CHECKING:
+    from lamina.memory import Memory
+
+
+class Session:
+    """What a command works with."""
+
+    def __init__(
+        self,
+        choice: Choice,
+        output: Output,
+        *,
+        scope: str | None = None,
+        dry_run: bool = False,
+        may_make: bool = False,
+    ) -> None:
+        self.choice, self.output, self.scope, self.dry_run = choice, output, scope, dry_run
+        self._may_make = may_make and not dry_run
+        self._memory: Memory | None = None
+
+    @property
+    def memory(self) -> Memory:
+        """The opened vault. Made on the way only by a command that may, which then says so."""
+        if self._memory is None:
+            self._memory = self._open()
+        return self._memory
+
+    @contextmanager
+    def changing(self) -> Iterator[Memory]:
+        """The opened vault for a change; in a dry run the change is worked out and taken back."""
+        if not self.dry_run:
+            yield self.memory
+            return
+        with self.memory.trial():
+            yield self.memory
+
+    def shell(self, *words: str) -> str:
+        """A command a person can type to go on with this vault and scope."""
+        scope = ("--scope", self.scope) if self.scope else ()
+        return shlex.join(["lamina", *words, *self.choice.as_option(), *scope])
+
+    def close(self) -> None:
+        if self._memory is not None:
+            self._memory.close()
+            self._memory = None
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _open(self) -> Memory:
+        from lamina.cli.progress import Bar
+        from lamina.memory import Memory
+
+        folder = self.choice.folder if self._may_make else self.choice.needed()
+        with Bar() as bar:
+            memory = Memory(folder, self.scope, watch=False, progress=bar)
+        if memory.created:
+            self.output.note(f"made a vault in {folder}")
+        return memory

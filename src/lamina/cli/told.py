@@ -1,0 +1,178 @@
+"""Atoms, hits and commits as JSON documents with stable keys, and as blocks for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from lamina.atom.atom import DATA_FIELDS, Atom
+from lamina.atom.claim import claim_of
+from lamina.atom.passage import passages_of
+from lamina.atom.record import encode_field, to_record
+from lamina.cli.output import Block, Facts, Grid, Json, Line, brief
+from lamina.text.times import format_time
+
+if TYPE_CHECKING:
+    from lamina.memory import Memory
+    from lamina.recall.hit import Hit
+    from lamina.store.base import Entry
+
+SHORT = 8
+"""Letters of an id that tables show; its ending is as good as the whole."""
+
+
+def short(id_: str) -> str:
+    """The ending of an id, enough to name it by."""
+    return id_[-SHORT:]
+
+
+def when(moment: datetime | None) -> str:
+    """A moment for a table, in UTC like the files."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M") if moment else ""
+
+
+def date(moment: datetime | None) -> str:
+    """A day for a table, in UTC like the files."""
+    return moment.astimezone(UTC).date().isoformat() if moment else ""
+
+
+def words_of(atom: Atom) -> str:
+    """What an atom says, on one line; of verbatim words, the turns without their marks."""
+    if not atom.is_segment:
+        return " ".join(atom.content.split())
+    turns = (f"{each.speaker}: {each.text}" if each.speaker else each.text for each in passages_of(atom))
+    return " ".join(" / ".join(turns).split())
+
+
+def atom_data(atom: Atom, path: str | None) -> Json:
+    """Every field of an atom, whether set or not, with its file and claim."""
+    claim = claim_of(atom)
+    return {
+        **{name: encode_field(name, getattr(atom, name)) for name in DATA_FIELDS},
+        "revision": atom.revision,
+        "claim": str(claim) if claim else None,
+        "path": path,
+    }
+
+
+def atom_blocks(atom: Atom, path: str | None, quotes: Iterable[tuple[str, str]]) -> list[Block]:
+    """An atom for people: its words, its file, what it rests on, and every field that is set."""
+    claim = claim_of(atom)
+    record = {name: value for name, value in to_record(atom).items() if name not in ("content", "evidence")}
+    pairs = [("file", path or "deleted"), ("status", atom.status.value), ("claim", str(claim) if claim else "")]
+    pairs += [(name, _field(value)) for name, value in record.items() if name != "status"]
+    told: list[Block] = [Line(atom.content, "bold"), Line(), Facts(tuple(pair for pair in pairs if pair[1]))]
+    told += [Line(f"said in {link}: “{brief(words)}”") for link, words in quotes]
+    return told
+
+
+def _field(value: Json) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {each}" for name, each in value.items())
+    if isinstance(value, list):
+        return ", ".join(
+            " ".join(str(part) for part in each) if isinstance(each, list) else str(each) for each in value
+        )
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def quotes_of(memory: Memory, atom: Atom) -> list[tuple[str, str]]:
+    """The links to the words an atom rests on, as its file has them, and those words."""
+    from lamina.errors import NotFound
+    from lamina.vault import layout
+
+    found = []
+    for each in atom.evidence:
+        try:
+            segment = memory.get(each.segment)
+        except NotFound:
+            continue
+        passage = next((one for one in passages_of(segment) if one.n == each.passage), None)
+        path = memory.path_of(segment.id)
+        if passage is not None and path is not None:
+            link = f"[[{layout.stem(path)}#^p{each.passage}]]"
+            found.append((link, passage.text[each.start : each.end] or passage.text))
+    return found
+
+
+def atoms_grid(atoms: Iterable[Atom]) -> Grid:
+    """Atoms one a row."""
+    rows = tuple(
+        (short(atom.id), date(atom.observed_at), atom.kind + (" *" if atom.pinned else ""), atom.status.value,
+         brief(words_of(atom)))
+        for atom in atoms
+    )  # fmt: skip
+    return Grid(("id", "date", "kind", "status", "what it says"), rows)
+
+
+def hit_data(rank: int, hit: Hit) -> Json:
+    """A hit with everything its score is made of."""
+    at = hit.passage.at or hit.atom.observed_at
+    return {
+        "rank": rank,
+        "id": hit.atom.id,
+        "passage": hit.passage.n,
+        "text": hit.text,
+        "speaker": hit.passage.speaker,
+        "at": format_time(at),
+        "kind": hit.atom.kind,
+        "status": hit.atom.status.value,
+        "path": hit.path,
+        "why": hit.why,
+        **hit.explain(),
+    }
+
+
+def hit_blocks(rank: int, hit: Hit, *, explain: bool = False) -> list[Block]:
+    """A hit for people: rank, score, words, date, file and the reason."""
+    said = f"{hit.passage.speaker}: {hit.text}" if hit.passage.speaker else hit.text
+    at = date(hit.passage.at or hit.atom.observed_at)
+    marks = "".join(f" · {mark}" for mark in hit.marks)
+    told: list[Block] = [
+        Line(f"{rank}. {hit.score:.4f}  {brief(said, 200)}", "bold"),
+        Line(f"   {at} · {hit.atom.kind}{marks} · {short(hit.atom.id)} · {hit.path or 'file deleted'}", "dim"),
+        Line(f"   why: {hit.why}"),
+    ]
+    if explain:
+        parts = [(f"word “{word}”", value) for word, value in hit.words]
+        parts += [(f"term {name}", value) for name, value in hit.terms]
+        parts += [("relevance", hit.relevance), *((f"weight {name}", value) for name, value in hit.weights)]
+        parts += [("score", hit.score)]
+        told.append(Facts(tuple((name, f"{value:.6f}") for name, value in parts), indent=6))
+    return told
+
+
+def entry_data(entry: Entry) -> Json:
+    """A commit as the journal tells it."""
+    return {
+        "seq": entry.seq,
+        "commit": entry.id,
+        "at": format_time(entry.at),
+        "scope": entry.scope,
+        "actor": entry.actor,
+        "origin": entry.origin.value,
+        "verb": entry.verb,
+        "reason": entry.reason,
+        "batch": entry.batch,
+        "undoes": entry.undoes,
+        "changes": [
+            {
+                "id": change.atom_id,
+                "revision": change.revision,
+                "old_status": change.old_status.value if change.old_status else None,
+                "status": change.new_status.value,
+                "fields": sorted(change.fields),
+            }
+            for change in entry.changes
+        ],
+    }
+
+
+def entries_grid(entries: Iterable[Entry]) -> Grid:
+    """Commits one a row."""
+    rows = tuple(
+        (when(entry.at), short(entry.id), entry.verb, entry.actor, str(len(entry.changes)), brief(entry.reason, 80))
+        for entry in entries
+    )
+    return Grid(("when (UTC)", "commit", "verb", "actor", "atoms", "reason"), rows)

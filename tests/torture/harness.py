@@ -1,0 +1,169 @@
+"""What the torture tests share: tallies, a look at a whole vault, and a fresh process to be killed in."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import random
+import sys
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lamina.atom.atom import Atom
+from lamina.atom.identity import AtomId
+from lamina.memory import Memory
+from lamina.store.base import Filter
+from lamina.vault import codec, layout
+
+HUMAN_VERBS = frozenset({"adopt", "edit", "delete"})
+"""What sync writes into the journal when a person did something."""
+
+Ack = tuple[str, int, str, str]
+"""An atom as a returned write showed it: id, revision, status, hash of the content."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """How often something was tried, and every time it went wrong."""
+
+    name: str
+    runs: int = 0
+    failures: list[str] = field(default_factory=list)
+    notes: dict[str, float] = field(default_factory=dict)
+
+    def fail(self, *what: str) -> None:
+        self.failures += what
+
+    def told(self) -> str:
+        bound = f"0 failures in {self.runs}: rate < {3 / max(1, self.runs):.2%} at 95 %"
+        said = f"{len(self.failures)} FAILURES in {self.runs}" if self.failures else bound
+        notes = "".join(f"; {name} {value:.3f}" for name, value in self.notes.items())
+        return f"{self.name}: {said}{notes}"
+
+
+def fresh_seed() -> int:
+    return random.SystemRandom().randrange(2**32)
+
+
+def show(name: str, done: int, count: int) -> None:
+    """Progress on standard error, where somebody looks on."""
+    if sys.stderr.isatty() or done == count or done % max(1, count // 20) == 0:
+        print(f"\r{name} {done}/{count}", end="\n" if done == count else "", file=sys.stderr, flush=True)
+
+
+def alone(work: Callable[..., Tally], count: int, seed: int, folder: Path, *given: Any, lanes: int = 1) -> Tally:
+    """Do the work in processes of their own that have opened nothing yet, so that they may fork; each its share."""
+    shares = [(count + lane) // lanes for lane in range(lanes)]
+    with ProcessPoolExecutor(lanes, mp_context=multiprocessing.get_context("spawn")) as pool:
+        running = []
+        for lane, share in enumerate(shares):
+            own = folder / f"lane{lane}"
+            own.mkdir(exist_ok=True)
+            running.append(pool.submit(work, share, seed + lane, own, *given))
+        return added([each.result() for each in running])
+
+
+def added(tallies: list[Tally]) -> Tally:
+    whole = Tally(tallies[0].name)
+    for each in tallies:
+        whole.runs += each.runs
+        whole.failures += each.failures
+        whole.notes |= {name: max(value, whole.notes.get(name, value)) for name, value in each.notes.items()}
+    return whole
+
+
+def expect_none(tally: Tally, seed: int, at_least: int) -> None:
+    print(tally.told(), f"(seed {seed})")
+    assert not tally.failures, f"seed {seed}: {len(tally.failures)} of {tally.runs}\n" + "\n".join(tally.failures[:20])
+    assert tally.runs >= at_least
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def ack_of(atom: Atom) -> Ack:
+    return atom.id, atom.revision, atom.status.value, digest(atom.content)
+
+
+def everything(memory: Memory) -> list[Atom]:
+    """Every atom as the store has it, without a look at the files."""
+    return memory._store.read(Filter(scopes=memory.scopes))
+
+
+def journal(memory: Memory) -> list[tuple[int, str, str]]:
+    """The number, id and verb of every commit, read without its changes."""
+    rows = memory._store._history.db.rows("SELECT seq, id, verb FROM commits ORDER BY seq")
+    return [(int(seq), str(commit), str(verb)) for seq, commit, verb in rows]
+
+
+def missing_acks(memory: Memory, acks: Iterable[Ack]) -> list[str]:
+    """The acknowledged versions that history does not have as they were shown."""
+    known: dict[str, dict[int, Ack]] = {}
+    lost = []
+    for ack in acks:
+        if ack[0] not in known:
+            versions = memory._store.versions(AtomId(ack[0]))
+            known[ack[0]] = {each.revision: ack_of(each.atom) for each in versions}
+        if known[ack[0]].get(ack[1]) != ack:
+            lost.append(f"lost: {ack}, have {known[ack[0]].get(ack[1])}")
+    return lost
+
+
+def wrong_files(memory: Memory, atoms: Iterable[Atom] | None = None) -> list[str]:
+    """Files that do not parse or are not what the store would write there, and atoms that have none."""
+    chosen = list(everything(memory) if atoms is None else atoms)
+    ledger = memory._store.ledger
+    paths = ledger.paths_of([each.id for each in chosen])
+    found = []
+
+    def link(atom_id: str) -> str:
+        path = ledger.paths_of([AtomId(atom_id)]).get(AtomId(atom_id))
+        return layout.stem(path) if path else atom_id
+
+    for atom in chosen:
+        path = paths.get(atom.id)
+        if path is None:
+            if atom.status.value != "tombstoned":
+                found.append(f"{atom.id} ({atom.status}) has no file")
+            continue
+        try:
+            data = (memory.root / path).read_bytes()
+            if codec.read_sheet(data).id != atom.id:
+                found.append(f"{path}: holds another id")
+            elif codec.render(atom, data, link) != data:
+                found.append(f"{path}: is not what the store says (revision {atom.revision}, {atom.status})")
+        except (OSError, codec.Unreadable) as error:
+            found.append(f"{path}: {error!r}")
+    return found
+
+
+def torn_files(root: Path, since_ns: int = 0) -> list[str]:
+    """Files of atoms that nobody can read, as they lie on the disk."""
+    found = []
+    for path in vault_files(root):
+        if path.stat().st_mtime_ns >= since_ns:
+            try:
+                if codec.read_sheet(path.read_bytes()).id is None:
+                    found.append(f"torn: {path} has no id")
+            except codec.Unreadable as error:
+                found.append(f"torn: {path}: {error}")
+    return found
+
+
+def vault_files(root: Path) -> list[Path]:
+    return [path for top in ("atoms", "sessions", "archive") for path in sorted((root / top).rglob("*.md"))]
+
+
+def strangers(memory: Memory) -> list[str]:
+    """Signs that the engine took its own doing for a person's, or something under `.lamina` for an atom."""
+    found = [f"journal {seq}: {verb}" for seq, _, verb in journal(memory) if verb in HUMAN_VERBS]
+    found += [f"problem: {each.path} {each.kind} {each.message}" for each in memory._store.ledger.problems()]
+    lines = memory._store.ledger.lines()
+    found += [f"ledger: {line.path}" for line in lines if line.path.startswith(".") or line.state.value in ("bad", "gone")]
+    expected = {line.path for line in lines if line.state.value == "atom"}
+    on_disk = {str(path.relative_to(memory.root)) for path in vault_files(memory.root)}
+    return found + [f"file without a line or line without a file: {path}" for path in sorted(expected ^ on_disk)]

@@ -1,0 +1,242 @@
+"""The nth file operation of every mutating verb fails: the state is before or after, the error is ours, all works on."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from faulty import KINDS, READING, Fault, FaultySyscalls, FaultyVFS
+from harness import Tally, alone, everything, expect_none, fresh_seed, journal, show, wrong_files
+
+from lamina.errors import LaminaError
+from lamina.memory import Memory
+from lamina.vault.files import Disk
+
+SCRATCH = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(tempfile.gettempdir())
+READ_SHARE = 8
+DEEP_SHARE = 4
+
+State = tuple[int, list[tuple[Any, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """Something that changes a vault. What a person did before it must count in the end, whatever failed."""
+
+    run: Callable[[Memory], object]
+    person: Callable[[Path], object] | None = None
+
+
+def _named(memory: Memory, start: str) -> str:
+    return next(each.id for each in everything(memory) if each.content.startswith(start))
+
+
+def _file(root: Path, text: str) -> Path:
+    return next(path for path in sorted((root / "atoms").rglob("*.md")) if text in path.read_text())
+
+
+def _edit(root: Path) -> None:
+    path = _file(root, "grows tomatoes")
+    path.write_text(path.read_text().replace("grows tomatoes", "grows potatoes"))
+
+
+def _adopt(root: Path) -> None:
+    (root / "atoms/dropped.md").write_text("A note that somebody dropped in.\n")
+
+
+def _both(root: Path) -> None:
+    _edit(root)
+    path = _file(root, "tea is preferred")
+    path.write_text(path.read_text().replace("tea is", "mint tea is"))
+
+
+VERBS: dict[str, Verb] = {
+    "remember": Verb(lambda m: m.remember("The bridge is closed on Sunday.", tags=["bridge"])),
+    "supersede": Verb(lambda m: m.remember("Now coffee is preferred.", kind="preference", subject="drink")),
+    "remember_many": Verb(lambda m: m.remember_many([{"content": f"Line {n} of many."} for n in range(4)])),
+    "capture": Verb(lambda m: m.capture([{"speaker": "Ann", "content": "Remember that I row."}], session_id="new")),
+    "capture_more": Verb(lambda m: m.capture([{"speaker": "Bob", "content": "And then he left."}], session_id="talk")),
+    "revise": Verb(lambda m: m.revise(_named(m, "Ann grows"), "Ann grows leeks.", reason="they grew")),
+    "archive": Verb(lambda m: m.update_status(_named(m, "Ann grows"), "archived", "winter")),
+    "forget": Verb(lambda m: m.forget(_named(m, "Ann grows"), "wrong")),
+    "pin": Verb(lambda m: m.pin(_named(m, "Ann grows"))),
+    "relate": Verb(lambda m: m.relate(_named(m, "Ann grows"), "supports", _named(m, "Bob mends"))),
+    "undo": Verb(lambda m: m.undo()),
+    "sync_edit": Verb(lambda m: m.sync(), _edit),
+    "sync_adopt": Verb(lambda m: m.sync(), _adopt),
+    "sync_delete": Verb(lambda m: m.sync(), lambda root: _file(root, "grows tomatoes").unlink()),
+    "sync_move": Verb(lambda m: m.sync(), lambda root: _file(root, "grows tomatoes").rename(root / "atoms/moved.md")),
+    "edit_under_revise": Verb(lambda m: m.pin(_named(m, "Ann grows")), _both),
+}
+
+
+@pytest.mark.parametrize("layer", ["vault", "sqlite"])
+def test_whatever_file_operation_fails_the_state_is_before_or_after(layer: str, tmp_path: Path) -> None:
+    seed = fresh_seed()
+    expect_none(alone(faults, 1, seed, tmp_path, layer), seed, at_least=300)
+
+
+def faults(count: int, seed: int, folder: Path, layer: str | None = None) -> Tally:
+    """Fail every writing operation of every verb, once and from then on, with `count` kinds of error each."""
+    tally, rng = Tally(f"faults{f' ({layer})' if layer else ''}"), random.Random(seed)
+    names = [(each, verb) for each in ([layer] if layer else ["vault", "sqlite"]) for verb in VERBS]
+    with tempfile.TemporaryDirectory(dir=SCRATCH) as scratch:
+        prepared = Path(scratch) / "prepared"
+        _prepare(prepared)
+        for number, (each, verb) in enumerate(names):
+            _Loop(each, verb, prepared, Path(scratch), rng, tally).run(min(count, len(KINDS)))
+            show("faults: verbs", number + 1, len(names))
+    return tally
+
+
+def _prepare(root: Path) -> None:
+    with Memory(root, watch=False) as memory:
+        memory.remember("Ann grows tomatoes.", subject="ann")
+        memory.remember("Bob mends nets.", subject="bob")
+        memory.remember("Green tea is preferred.", kind="preference", subject="drink")
+        memory.capture([{"speaker": "Ann", "content": "It began like this."}], session_id="talk")
+        memory.revise(_named(memory, "Bob mends"), "Bob mends nets and sails.", reason="more")
+
+
+@contextmanager
+def _opened(root: Path, layer: str, fault: Fault) -> Iterator[Memory]:
+    if layer == "vault":
+        with Memory(root, watch=False, disk=Disk(root, FaultySyscalls(fault))) as memory:
+            yield memory
+        return
+    vfs = FaultyVFS(f"faulty{id(fault)}", fault)
+    try:
+        with Memory(root, watch=False, vfs=vfs.vfs_name) as memory:
+            yield memory
+    finally:
+        vfs.unregister()
+
+
+def state(memory: Memory) -> State:
+    """Everything that counts, in words that do not hang on ids: equal for two runs that did the same."""
+    stems = {each.id: each.content[:30] for each in everything(memory)}
+    atoms = sorted(
+        (each.content, each.status.value, each.revision, each.pinned, each.subject, each.kind,
+         tuple(sorted(stems.get(link.target, "?") for link in each.relations)),
+         tuple(sorted(stems.get(target, "?") for target in (*each.supersedes, *each.superseded_by))))
+        for each in everything(memory)
+    )  # fmt: skip
+    return len(journal(memory)), atoms
+
+
+class _Loop:
+    """One verb on one layer, tried with a fault at every place."""
+
+    def __init__(
+        self, layer: str, verb: str, prepared: Path, scratch: Path, rng: random.Random, tally: Tally
+    ) -> None:
+        self.layer, self.name, self.verb, self.prepared = layer, verb, VERBS[verb], prepared
+        self.root, self.rng, self.tally = scratch / "vault", rng, tally
+
+    def run(self, kinds: int) -> None:
+        before, after, names = self._untouched()
+        offset = self.rng.randrange(len(KINDS))
+        for persistent in (False, True):
+            nth = 1
+            while nth <= len(names) + 40:
+                if nth > len(names) or names[nth - 1] not in READING or self.rng.randrange(READ_SHARE) == 0:
+                    for extra in range(kinds):
+                        kind = KINDS[(nth + extra + offset) % len(KINDS)]
+                        if not self._one(nth, kind, persistent, before, after) and nth > len(names):
+                            break
+                    else:
+                        nth += 1
+                        continue
+                    if nth > len(names):
+                        break
+                nth += 1
+
+    def _untouched(self) -> tuple[State, State, list[str]]:
+        fault = Fault()
+        self._copy()
+        with _opened(self.root, self.layer, fault) as memory:
+            before = state(memory)
+            if self.verb.person:
+                self.verb.person(self.root)
+            fault.arm(0, "EIO", persistent=False)
+            self.verb.run(memory)
+            fault.disarm()
+            memory.sync()
+            return before, state(memory), fault.names
+
+    def _copy(self) -> None:
+        shutil.rmtree(self.root, ignore_errors=True)
+        shutil.copytree(self.prepared, self.root, symlinks=True)
+
+    def _one(self, nth: int, kind: str, persistent: bool, before: State, after: State) -> bool:
+        """Whether the nth operation was reached."""
+        fault = Fault()
+        self._copy()
+        label = f"{self.layer} {self.name} n={nth} {kind} {'persistent' if persistent else 'transient'}"
+        try:
+            with _opened(self.root, self.layer, fault) as memory:
+                if self.verb.person:
+                    self.verb.person(self.root)
+                fault.arm(nth, kind, persistent=persistent)
+                error = _outcome(lambda: self.verb.run(memory))
+                fault.disarm()
+                label += f" at {fault.hit or 'nothing'} -> {type(error).__name__}"
+                found = self._judge(memory, error, before, after)
+            if not found:
+                found = self._again(before, after)
+        except Exception as failure:
+            where = traceback.extract_tb(failure.__traceback__)[-1]
+            found = [f"afterwards {type(failure).__name__}: {failure} ({Path(where.filename).name}:{where.lineno})"]
+        self.tally.fail(*(f"{label}: {each}" for each in found))
+        self.tally.runs += bool(fault.hit)
+        return bool(fault.hit)
+
+    def _judge(self, memory: Memory, error: BaseException | None, before: State, after: State) -> list[str]:
+        if error is not None and not isinstance(error, LaminaError):
+            return [f"raised {error!r} at {traceback.format_tb(error.__traceback__)[-1].strip()[:200]}"]
+        memory.sync()
+        now = state(memory)
+        if now == after:
+            return wrong_files(memory)
+        if error is None or self.verb.person:
+            return [f"the change is not there: {_differing(now, after)}"]
+        if now != before:
+            return [f"neither before nor after: {_differing(now, before)} / {_differing(now, after)}"]
+        return wrong_files(memory)
+
+    def _again(self, before: State, after: State) -> list[str]:
+        """A fresh look, and the next write."""
+        with Memory(self.root, watch=False) as memory:
+            now = state(memory)
+            found = [] if now in (before, after) else [f"reopened: {_differing(now, after)}"]
+            probe = memory.remember("A probe afterwards.").atom
+            if memory.get(probe.id).content != "A probe afterwards.":
+                found.append("the next write is not there")
+            if self.rng.randrange(DEEP_SHARE) == 0:
+                found += memory.doctor(deep=True).faults
+            strange = [each for each in memory._store.ledger.problems() if each.kind != "overruled"]
+            return found + wrong_files(memory) + [f"problem {each.kind}: {each.message}" for each in strange]
+
+
+def _outcome(work: Callable[[], object]) -> BaseException | None:
+    try:
+        work()
+    except Exception as error:
+        return error
+    return None
+
+
+def _differing(one: State, other: State) -> str:
+    return f"{one[0]} and {other[0]} commits; {sorted(set(one[1]) ^ set(other[1]))[:4]}"
+
+
+assert os.name == "posix"
