@@ -125,6 +125,7 @@ class Filter:
 
     scopes: tuple[Scope, ...]
     ids: tuple[AtomId, ...] | None = None
+    id_ending: str | None = None
     statuses: frozenset[Status] | None = None
     kinds: frozenset[str] | None = None
     memory_types: frozenset[MemoryType] | None = None
@@ -198,9 +199,15 @@ class Store(Protocol):
         """Every version of an atom, oldest first."""
 
     def journal(
-        self, scopes: Sequence[Scope], since: int = 0, *, commit: str | None = None, limit: int | None = None
+        self,
+        scopes: Sequence[Scope],
+        since: int = 0,
+        *,
+        until: int | None = None,
+        commit: str | None = None,
+        limit: int | None = None,
     ) -> list[Entry]:
-        """Commits after a position that touched these scopes, oldest first; with `limit`, the newest of them."""
+        """Commits after a position, up to another, that touched these scopes, oldest first; `limit`: the newest."""
 
     def search(self, query: TextQuery) -> list[Match]:
         """The best passages for the tokens."""
@@ -211,8 +218,11 @@ class Store(Protocol):
     def rebuild(self) -> int:
         """Make the index anew from the journal; returns how many atoms it holds."""
 
-    def position(self) -> int:
-        """The sequence number of the last commit."""
+    def position(self, before: datetime | None = None) -> int:
+        """The sequence number of the last commit, or of the last one before a moment."""
+
+    def counts(self, scopes: Sequence[Scope], by: str) -> dict[str, int]:
+        """How many atoms there are of each status, kind, memory_type or layer."""
 
     def check(self) -> list[str]:
         """What is wrong inside: broken hash chain, index that differs from the journal. Empty is healthy."""

@@ -103,10 +103,13 @@ class Ledger(Protocol):
         """Files still to be written, oldest first."""
 
     def wrote(self, written: Iterable[tuple[str, Stamp]], checked_ns: int, came_out: Iterable[bytes] = ()) -> None:
-        """These files stand on the disk as the ledger has them; what came out for them is remembered for a while."""
+        """These files stand on the disk as the ledger has them; what came out for them is kept for a while."""
 
     def came_out(self, sha256: str) -> bytes | None:
-        """Bytes that an exchange brought out not long ago."""
+        """Bytes that an exchange brought out not long ago and that are dealt with."""
+
+    def forget_came_out(self, before_ns: int) -> None:
+        """No copy that came out before this moment is kept any longer."""
 
     def saw(
         self, path: str, data: bytes, stamp: Stamp, checked_ns: int, atom_id: AtomId | None, state: FileState
@@ -132,7 +135,7 @@ class Ledger(Protocol):
         """A file that was never an atom's is no longer there."""
 
     def unsure(self) -> list[Pending]:
-        """Files written before the machine last started and not known to have reached the disk."""
+        """Files written, or to be written, before the machine last started and not known to have reached the disk."""
 
     def problems(self) -> list[Problem]:
         """What is wrong, oldest first."""

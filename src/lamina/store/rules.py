@@ -12,11 +12,12 @@ from lamina.atom.claim import claim_of
 from lamina.atom.identity import AtomId, is_atom_id
 from lamina.atom.scope import Scope, visible_from
 from lamina.atom.status import Status, Way, check_transition
-from lamina.atom.trust import Origin
+from lamina.atom.trust import TRUST, Origin
 from lamina.errors import ClaimTaken, InvalidInput, InvalidScope, NotFound, Refused, StaleRevision
 from lamina.store.base import Change, Commit
 
 CHAIN_LIMIT = 10_000
+_WORDS = ("content", "subject", "attribute", "value")
 
 
 class Version(Protocol):
@@ -41,6 +42,8 @@ def accepted(change: Change, heads: Mapping[AtomId, Atom], commit: Commit, at: d
     if old is None:
         if new.revision:
             raise NotFound(f"no atom {new.id}")
+        if TRUST[new.origin] > TRUST[commit.origin]:
+            raise Refused(f"{commit.origin} may not write in the name of {new.origin}")
         born = new.with_(recorded_at=min(new.recorded_at, at) if new.recorded_at else at, revision=1)
         return replace(change, atom=born)
     _check_change(old, new, commit)
@@ -57,12 +60,24 @@ def _check_change(old: Atom, new: Atom, commit: Commit) -> None:
     replaced = old.status != new.status and new.status in (Status.SUPERSEDED, Status.MERGED)
     if old.is_episode and replaced and commit.way is Way.ORDINARY:
         raise Refused(f"{old.id} is an episode ({old.kind}): what happened is never superseded or merged")
+    if commit.way is Way.UNDO:
+        return
     if old.is_episode and commit.origin is not Origin.HUMAN and not new.content.startswith(old.content):
         raise Refused(f"{old.id} is an episode ({old.kind}): its words are only added to")
+    if TRUST[commit.origin] < TRUST[old.origin] and any(getattr(old, name) != getattr(new, name) for name in _WORDS):
+        raise Refused(f"{old.id} is the word of {old.origin}, not of {commit.origin}: remember what is so instead")
 
 
-def check_claims(written: Iterable[Version], holders: Callable[[Scope, str], list[Atom]]) -> None:
+def check_once(commit: Commit) -> None:
+    """A commit says of each atom one thing."""
+    ids = [change.atom.id for change in commit.changes]
+    if len(set(ids)) < len(ids):
+        raise InvalidInput(f"{next(each for each in ids if ids.count(each) > 1)} stands twice in one commit")
+
+
+def check_claims(written: Sequence[Version], holders: Callable[[Scope, str], list[Atom]]) -> None:
     """Two active values of a single-valued claim never overlap in valid time."""
+    ids = {each.new.id for each in written}
     for scope, name in {(each.new.scope, str(claim)) for each in written if (claim := _single_claim(each.new))}:
         stretches = sorted(
             holders(scope, name), key=lambda atom: (atom.valid_from is not None, atom.valid_from or 0, atom.id)
@@ -70,7 +85,7 @@ def check_claims(written: Iterable[Version], holders: Callable[[Scope, str], lis
         for i, one in enumerate(stretches):
             for other in stretches[i + 1 :]:
                 if one.validity.overlaps(other.validity):
-                    raise ClaimTaken(name, one.id)
+                    raise ClaimTaken(name, other.id if one.id in ids else one.id)
 
 
 def _single_claim(atom: Atom) -> object | None:

@@ -11,8 +11,7 @@ _BARE_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 def format_time(moment: datetime) -> str:
     """The moment in UTC, with milliseconds only where it has them."""
     moment = to_utc(moment)
-    spec = "milliseconds" if moment.microsecond else "seconds"
-    return moment.replace(tzinfo=None).isoformat(timespec=spec) + "Z"
+    return moment.isoformat(timespec="milliseconds" if moment.microsecond else "seconds")[:-6] + "Z"
 
 
 def parse_time(text: str, *, end: bool = False) -> datetime:
@@ -29,6 +28,8 @@ def parse_time(text: str, *, end: bool = False) -> datetime:
 
 def to_utc(moment: datetime) -> datetime:
     """The same moment as aware UTC, cut to the millisecond."""
+    if moment.tzinfo is UTC and moment.microsecond % 1000 == 0:
+        return moment
     aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     return aware.replace(microsecond=aware.microsecond // 1000 * 1000)
 

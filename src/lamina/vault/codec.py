@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from lamina.atom.atom import Atom, Signals, kind_defaults
 from lamina.atom.identity import AtomId, is_atom_id
 from lamina.atom.status import Status
 from lamina.errors import InvalidInput
-from lamina.vault.emit_yaml import Emitted
+from lamina.vault.emit_yaml import Emitted, emit_entry
 from lamina.vault.fields import (
     DEFAULTS,
     FIELDS,
@@ -40,7 +39,6 @@ __all__ = ["SHEET_FIELDS", "Link", "Sheet", "Unreadable", "read_sheet", "render"
 SHEET_FIELDS: tuple[str, ...] = (*FIELDS, "content")
 """Every field of an atom that its file says; the scope is said by the folder."""
 
-_FRESH = b"---\n---\n\n"
 _ALWAYS = ("id", "kind", "observed_at", "recorded_at")
 _FROM_KIND = ("layer", "durability", "memory_type")
 _ALIASES = {"tier": "layer", "is_superseded": "status", "atom_id": "id"}
@@ -52,6 +50,7 @@ _IN_PROVENANCE = {
 _IS_SUPERSEDED = Field(lambda value: Status.SUPERSEDED if read_truth(value) else Status.ACTIVE, FIELDS["status"].write)
 _LONGEST_CONTENT_KEY = 4_000
 _NOTES = (MARKERS_KEY, "content")
+_KEYS = (*ORDER, MARKERS_KEY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +104,10 @@ def read_sheet(data: bytes) -> Sheet:
 
 def render(atom: Atom, base: bytes | None, link: Link, *, signals: Signals | None = None) -> bytes:
     """The file of an atom: a fresh one, or the base with only what differs edited. Nothing differs: the same bytes."""
-    sheet = _blank() if base is None else read_sheet(base)
-    edits = _field_edits(atom, sheet, link)
     if base is None:
-        edits |= {name: FIELDS[name].write(getattr(atom, name), link) for name in _ALWAYS if getattr(atom, name)}
+        return _checked(_fresh(atom, link, signals or Signals()), atom.id)
+    sheet = read_sheet(base)
+    edits = _field_edits(atom, sheet, link)
     if signals is not None:
         edits |= _signal_edits(signals, sheet.signals, link)
     body = None
@@ -119,9 +118,18 @@ def render(atom: Atom, base: bytes | None, link: Link, *, signals: Signals | Non
     return _checked(sheet.document.edited(ranked, body, ORDER), atom.id)
 
 
-@cache
-def _blank() -> Sheet:
-    return read_sheet(_FRESH)
+def _fresh(atom: Atom, link: Link, signals: Signals) -> bytes:
+    defaults = {**DEFAULTS, **kind_defaults(atom.kind, atom.confidence, atom.origin)}
+    entries: dict[str, Emitted | None] = {}
+    for name, field in FIELDS.items():
+        value = getattr(atom, name)
+        if value != "" and (value != defaults[name] or (name in _ALWAYS and value)):
+            entries[name] = field.write(value, link)
+    entries |= _signal_edits(signals, Signals(), link)
+    if has_markers(atom.content):
+        entries[MARKERS_KEY] = MARKERS_KEPT
+    rows = [row for key in _KEYS if (value := entries.get(key)) is not None for row in emit_entry(key, value)]
+    return "\n".join(["---", *rows, "---", "", atom.content, ""]).encode()
 
 
 def _take(said: dict[str, Any], document: Document, key: str, name: str, field: Field, value: Value) -> None:

@@ -304,9 +304,11 @@ class Disk:
 
     def _origin(self, room: int, slot: str) -> str | None:
         try:
-            return self._read_at(Place(room, f"{slot}.path"), slot)[0].decode()
-        except FileNotFoundError:
+            path = self._read_at(Place(room, f"{slot}.path"), slot)[0].decode()
+            _checked(path)
+        except (FileNotFoundError, UnicodeDecodeError, InvalidInput):  # a crash may leave it empty or torn
             return None
+        return path
 
     @contextmanager
     def _draft(self, data: bytes, *, durable: bool = False) -> Iterator[tuple[Place, Stamp]]:

@@ -15,6 +15,7 @@ import apsw
 from lamina.errors import StoreBusy, StoreError
 
 BUSY_SECONDS = 30.0
+LOG_PAGES = 1000
 
 
 class Corrupt(StoreError):
@@ -36,11 +37,13 @@ class Database:
         self._sync = ""
         with translated(path):
             self._db = apsw.Connection(str(path), vfs=vfs)
+        with self.or_closed(), translated(path):
             self._db.set_busy_handler(self._wait)
+            self._db.set_wal_hook(self._tidy_log)
             self._db.pragma("journal_mode", "wal")
             self._db.pragma("temp_store", "memory")
             self._db.pragma("cache_size", -32_000)
-        path.chmod(0o600)
+            path.chmod(0o600)
 
     def rows(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> list[tuple[Any, ...]]:
         with self._turn, translated(self.path):
@@ -64,7 +67,8 @@ class Database:
         """One write transaction. Durable: on the disk when it returns; else it may roll back on power loss."""
         with self._turn:
             if self._trial:
-                yield
+                with self._db:  # a savepoint: what is refused inside a trial leaves nothing for the rest of it
+                    yield
                 return
             self._distrust_after_failed_sync()
             self._set_sync("full" if durable else "normal")
@@ -105,6 +109,15 @@ class Database:
     def in_transaction(self) -> bool:
         return self._db.in_transaction
 
+    @contextmanager
+    def or_closed(self) -> Iterator[None]:
+        """Leave no open connection behind where opening fails half-way."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
+
     def close(self) -> None:
         with self._turn, translated(self.path):
             self._db.close()
@@ -134,6 +147,15 @@ class Database:
             with translated(self.path):
                 self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             self._suspect = False
+
+    def _tidy_log(self, db: apsw.Connection, name: str, pages: int) -> int:
+        """Copy a long log into the database. SQLite's own way of doing it hides that the log could not be synced."""
+        if pages >= LOG_PAGES:
+            try:
+                db.wal_checkpoint(name, apsw.SQLITE_CHECKPOINT_PASSIVE)
+            except apsw.Error as error:
+                self._suspect = self._suspect or _is_failed_sync(error)
+        return apsw.SQLITE_OK
 
     def _wait(self, attempts: int) -> bool:
         if attempts == 0:

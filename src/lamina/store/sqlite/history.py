@@ -15,6 +15,7 @@ from typing import Any
 from lamina.atom.atom import Atom
 from lamina.atom.claim import claim_of
 from lamina.atom.identity import AtomId
+from lamina.atom.kinds import Layer
 from lamina.atom.record import Record, apply_difference, from_record, to_record
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
@@ -79,14 +80,14 @@ class History:
 
     def __init__(self, path: Path, *, vfs: str | None = None) -> None:
         self.db = Database(path, vfs=vfs)
-        if self.db.rows("PRAGMA user_version")[0][0] == 0:
-            self._create()
-        found = self.db.rows("PRAGMA user_version")[0][0]
-        if found > FORMAT:
-            self.db.close()
-            raise StoreTooNew(
-                f"{path.name} has format {found}, this lamina reads up to {FORMAT}; upgrade lamina to open it"
-            )
+        with self.db.or_closed():
+            if self.db.rows("PRAGMA user_version")[0][0] == 0:
+                self._create()
+            found = self.db.rows("PRAGMA user_version")[0][0]
+            if found > FORMAT:
+                raise StoreTooNew(
+                    f"{path.name} has format {found}, this lamina reads up to {FORMAT}; upgrade lamina to open it"
+                )
 
     def _create(self) -> None:
         with self.db.writing(durable=True):
@@ -105,9 +106,21 @@ class History:
         found = self.db.one("SELECT seq, at, hash FROM commits ORDER BY seq DESC LIMIT 1")
         return (found[0], moment(found[1]), found[2]) if found else (0, None, b"")
 
-    def position(self) -> int:
-        found = self.db.one("SELECT max(seq) FROM commits")
+    def position(self, before: datetime | None = None) -> int:
+        if before is None:
+            found = self.db.one("SELECT max(seq) FROM commits")
+        else:
+            found = self.db.one("SELECT max(seq) FROM commits WHERE at<?", (millis(before),))
         return int(found[0] or 0) if found else 0
+
+    def counts(self, scopes: Sequence[Scope], by: str) -> dict[str, int]:
+        column = _COUNTED[by]
+        marks = ",".join("?" * len(scopes))
+        return dict(
+            self.db.rows(
+                f"SELECT {column}, count(*) FROM heads WHERE scope IN ({marks}) GROUP BY 1 ORDER BY 2 DESC, 1", scopes
+            )
+        )
 
     def commit_of_key(self, scope: Scope, key: str) -> tuple[CommitId, int, datetime] | None:
         found = self.db.one("SELECT id, seq, at FROM commits WHERE scope=? AND key=?", (scope, key))
@@ -176,7 +189,9 @@ class History:
         self.db.run("INSERT INTO commits VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", (*header, _link(previous, header)))
         return seq
 
-    def entries(self, scopes: Sequence[Scope], since: int, commit: str | None, limit: int | None) -> list[Entry]:
+    def entries(
+        self, scopes: Sequence[Scope], since: int, until: int | None, commit: str | None, limit: int | None
+    ) -> list[Entry]:
         marks = ",".join("?" * len(scopes))
         sql = (
             "SELECT c.seq, c.id, c.at, c.scope, c.actor, c.origin, c.verb, r.body, c.batch, c.undoes FROM commits c "
@@ -184,6 +199,9 @@ class History:
             f"SELECT 1 FROM versions v WHERE v.seq=c.seq AND v.scope IN ({marks}))"
         )
         values: list[Any] = [since, *scopes]
+        if until is not None:
+            sql += " AND c.seq<=?"
+            values.append(until)
         if commit is not None:
             sql += " AND c.id=?"
             values.append(commit)
@@ -287,6 +305,14 @@ class History:
         return found
 
 
+_COUNTED = {
+    "status": "status",
+    "kind": "kind",
+    "memory_type": "memory_type",
+    "layer": f"coalesce(json_extract(record, '$.layer'), '{Layer.SEMANTIC}')",
+}
+
+
 def millis(at: datetime) -> int:
     return (at - _EPOCH) // timedelta(milliseconds=1)
 
@@ -368,6 +394,9 @@ def _where(wanted: Filter) -> tuple[str, list[Any]]:
     if wanted.ids is not None:
         parts.append("atom_id IN (SELECT value FROM json_each(?))")
         values.append(_dump(wanted.ids))
+    if wanted.id_ending is not None:
+        parts.append("substr(atom_id, ?)=?")
+        values.extend([-len(wanted.id_ending), wanted.id_ending])
     among("status", wanted.statuses)
     among("kind", wanted.kinds)
     among("memory_type", wanted.memory_types)

@@ -7,39 +7,38 @@ shelf of their own and are scored by the statistics of the recallable ones.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.passage import passages_of
 from lamina.atom.scope import Scope
-from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
+from lamina.atom.status import RECALL_WEIGHT
 from lamina.store.base import Edge, Match, TextQuery
 from lamina.store.sqlite.database import Database
-from lamina.store.sqlite.history import millis, moment
+from lamina.store.sqlite.history import millis
+from lamina.store.sqlite.index_dump import dump
+from lamina.store.sqlite.text_search import search, text_table
 from lamina.text.analyse import ANALYSER, analyse
 
 FORMAT = 1
-K1, B = 1.2, 0.75
-SELECTIVE_SHARE = 0.05
-"""A word in more passages than this share does not bring candidates; it still counts in their scores."""
-CANDIDATES = 100
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE scopes(id INTEGER PRIMARY KEY, scope TEXT NOT NULL UNIQUE, passages INTEGER NOT NULL, tokens INTEGER NOT NULL);
+CREATE TABLE scopes(
+  id INTEGER PRIMARY KEY, scope TEXT NOT NULL UNIQUE, passages INTEGER NOT NULL, tokens INTEGER NOT NULL);
 CREATE TABLE atoms(
   id INTEGER PRIMARY KEY, atom_id TEXT NOT NULL UNIQUE, scope INTEGER NOT NULL, status TEXT NOT NULL,
   memory_type TEXT NOT NULL, valid_from INTEGER, valid_until INTEGER, recorded_at INTEGER NOT NULL,
   shelf INTEGER NOT NULL);
-CREATE TABLE passages(id INTEGER PRIMARY KEY, atom INTEGER NOT NULL, n INTEGER NOT NULL, length INTEGER NOT NULL, tokens TEXT NOT NULL);
+CREATE TABLE passages(
+  id INTEGER PRIMARY KEY, atom INTEGER NOT NULL, n INTEGER NOT NULL, length INTEGER NOT NULL, tokens TEXT NOT NULL);
 CREATE INDEX passages_of ON passages(atom, n);
-CREATE TABLE terms(scope INTEGER NOT NULL, term TEXT NOT NULL, passages INTEGER NOT NULL, PRIMARY KEY(scope, term)) WITHOUT ROWID;
+CREATE TABLE terms(
+  scope INTEGER NOT NULL, term TEXT NOT NULL, passages INTEGER NOT NULL, PRIMARY KEY(scope, term)) WITHOUT ROWID;
 CREATE TABLE edges(
   source TEXT NOT NULL, name TEXT NOT NULL, target TEXT NOT NULL, scope INTEGER NOT NULL, confidence REAL NOT NULL,
   PRIMARY KEY(source, name, target)) WITHOUT ROWID;
@@ -54,19 +53,6 @@ class _Row:
     id: int
     scope: int
     shelf: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Statistics:
-    """Of one scope: how many passages, how long on average, and in how many each token stands."""
-
-    passages: int
-    mean_length: float
-    holding: dict[str, int]
-
-    def weight(self, token: str) -> float:
-        n = self.holding.get(token, 0)
-        return math.log(1 + (self.passages - n + 0.5) / (n + 0.5))
 
 
 class _Batch:
@@ -105,10 +91,11 @@ class Index:
     def __init__(self, path: Path, store_id: str, *, vfs: str | None = None) -> None:
         self.db = Database(path, vfs=vfs)
         self._store_id = store_id
-        if not self._is_ours():
-            with self.db.writing(durable=False):
-                if not self._is_ours():
-                    self._create()
+        with self.db.or_closed():
+            if not self._is_ours():
+                with self.db.writing(durable=False):
+                    if not self._is_ours():
+                        self._create()
 
     def _is_ours(self) -> bool:
         tables = {row[0] for row in self.db.rows("SELECT name FROM sqlite_master WHERE type='table'")}
@@ -208,18 +195,18 @@ class Index:
             return int(found[0])
         self.db.run("INSERT INTO scopes(scope, passages, tokens) VALUES(?,0,0)", (scope,))
         (number,) = self.db.rows("SELECT id FROM scopes WHERE scope=?", (scope,))[0]
-        for table in (_table(number, shelf=False), _table(number, shelf=True)):
+        for table in (text_table(number, shelf=False), text_table(number, shelf=True)):
             self.db.run(f"CREATE VIRTUAL TABLE {table} USING fts5(tokens, content='', tokenize='ascii')")
         return int(number)
 
     def _write(self, batch: _Batch) -> None:
         for (scope, shelf), rows in batch.dropped.items():
-            table = _table(scope, shelf=shelf)
+            table = text_table(scope, shelf=shelf)
             self.db.run_many(f"INSERT INTO {table}({table}, rowid, tokens) VALUES('delete',?,?)", rows)
             self.db.run_many("DELETE FROM passages WHERE id=?", [(passage_id,) for passage_id, _ in rows])
         self.db.run_many("INSERT INTO passages VALUES(?,?,?,?,?)", batch.passages)
         for (scope, shelf), rows in batch.text.items():
-            self.db.run_many(f"INSERT INTO {_table(scope, shelf=shelf)}(rowid, tokens) VALUES(?,?)", rows)
+            self.db.run_many(f"INSERT INTO {text_table(scope, shelf=shelf)}(rowid, tokens) VALUES(?,?)", rows)
         for scope, counter in batch.terms.items():
             self.db.run_many(
                 "INSERT INTO terms VALUES(?,?,?) ON CONFLICT DO UPDATE SET passages=passages+excluded.passages",
@@ -234,70 +221,8 @@ class Index:
             )
 
     def search(self, query: TextQuery) -> list[Match]:
-        """The best passages of each scope, by BM25 with that scope's statistics; more than the limit where they tie."""
-        found: list[Match] = []
         with self.db.reading():
-            for scope in dict.fromkeys(query.scopes):
-                known = self.db.one("SELECT id, passages, tokens FROM scopes WHERE scope=?", (scope,))
-                if known:
-                    found += self._search_scope(known[0], known[1], known[2], query)
-        return found
-
-    def _search_scope(self, scope: int, passages: int, total: int, query: TextQuery) -> list[Match]:
-        marks = ",".join("?" * len(query.tokens))
-        holding = dict(
-            self.db.rows(
-                f"SELECT term, passages FROM terms WHERE scope=? AND term IN ({marks})", (scope, *query.tokens)
-            )
-        )
-        statistics = _Statistics(passages, total / passages if passages else 1.0, holding)
-        found: list[Match] = []
-        if query.statuses & RECALL_WEIGHT.keys():
-            found += self._search_table(scope, False, statistics, query)
-        if query.statuses - RECALL_WEIGHT.keys():
-            found += self._search_table(scope, True, statistics, query)
-        return found
-
-    def _search_table(self, scope: int, shelf: bool, statistics: _Statistics, query: TextQuery) -> list[Match]:
-        table = _table(scope, shelf=shelf)
-        expression = _any_of(query.tokens) if shelf or query.exhaustive else _pruned(query.tokens, statistics)
-        if not expression:
-            return []
-        limit = max(CANDIDATES, 5 * query.limit)
-        while True:
-            ranked = self.db.rows(
-                f"SELECT rowid, rank FROM {table} WHERE {table} MATCH ? ORDER BY rank LIMIT ?", (expression, limit + 1)
-            )
-            complete = len(ranked) <= limit
-            # Passages that tie at the cut are all taken or none, else the choice would hang on row numbers.
-            if not complete:
-                ranked = [row for row in ranked if row[1] < ranked[-1][1]]
-            found = self._scored([row[0] for row in ranked], statistics, query)
-            if complete or len(found) >= query.limit:
-                return found
-            limit *= 4
-
-    def _scored(self, ids: Sequence[int], statistics: _Statistics, query: TextQuery) -> list[Match]:
-        at = millis(query.valid_at)
-        found: list[Match] = []
-        for atom_id, n, length, tokens, status, memory_type, start, end, recorded in self._fetch(ids):
-            if status not in query.statuses or memory_type not in query.memory_types:
-                continue
-            if status not in ENDED and ((start is not None and at < start) or (end is not None and at >= end)):
-                continue
-            parts = _parts(tokens.split(), length, statistics, query.tokens)
-            found.append(Match(AtomId(atom_id), n, Status(status), moment(recorded), parts))
-        return found
-
-    def _fetch(self, ids: Sequence[int]) -> Iterator[tuple[Any, ...]]:
-        for start in range(0, len(ids), 500):
-            chunk = ids[start : start + 500]
-            yield from self.db.rows(
-                "SELECT a.atom_id, p.n, p.length, p.tokens, a.status, a.memory_type, a.valid_from, a.valid_until, "
-                "a.recorded_at "
-                f"FROM passages p JOIN atoms a ON a.id=p.atom WHERE p.id IN ({','.join('?' * len(chunk))})",
-                chunk,
-            )
+            return search(self.db, query)
 
     def edges(self, ids: Sequence[AtomId], scopes: Sequence[Scope]) -> list[Edge]:
         one, other = ",".join("?" * len(ids)), ",".join("?" * len(scopes))
@@ -310,75 +235,6 @@ class Index:
             )
         ]
 
-    def dump(self) -> Iterator[str]:
-        """Everything the index holds, in an order and wording that do not hang on row numbers; what equality means."""
+    def dump(self) -> list[str]:
         with self.db.reading():
-            names = dict(
-                self.db.rows("SELECT id, scope FROM scopes WHERE passages>0 OR id IN (SELECT scope FROM atoms)")
-            )
-            yield from _told("scope", self.db.rows("SELECT scope, passages, tokens FROM scopes ORDER BY scope"), names)
-            yield from _told("atom", self.db.rows(
-                "SELECT a.atom_id, s.scope, a.status, a.memory_type, a.valid_from, a.valid_until, a.recorded_at, a.shelf FROM atoms a "
-                "JOIN scopes s ON s.id=a.scope ORDER BY 1"))  # fmt: skip
-            yield from _told("passage", self.db.rows(
-                "SELECT a.atom_id, p.n, p.length, p.tokens FROM passages p JOIN atoms a ON a.id=p.atom ORDER BY 1, 2"))  # fmt: skip
-            yield from _told("term", self.db.rows(
-                "SELECT s.scope, t.term, t.passages FROM terms t JOIN scopes s ON s.id=t.scope ORDER BY 1, 2"))  # fmt: skip
-            yield from _told("edge", self.db.rows(
-                "SELECT e.source, e.name, e.target, s.scope, e.confidence FROM edges e JOIN scopes s ON s.id=e.scope ORDER BY 1, 2, 3"))  # fmt: skip
-            for number, scope in sorted(names.items(), key=lambda item: item[1]):
-                for shelf in (False, True):
-                    yield from self._dump_text(number, scope, shelf)
-
-    def _dump_text(self, number: int, scope: str, shelf: bool) -> Iterator[str]:
-        table = _table(number, shelf=shelf)
-        self.db.run(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, '{table}', 'instance')")
-        rows = self.db.rows(
-            "SELECT v.term, a.atom_id, p.n, count(*) FROM temp.vocabulary v LEFT JOIN passages p ON p.id=v.doc "
-            "LEFT JOIN atoms a ON a.id=p.atom GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
-        )
-        self.db.run("DROP TABLE temp.vocabulary")
-        yield from _told(f"text {scope} {'shelf' if shelf else 'current'}", rows)
-
-
-def _table(scope: int, *, shelf: bool) -> str:
-    return f"{'shelf' if shelf else 'text'}_{scope}"
-
-
-def _any_of(tokens: Iterable[str]) -> str:
-    return " OR ".join(f'"{token}"' for token in tokens)
-
-
-def _pruned(tokens: Sequence[str], statistics: _Statistics) -> str:
-    """Passages that hold a selective word; common words then only add to their scores.
-
-    FTS5 scores every match of a common word, and a passage that holds nothing but common words of the question
-    hardly ever comes out on top. Where all words are common the rarest brings the candidates.
-    """
-    known = sorted(
-        (token for token in tokens if statistics.holding.get(token)), key=lambda each: (statistics.holding[each], each)
-    )
-    ceiling = max(SELECTIVE_SHARE * statistics.passages, 1000)
-    selective = [token for token in known if statistics.holding[token] <= ceiling] or known[:1]
-    if len(selective) == len(known):
-        return _any_of(selective)
-    return f"({_any_of(selective)}) AND ({_any_of(known)})"
-
-
-def _parts(
-    tokens: list[str], length: int, statistics: _Statistics, wanted: Sequence[str]
-) -> tuple[tuple[str, float], ...]:
-    """What each wanted token adds: BM25 with an idf that never goes below zero."""
-    norm = K1 * (1 - B + B * length / statistics.mean_length)
-    parts = []
-    for token in wanted:
-        times = tokens.count(token)
-        if times:
-            parts.append((token, statistics.weight(token) * times * (K1 + 1) / (times + norm)))
-    return tuple(parts)
-
-
-def _told(what: str, rows: Iterable[Sequence[Any]], names: dict[int, str] | None = None) -> Iterator[str]:
-    for row in rows:
-        if names is None or row[0] in names.values():
-            yield f"{what}: {row!r}"
+            return list(dump(self.db))

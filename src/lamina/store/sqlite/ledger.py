@@ -25,8 +25,6 @@ from lamina.vault.links import Link
 SETTLED_NS = 120 * 10**9
 """After this long a written file has reached the disk (the kernel writes back within about 35 s)."""
 
-SWAPPED_KEPT_NS = 24 * 3600 * 10**9
-
 _FILE_LINE = "SELECT path, atom_id, state, size, mtime_ns, ctime_ns, inode, checked_ns FROM files"
 _FILE_ROW = (
     "SELECT f.path, f.atom_id, f.state, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.checked_ns, f.data, o.base, o.ours, "
@@ -140,7 +138,10 @@ class SqliteLedger:
             else:
                 self._publish_change(old, atom, seen, link)
         self._db.run_many("INSERT INTO files(path, atom_id, state, data, checked_ns) VALUES(?,?,'atom',?,0)", fresh)
-        self._db.run_many("INSERT INTO outbox(path, atom_id, ours) VALUES(?,?,'[]')", [row[:2] for row in fresh])
+        self._db.run_many(
+            "INSERT INTO outbox(path, atom_id, ours, boot) VALUES(?,?,'[]',?)",
+            [(*row[:2], self._boot) for row in fresh],
+        )
         self._db.run_many("INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?)", found)
 
     def _publish_change(self, old: Atom | None, new: Atom, seen: Seen | None, link: Link) -> None:
@@ -165,9 +166,15 @@ class SqliteLedger:
             return
         base = row.base if row.pending else row.data
         ours = (*row.ours, _sha(row.data), *swapped_for)
+        lies = self._lies_at(row)
         self._db.run("DELETE FROM outbox WHERE path=?", (path,))
         self._db.run("DELETE FROM files WHERE path=?", (path,))
-        self._enqueue(target, new.id, data, base, ours, path if target != path else None)
+        self._enqueue(target, new.id, data, base, ours, lies if target != lies else None)
+
+    def _lies_at(self, row: FileRow) -> str:
+        """Where the file really is: a move that is still to be made has not been."""
+        found = self._db.one("SELECT moved_from FROM outbox WHERE path=?", (row.line.path,)) if row.pending else None
+        return found[0] if found and found[0] else row.line.path
 
     def _take_in(self, atom_id: AtomId, seen: Seen, row: FileRow | None) -> None:
         if row is not None and row.line.path != seen.path:
@@ -179,29 +186,32 @@ class SqliteLedger:
     def _enqueue(
         self, path: str, atom_id: AtomId, data: bytes, base: bytes | None, ours: tuple[str, ...], moved_from: str | None
     ) -> None:
-        before = self._db.one("SELECT moved_from FROM outbox WHERE path=?", (path,))
         self._put(path, atom_id, FileState.ATOM, data, None, 0)
         self._db.run(
-            "INSERT OR REPLACE INTO outbox(path, atom_id, base, ours, moved_from) VALUES(?,?,?,?,?)",
-            (path, atom_id, base, json.dumps(ours), moved_from or (before[0] if before else None)),
+            "INSERT OR REPLACE INTO outbox(path, atom_id, base, ours, moved_from, boot) VALUES(?,?,?,?,?,?)",
+            (path, atom_id, base, json.dumps(ours), moved_from, self._boot),
         )
 
     def wrote(self, written: Iterable[tuple[str, Stamp]], checked_ns: int, came_out: Iterable[bytes] = ()) -> None:
         done = list(written)
         with self._db.writing(durable=False):
             self._stamp(done, checked_ns)
-            self._db.run("DELETE FROM swapped WHERE at_ns<?", (checked_ns - SWAPPED_KEPT_NS,))
             self._db.run_many(
                 "INSERT OR REPLACE INTO swapped VALUES(?,?,?)", [(_sha(data), data, checked_ns) for data in came_out]
             )
             self._db.run_many(
-                "UPDATE outbox SET base=NULL, moved_from=NULL, written_ns=?, boot=? WHERE path=?",
+                "UPDATE outbox SET base=NULL, written_ns=?, boot=? WHERE path=?",
                 [(checked_ns, self._boot, path) for path, _ in done],
             )
 
     def came_out(self, sha256: str) -> bytes | None:
         found = self._db.one("SELECT data FROM swapped WHERE sha256=?", (sha256,))
         return found[0] if found else None
+
+    def forget_came_out(self, before_ns: int) -> None:
+        if self._db.one("SELECT 1 FROM swapped WHERE at_ns<? LIMIT 1", (before_ns,)):
+            with self._db.writing(durable=False):
+                self._db.run("DELETE FROM swapped WHERE at_ns<?", (before_ns,))
 
     def unchanged(self, seen: Iterable[tuple[str, Stamp]], checked_ns: int) -> None:
         with self._db.writing(durable=False):

@@ -36,11 +36,13 @@ class SqliteStore:
         self._trying = False
         self._ids = IdSource(os.urandom)
         self._history = History(folder / "history.db", vfs=vfs)
-        self._index = self._open_index()
+        with self._history.db.or_closed():
+            self._index = self._open_index()
         self.ledger = SqliteLedger(self._history.db, self._clock)
 
     def commit(self, commit: Commit) -> Committed:
         """Look the key up, check every change against what stands, write it down once, and let the index follow."""
+        rules.check_once(commit)
         with self._lock, self._history.db.writing(durable=True):
             before = self._history.commit_of_key(commit.scope, commit.key) if commit.key else None
             if before is not None:
@@ -79,10 +81,16 @@ class SqliteStore:
             return self._history.versions(atom_id)
 
     def journal(
-        self, scopes: Sequence[Scope], since: int = 0, *, commit: str | None = None, limit: int | None = None
+        self,
+        scopes: Sequence[Scope],
+        since: int = 0,
+        *,
+        until: int | None = None,
+        commit: str | None = None,
+        limit: int | None = None,
     ) -> list[Entry]:
         with self._lock:
-            return self._history.entries(scopes, since, commit, limit)
+            return self._history.entries(scopes, since, until, commit, limit)
 
     def search(self, query: TextQuery) -> list[Match]:
         if not query.tokens:
@@ -97,9 +105,13 @@ class SqliteStore:
             self.catch_up()
             return self._mending(lambda: self._index.edges(wanted, scopes))
 
-    def position(self) -> int:
+    def position(self, before: datetime | None = None) -> int:
         with self._lock:
-            return self._history.position()
+            return self._history.position(before)
+
+    def counts(self, scopes: Sequence[Scope], by: str) -> dict[str, int]:
+        with self._lock:
+            return self._history.counts(scopes, by)
 
     @contextmanager
     def trial(self) -> Iterator[None]:
@@ -119,10 +131,13 @@ class SqliteStore:
 
     def rebuild(self) -> int:
         with self._lock:
-            with self._index.db.writing(durable=False):
-                self._index.empty()
-                self._apply_since(0)
+            self._mending(self._make_anew)
             return len(self._history.all_ids())
+
+    def _make_anew(self) -> None:
+        with self._index.db.writing(durable=False):
+            self._index.empty()
+            self._apply_since(0)
 
     def check(self) -> list[str]:
         with self._lock:
@@ -137,7 +152,7 @@ class SqliteStore:
         """Everything the index holds, in canonical order."""
         with self._lock:
             self.catch_up()
-            return list(self._index.dump())
+            return self._mending(lambda: list(self._index.dump()))
 
     def close(self) -> None:
         with self._lock:

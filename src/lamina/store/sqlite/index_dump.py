@@ -1,0 +1,45 @@
+"""What an index holds, in an order and wording that do not hang on row numbers: two indexes are equal if these are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from lamina.store.sqlite.database import Database
+from lamina.store.sqlite.text_search import text_table
+
+_TABLES = {
+    "atom": "SELECT a.atom_id, s.scope, a.status, a.memory_type, a.valid_from, a.valid_until, a.recorded_at, a.shelf "
+    "FROM atoms a JOIN scopes s ON s.id=a.scope ORDER BY 1",
+    "passage": "SELECT a.atom_id, p.n, p.length, p.tokens FROM passages p JOIN atoms a ON a.id=p.atom ORDER BY 1, 2",
+    "term": "SELECT s.scope, t.term, t.passages FROM terms t JOIN scopes s ON s.id=t.scope ORDER BY 1, 2",
+    "edge": "SELECT e.source, e.name, e.target, s.scope, e.confidence FROM edges e JOIN scopes s ON s.id=e.scope "
+    "ORDER BY 1, 2, 3",
+}
+
+
+def dump(db: Database) -> Iterator[str]:
+    """Every row and every word of an index."""
+    scopes = db.rows("SELECT scope, id, passages, tokens FROM scopes WHERE id IN (SELECT scope FROM atoms) ORDER BY 1")
+    yield from _told("scope", [(scope, passages, tokens) for scope, _, passages, tokens in scopes])
+    for what, sql in _TABLES.items():
+        yield from _told(what, db.rows(sql))
+    for scope, number, _, _ in scopes:
+        for shelf in (False, True):
+            yield from _dump_text(db, number, scope, shelf)
+
+
+def _dump_text(db: Database, number: int, scope: str, shelf: bool) -> Iterator[str]:
+    table = text_table(number, shelf=shelf)
+    db.run(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, '{table}', 'instance')")
+    rows = db.rows(
+        "SELECT v.term, a.atom_id, p.n, count(*) FROM temp.vocabulary v LEFT JOIN passages p ON p.id=v.doc "
+        "LEFT JOIN atoms a ON a.id=p.atom GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+    )
+    db.run("DROP TABLE temp.vocabulary")
+    yield from _told(f"text {scope} {'shelf' if shelf else 'current'}", rows)
+
+
+def _told(what: str, rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+    for row in rows:
+        yield f"{what}: {row!r}"
