@@ -1,1 +1,69 @@
-"""The long version of the torture tests: `python scripts/torture.py [kills|faults|processes|people|power|full|all]`."""
+"""The long version of the torture tests, with progress on standard error.
+
+    python scripts/torture.py [kills|faults|processes|people|power|full|all] [--count N] [--seed S]
+
+Says how often each was tried, what failed, and what rate of failure that still allows (the rule of three).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "torture"))
+
+from harness import Tally, alone, fresh_seed
+from test_disk_full import full
+from test_faults import faults
+from test_kills import kills
+from test_people_races import people
+from test_power_loss import power
+from test_processes import holders, processes
+
+Bar = Callable[[int, int, Path], Tally]
+
+BARS: dict[str, tuple[int, list[Bar]]] = {
+    "kills": (20_000, [lambda count, seed, folder: alone(kills, count, seed, folder, lanes=2)]),
+    "faults": (4, [lambda count, seed, folder: alone(faults, count, seed, folder)]),
+    "processes": (
+        1_000,
+        [processes, lambda count, seed, folder: alone(holders, max(1, count // 10), seed, folder)],
+    ),
+    "people": (400, [people]),
+    "power": (10_000, [lambda count, seed, folder: alone(power, count, seed, folder, lanes=2)]),
+    "full": (1_000, [lambda count, seed, folder: alone(full, count, seed, folder)]),
+}
+"""How often each is tried where nobody says; what `count` means stands in each function."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("bar", nargs="?", default="all", choices=[*BARS, "all"])
+    parser.add_argument("--count", type=int)
+    parser.add_argument("--seed", type=int)
+    given = parser.parse_args()
+    seed = fresh_seed() if given.seed is None else given.seed
+    failed = False
+    for name in BARS if given.bar == "all" else [given.bar]:
+        usual, bars = BARS[name]
+        for bar in bars:
+            failed |= _run(bar, given.count or usual, seed)
+    return 1 if failed else 0
+
+
+def _run(bar: Bar, count: int, seed: int) -> bool:
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="lamina-torture-", ignore_cleanup_errors=True) as folder:
+        tally = bar(count, seed, Path(folder))
+    told = [f"{tally.told()} (seed {seed}, {time.monotonic() - began:.0f} s)", *tally.failures[:50]]
+    sys.stdout.write("\n  ".join(told) + "\n")
+    sys.stdout.flush()
+    return bool(tally.failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -23,7 +23,7 @@ from lamina.atom.scope import Scope, agent, organisation, parse_scope, visible_f
 from lamina.atom.status import ENDED, Status, Way
 from lamina.atom.trust import Origin, bound
 from lamina.capture.capture import Writer, capture, conversation, remember
-from lamina.capture.draft import parse_draft, parse_text, parse_turns
+from lamina.capture.draft import parse_draft, parse_heading, parse_text, parse_turns
 from lamina.capture.receipt import Receipt
 from lamina.clock import Clock, SystemClock
 from lamina.errors import InvalidInput, InvalidScope, NotFound, StaleRevision, StoreError
@@ -44,9 +44,10 @@ logger = logging.getLogger("lamina")
 
 MOST_HITS = 100
 REVISABLE = frozenset({
-    "subject", "attribute", "value", "tags", "entities", "kind", "confidence", "importance", "valid_from", "valid_until",
-    "expires_at", "durability", "memory_type", "metadata",
+    "subject", "attribute", "value", "tags", "entities", "kind", "confidence", "importance", "valid_from",
+    "valid_until", "expires_at", "durability", "memory_type", "metadata",
 })  # fmt: skip
+TIMES = frozenset({"valid_from", "valid_until"})
 TRIES = 50
 REFRESHES = 5
 
@@ -105,17 +106,21 @@ class Memory:
         progress: Progress | None = None,
     ) -> None:
         self.root = Path(path).expanduser().absolute()
-        self.created = home.establish(self.root)
-        self.settings = settings or load_settings(self.root / home.FOLDER / "settings.toml", scope=scope, watch=watch)
+        with _disk_errors():
+            self.created = home.establish(self.root)
+            self.settings = settings or load_settings(
+                self.root / home.FOLDER / "settings.toml", scope=scope, watch=watch
+            )
         self.scope = parse_scope(scope if scope is not None else self.settings.scope)
-        self._actor, self._principal, self._ceiling = actor, principal, Origin(ceiling)
+        self._actor, self._principal, self._ceiling = actor, principal, _one_of(Origin, ceiling, "origin")
         self._clock: Clock = clock or SystemClock()
         self._ids = IdSource(os.urandom)
         self._trying = False
-        self.state = home.state_folder(self.root, self.settings.state_dir)
-        self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._disk = disk or Disk(self.root)
-        self._store = SqliteStore(self.state, self._clock, vfs=vfs)
+        with _disk_errors():
+            self.state = home.state_folder(self.root, self.settings.state_dir)
+            self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._disk = disk or Disk(self.root)
+            self._store = SqliteStore(self.state, self._clock, vfs=vfs)
         self._sync = Sync(self._disk, self._store, self._clock, self._ids, lambda: home.is_vault(self.root))
         self._watcher = self._start_watching() if (self.settings.watch if watch is None else watch) else None
         try:
@@ -138,10 +143,11 @@ class Memory:
         key: str | None = None,
     ) -> Receipt:
         """Keep the words as they were said, and make an atom of every sentence somebody asked to have remembered."""
-        at = to_utc(observed_at) if observed_at else self._clock.now()
+        heading = parse_heading(session_id=session_id, source_id=source_id, observed_at=observed_at)
+        at = heading.observed_at or self._clock.now()
         turns = parse_text(words) if isinstance(words, str) else parse_turns(words)
         writer = self._writer(origin, private)
-        said = conversation(turns, session_id, source_id, at, self._agents(private))
+        said = conversation(turns, heading.session_id, heading.source_id, at, self._agents(private))
         idle = timedelta(minutes=self.settings.idle_minutes)
         receipt = capture(
             said, writer, self._store, self._ids, self._clock.now(), self.settings.segment_chars, idle, key
@@ -174,6 +180,7 @@ class Memory:
     ) -> Receipt:
         """Write many explicit statements in one commit: all or none."""
         extra = self._agents(private)
+        parse_text(reason)
         drafts = [parse_draft(**{"agents": extra, **each}) for each in statements]
         if not drafts:
             raise InvalidInput("there is nothing to remember")
@@ -190,11 +197,13 @@ class Memory:
             )
 
         def revised(atom: Atom) -> Atom:
-            given = {"content": content if content is not None else atom.content, **fields}
-            draft = parse_draft(**given) if not atom.is_segment else None
-            if draft is None:
-                return atom.with_(content=parse_text(given["content"]).strip("\n"))
-            return atom.with_(**{name: getattr(draft, name) for name in given})
+            times = {name: getattr(atom, name) for name in TIMES} if fields.keys() & TIMES else {}
+            words = "as it is" if content is None or atom.is_segment else content
+            draft = parse_draft(**{**times, **fields, "content": words})
+            changed = {name: getattr(draft, name) for name in fields}
+            if content is not None:
+                changed["content"] = parse_text(content).strip("\n") if atom.is_segment else draft.content
+            return atom.with_(**changed)
 
         return self._change(id, "revise", reason, revised)
 
@@ -331,9 +340,7 @@ class Memory:
     def journal(self, since: int | datetime = 0, *, limit: int | None = None) -> builtins.list[Entry]:
         """The commits after a position or a moment, oldest first; with `limit`, the newest of them."""
         if isinstance(since, datetime):
-            after = to_utc(since)
-            entries = [entry for entry in self._store.journal(self.scopes) if entry.at >= after]
-            return entries[-limit:] if limit else entries
+            since = self._store.position(before=to_utc(since))
         return self._store.journal(self.scopes, since, limit=limit)
 
     def search_text(self, query: TextQuery) -> builtins.list[Match]:
@@ -352,7 +359,8 @@ class Memory:
 
     def path_of(self, id: str) -> str | None:
         """The atom's file, relative to the vault; None if a person deleted it."""
-        return self._store.ledger.paths_of([AtomId(id)]).get(AtomId(id))
+        atom_id = self._find(id).id
+        return self._store.ledger.paths_of([atom_id]).get(atom_id)
 
     # Upkeep
 
@@ -360,10 +368,8 @@ class Memory:
         """Look at every file now; happens by itself when a memory is opened."""
         if self._trying:
             return SyncReport()
-        try:
+        with _disk_errors():
             return self._sync.run(accept_deletions=accept_deletions, progress=progress)
-        except OSError as error:
-            raise _disk_error(error) from error
 
     def rebuild(self) -> int:
         """Make the index anew; returns how many atoms it holds."""
@@ -378,14 +384,14 @@ class Memory:
 
     def stats(self) -> dict[str, Any]:
         """Counts and sizes."""
-        atoms = self._store.read(Filter(scopes=self.scopes))
+        by_status = self._store.counts(self.scopes, "status")
         return {
             "vault": str(self.root),
             "scope": self.scope,
-            "atoms": len(atoms),
-            "by_status": _counted(atom.status.value for atom in atoms),
-            "by_kind": _counted(atom.kind for atom in atoms),
-            "by_layer": _counted(atom.layer.value for atom in atoms),
+            "atoms": sum(by_status.values()),
+            "by_status": by_status,
+            "by_kind": self._store.counts(self.scopes, "kind"),
+            "by_layer": self._store.counts(self.scopes, "layer"),
             "commits": self._store.position(),
             "files": self._store.ledger.summary(),
             "bytes": {file.name: file.stat().st_size for file in sorted(self.state.glob("*.db"))},
@@ -439,7 +445,7 @@ class Memory:
         if is_atom_id(id):
             found = self._store.read(Filter(scopes=self.scopes, ids=(AtomId(id),)))
         elif len(id) >= 4 and id.isalnum():
-            found = [each for each in self._store.read(Filter(scopes=self.scopes)) if each.id.endswith(id)]
+            found = self._store.read(Filter(scopes=self.scopes, id_ending=id))
         else:
             found = []
         if len(found) != 1:
@@ -470,14 +476,14 @@ class Memory:
         )
 
     def _flush(self) -> None:
-        """Write the files of what was committed. The commit stands even where the disk refuses: files follow later."""
+        """Write the files of what was committed. The commit stands even where the disk refuses: the rest follows."""
         if self._trying:
             return
-        try:
-            self._sync.flush()
-        except OSError as error:
-            logger.warning("files will be written later: %s", error)
-        self._store.catch_up()
+        for follow in (self._sync.flush, self._store.catch_up):
+            try:
+                follow()
+            except (OSError, StoreError) as error:
+                logger.warning("files and index will follow later: %s", error)
 
     def _look_for_edits(self) -> None:
         self.sync()
@@ -504,12 +510,10 @@ class Memory:
         """Take in what people did to these atoms' files. The watcher may be quicker; the journal tells either way."""
         if self._trying:
             return
-        try:
+        with _disk_errors():
             stale = self._sync.stale(ids)
             if stale:
                 self._sync.look_at(stale)
-        except OSError as error:
-            raise _disk_error(error) from error
 
     def _start_watching(self) -> Watcher | None:
         watcher = Watcher(self.root, self._on_change, lambda error: logger.warning("watching: %s", error))
@@ -520,7 +524,7 @@ class Memory:
         self._store.catch_up()
 
     def _notes(self) -> Iterable[str]:
-        first = self._store.journal(self.scopes)[:1]
+        first = self._store.journal(self.scopes, until=1)
         if first and first[0].verb == "adopt":
             yield (f"the journal begins on {first[0].at:%Y-%m-%d} with files that were there before; "
                    "what they said earlier, and undo of it, is not known")  # fmt: skip
@@ -539,16 +543,16 @@ def _one_of(family: type[E], given: str, noun: str) -> E:
 
 
 def _need_reason(reason: str) -> None:
-    if not reason.strip():
+    if not parse_text(reason).strip():
         raise InvalidInput("say why: the reason is kept in the journal")
 
 
-def _disk_error(error: OSError) -> StoreError:
-    return StoreError(f"the disk failed: {error}; nothing acknowledged is lost. Check the disk and try again")
-
-
-def _counted(values: Iterable[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for value in values:
-        counts[value] = counts.get(value, 0) + 1
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+@contextmanager
+def _disk_errors() -> Iterator[None]:
+    """The disk's errors in our own words."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"the disk failed: {error}; nothing acknowledged is lost. Check the disk and try again"
+        ) from error

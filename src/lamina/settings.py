@@ -33,5 +33,5 @@ def load_settings(file: Path, **given: Any) -> Settings:
         from_environment = Settings().model_dump(exclude_unset=True)
         chosen = {name: value for name, value in given.items() if value is not None}
         return Settings(**{**from_file, **from_environment, **chosen})
-    except (ValidationError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValidationError, tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise InvalidInput(f"settings cannot be used ({file.name} or LAMINA_* environment): {error}") from error

@@ -26,10 +26,11 @@ class Fault:
 
     def __init__(self) -> None:
         self.kind, self.persistent, self.nth, self.armed = "EIO", False, 0, False
+        self.only: frozenset[str] | None = None
         self.count, self.names, self.hit = 0, list[str](), ""
 
-    def arm(self, nth: int, kind: str, *, persistent: bool) -> None:
-        self.kind, self.persistent, self.nth, self.armed = kind, persistent, nth, True
+    def arm(self, nth: int, kind: str, *, persistent: bool, only: frozenset[str] | None = None) -> None:
+        self.kind, self.persistent, self.nth, self.armed, self.only = kind, persistent, nth, True, only
         self.count, self.names, self.hit = 0, [], ""
 
     def disarm(self) -> None:
@@ -38,9 +39,11 @@ class Fault:
     def due(self, name: str) -> bool:
         if not self.armed:
             return False
-        self.count += 1
         self.names.append(name)
-        due = self.count == self.nth or (self.persistent and self.count > self.nth)
+        if self.only is not None and name not in self.only:
+            return False
+        self.count += 1
+        due = self.count == self.nth or (self.persistent and self.count > self.nth > 0)
         if due and not self.hit:
             self.hit = name
         return due
@@ -91,6 +94,10 @@ class FaultyVFS(apsw.VFS):
             raise _error(self.fault.kind, apsw.CantOpenError, apsw.SQLITE_CANTOPEN)
         return _FaultyFile(name, flags, self.fault)
 
+    def excepthook(self, *told: object) -> bool:
+        """Faults that SQLite cannot hand on, such as a second one while it takes back a first, are no news."""
+        return True
+
     def xDelete(self, filename: str, syncdir: bool) -> None:
         if self.fault.due("xDelete"):
             raise _error(self.fault.kind, apsw.IOError, apsw.SQLITE_IOERR_DELETE)
@@ -106,6 +113,10 @@ class _FaultyFile(apsw.VFSFile):
     def __init__(self, name: str | apsw.URIFilename | None, flags: list[int], fault: Fault) -> None:
         self._fault = fault
         super().__init__("", name, flags)
+
+    def excepthook(self, *told: object) -> bool:
+        """As for the folder."""
+        return True
 
     def xRead(self, amount: int, offset: int) -> bytes:
         if self._fault.due("xRead"):
@@ -152,5 +163,5 @@ def _error(kind: str, otherwise: type[apsw.Error], extended: int) -> apsw.Error:
 
 
 def _with_code(error: apsw.Error, extended: int) -> apsw.Error:
-    error.result, error.extendedresult = extended & 0xFF, extended
+    vars(error).update(result=extended & 0xFF, extendedresult=extended)
     return error

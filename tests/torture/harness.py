@@ -71,7 +71,8 @@ def added(tallies: list[Tally]) -> Tally:
     for each in tallies:
         whole.runs += each.runs
         whole.failures += each.failures
-        whole.notes |= {name: max(value, whole.notes.get(name, value)) for name, value in each.notes.items()}
+        for name, value in each.notes.items():
+            whole.notes[name] = whole.notes.get(name, 0) + value
     return whole
 
 
@@ -163,7 +164,9 @@ def strangers(memory: Memory) -> list[str]:
     found = [f"journal {seq}: {verb}" for seq, _, verb in journal(memory) if verb in HUMAN_VERBS]
     found += [f"problem: {each.path} {each.kind} {each.message}" for each in memory._store.ledger.problems()]
     lines = memory._store.ledger.lines()
-    found += [f"ledger: {line.path}" for line in lines if line.path.startswith(".") or line.state.value in ("bad", "gone")]
+    found += [
+        f"ledger: {line.path}" for line in lines if line.path.startswith(".") or line.state.value in ("bad", "gone")
+    ]
     expected = {line.path for line in lines if line.state.value == "atom"}
     on_disk = {str(path.relative_to(memory.root)) for path in vault_files(memory.root)}
     return found + [f"file without a line or line without a file: {path}" for path in sorted(expected ^ on_disk)]

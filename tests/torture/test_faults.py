@@ -1,8 +1,8 @@
-"""The nth file operation of every mutating verb fails: the state is before or after, the error is ours, all works on."""
+"""The nth file operation of every mutating verb fails: the state is before or after, the error is ours, all works."""
 
 from __future__ import annotations
 
-import os
+import itertools
 import random
 import shutil
 import tempfile
@@ -10,30 +10,47 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from faulty import KINDS, READING, Fault, FaultySyscalls, FaultyVFS
-from harness import Tally, alone, everything, expect_none, fresh_seed, journal, show, wrong_files
+from harness import (
+    HUMAN_VERBS,
+    Tally,
+    alone,
+    everything,
+    expect_none,
+    fresh_seed,
+    journal,
+    show,
+    vault_files,
+    wrong_files,
+)
 
-from lamina.errors import LaminaError
+from lamina.errors import LaminaError, StoreError
 from lamina.memory import Memory
 from lamina.vault.files import Disk
 
 SCRATCH = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(tempfile.gettempdir())
 READ_SHARE = 8
 DEEP_SHARE = 4
+AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 State = tuple[int, list[tuple[Any, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """Something that changes a vault. What a person did before it must count in the end, whatever failed."""
+    """Something that changes a vault. What a person did just before must count in the end, whatever failed."""
 
     run: Callable[[Memory], object]
     person: Callable[[Path], object] | None = None
+
+
+def _turn(words: str) -> dict[str, Any]:
+    return {"speaker": "Ann", "content": words, "at": AT}
 
 
 def _named(memory: Memory, start: str) -> str:
@@ -63,8 +80,8 @@ VERBS: dict[str, Verb] = {
     "remember": Verb(lambda m: m.remember("The bridge is closed on Sunday.", tags=["bridge"])),
     "supersede": Verb(lambda m: m.remember("Now coffee is preferred.", kind="preference", subject="drink")),
     "remember_many": Verb(lambda m: m.remember_many([{"content": f"Line {n} of many."} for n in range(4)])),
-    "capture": Verb(lambda m: m.capture([{"speaker": "Ann", "content": "Remember that I row."}], session_id="new")),
-    "capture_more": Verb(lambda m: m.capture([{"speaker": "Bob", "content": "And then he left."}], session_id="talk")),
+    "capture": Verb(lambda m: m.capture([_turn("Remember that I row.")], session_id="new")),
+    "capture_more": Verb(lambda m: m.capture([_turn("And then he left.")], session_id="talk")),
     "revise": Verb(lambda m: m.revise(_named(m, "Ann grows"), "Ann grows leeks.", reason="they grew")),
     "archive": Verb(lambda m: m.update_status(_named(m, "Ann grows"), "archived", "winter")),
     "forget": Verb(lambda m: m.forget(_named(m, "Ann grows"), "wrong")),
@@ -103,22 +120,23 @@ def _prepare(root: Path) -> None:
         memory.remember("Ann grows tomatoes.", subject="ann")
         memory.remember("Bob mends nets.", subject="bob")
         memory.remember("Green tea is preferred.", kind="preference", subject="drink")
-        memory.capture([{"speaker": "Ann", "content": "It began like this."}], session_id="talk")
+        memory.capture([_turn("It began like this.")], session_id="talk")
         memory.revise(_named(memory, "Bob mends"), "Bob mends nets and sails.", reason="more")
 
 
 @contextmanager
-def _opened(root: Path, layer: str, fault: Fault) -> Iterator[Memory]:
-    if layer == "vault":
-        with Memory(root, watch=False, disk=Disk(root, FaultySyscalls(fault))) as memory:
-            yield memory
-        return
+def _opened(root: Path, layer: str, fault: Fault, *, armed_at: int = 0) -> Iterator[Memory]:
+    root.mkdir(exist_ok=True)
+    disk = Disk(root, FaultySyscalls(fault))
     vfs = FaultyVFS(f"faulty{id(fault)}", fault)
+    if armed_at:
+        fault.arm(armed_at, "EIO", persistent=True)
     try:
-        with Memory(root, watch=False, vfs=vfs.vfs_name) as memory:
+        with Memory(root, watch=False, **({"disk": disk} if layer == "vault" else {"vfs": vfs.vfs_name})) as memory:
             yield memory
     finally:
         vfs.unregister()
+        disk.close()
 
 
 def state(memory: Memory) -> State:
@@ -136,9 +154,7 @@ def state(memory: Memory) -> State:
 class _Loop:
     """One verb on one layer, tried with a fault at every place."""
 
-    def __init__(
-        self, layer: str, verb: str, prepared: Path, scratch: Path, rng: random.Random, tally: Tally
-    ) -> None:
+    def __init__(self, layer: str, verb: str, prepared: Path, scratch: Path, rng: random.Random, tally: Tally) -> None:
         self.layer, self.name, self.verb, self.prepared = layer, verb, VERBS[verb], prepared
         self.root, self.rng, self.tally = scratch / "vault", rng, tally
 
@@ -161,10 +177,16 @@ class _Loop:
                 nth += 1
 
     def _untouched(self) -> tuple[State, State, list[str]]:
+        """The state with a person's doing alone, that after the verb as well, and the operations the verb needs."""
         fault = Fault()
         self._copy()
         with _opened(self.root, self.layer, fault) as memory:
+            if self.verb.person:
+                self.verb.person(self.root)
+            memory.sync()
             before = state(memory)
+        self._copy()
+        with _opened(self.root, self.layer, fault) as memory:
             if self.verb.person:
                 self.verb.person(self.root)
             fault.arm(0, "EIO", persistent=False)
@@ -205,10 +227,10 @@ class _Loop:
             return [f"raised {error!r} at {traceback.format_tb(error.__traceback__)[-1].strip()[:200]}"]
         memory.sync()
         now = state(memory)
+        if error is None and now != after:
+            return [f"the change is not there: {_differing(now, after)}"]
         if now == after:
             return wrong_files(memory)
-        if error is None or self.verb.person:
-            return [f"the change is not there: {_differing(now, after)}"]
         if now != before:
             return [f"neither before nor after: {_differing(now, before)} / {_differing(now, after)}"]
         return wrong_files(memory)
@@ -239,4 +261,104 @@ def _differing(one: State, other: State) -> str:
     return f"{one[0]} and {other[0]} commits; {sorted(set(one[1]) ^ set(other[1]))[:4]}"
 
 
-assert os.name == "posix"
+# What a single fault cannot show
+
+
+def test_a_failed_sync_is_never_acknowledged_and_the_log_is_made_safe_before_the_next_write(tmp_path: Path) -> None:
+    fault = Fault()
+    with _opened(tmp_path / "vault", "sqlite", fault) as memory:
+        memory.remember("Before the disk failed.")
+        fault.arm(1, "EIO", persistent=True, only=frozenset({"xSync"}))
+        with pytest.raises(StoreError):
+            memory.remember("Never acknowledged.")
+        assert fault.names.count("xSync") == 1
+        with pytest.raises(StoreError):
+            memory.remember("Refused, for the checkpoint fails too.")
+        assert fault.names.count("xSync") == 2, "the write itself was not tried"
+        fault.disarm()
+        fault.arm(0, "EIO", persistent=False)
+        memory.remember("After the disk was mended.")
+        fault.disarm()
+        emptied = fault.names.index("xTruncate")
+        assert fault.names[0] == "xSync"
+        assert "xSync" in fault.names[:emptied], "the log is copied and synced"
+        assert {"xWrite", "xSync"} <= set(fault.names[emptied:]), "and only then written to"
+    with Memory(tmp_path / "vault", watch=False) as memory:
+        assert {each.content for each in memory.list()} == {"Before the disk failed.", "After the disk was mended."}
+        assert memory.doctor(deep=True).healthy
+
+
+def test_a_log_that_cannot_be_synced_while_it_is_tidied_is_not_trusted_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault = Fault()
+    with _opened(tmp_path / "vault", "sqlite", fault) as memory:
+        monkeypatch.setattr("lamina.store.sqlite.database.LOG_PAGES", 1)
+        fault.arm(2, "EIO", persistent=True, only=frozenset({"xSync"}))
+        memory.remember("Acknowledged: its own sync went well, the tidying after it did not.")
+        with pytest.raises(StoreError):
+            memory.remember("Refused until the log is safe.")
+        fault.disarm()
+        memory.remember("After the disk was mended.")
+        assert len(memory.list()) == 2
+
+
+def test_files_catch_up_after_several_writes_that_the_disk_refused() -> None:
+    for order in itertools.permutations(["archive", "kind", "revise", "pin", "active"], 3):
+        with tempfile.TemporaryDirectory(dir=SCRATCH) as scratch:
+            _refused_in_a_row(order, Path(scratch))
+
+
+def _refused_in_a_row(order: tuple[str, ...], folder: Path) -> None:
+    fault = Fault()
+    with _opened(folder / "vault", "vault", fault) as memory:
+        atom = memory.remember("Ann grows tomatoes.").atom
+        fault.arm(1, "EACCES", persistent=True, only=frozenset({"open_new", "rename_new", "exchange"}))
+        for each in order:
+            match each:
+                case "archive":
+                    memory.update_status(atom.id, "archived", "winter")
+                case "active":
+                    memory.update_status(atom.id, "active", "spring")
+                case "kind":
+                    memory.revise(atom.id, kind="habit", reason="it is one")
+                case "revise":
+                    memory.revise(atom.id, "Ann grows leeks.", reason="they grew")
+                case _:
+                    memory.pin(atom.id)
+        fault.disarm()
+        memory.sync()
+        assert wrong_files(memory) == [], order
+        assert memory.doctor(deep=True).healthy, order
+        assert len(vault_files(memory.root)) == 1, order
+        assert not [verb for _, _, verb in journal(memory) if verb in HUMAN_VERBS], order
+
+
+def test_opening_with_a_failing_disk_raises_our_own_error(tmp_path: Path) -> None:
+    expect_none(alone(openings, 1, 0, tmp_path), 0, at_least=20)
+
+
+def openings(count: int, seed: int, folder: Path) -> Tally:
+    """Open a vault with every operation failing in turn, `count` times over."""
+    tally = Tally("openings")
+    _prepare(folder / "vault")
+    for layer in ("vault", "sqlite") * count:
+        nth, fault = 0, Fault()
+        while nth == 0 or fault.hit:
+            nth += 1
+            error = _opening_error(folder / "vault", layer, fault, nth)
+            if error is not None and not isinstance(error, LaminaError):
+                tally.fail(f"{layer} {nth} {fault.hit}: {error!r}")
+            tally.runs += bool(fault.hit)
+    return tally
+
+
+def _opening_error(root: Path, layer: str, fault: Fault, nth: int) -> BaseException | None:
+    try:
+        with _opened(root, layer, fault, armed_at=nth):
+            fault.disarm()
+    except Exception as error:
+        return error
+    finally:
+        fault.disarm()
+    return None

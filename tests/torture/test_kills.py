@@ -1,4 +1,4 @@
-"""kill -9 at any moment of mixed writes: what was acknowledged is there, no file is torn, nothing half-made is an atom."""
+"""kill -9 at any moment of mixed writes: what was acknowledged is there, no file is torn, nothing half-made counts."""
 
 from __future__ import annotations
 

@@ -14,11 +14,11 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.capture.classify import Current, Verdict, classify
-from lamina.capture.draft import Draft, Turn, parse_draft
+from lamina.capture.draft import CONTENT_LIMIT, Draft, Turn, parse_draft
 from lamina.capture.explicit import asked_for
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.segment import Piece, Place, extend, paragraphs
-from lamina.errors import InvalidInput, StaleRevision
+from lamina.errors import ClaimTaken, InvalidInput, StaleRevision
 from lamina.store.base import Change, Commit, Committed, Filter, Store
 
 TRIES = 50
@@ -78,7 +78,7 @@ def capture(
         fresh = _ids(ids, now)
         place = Place(writer.scope, said.session_id, said.source_id, writer.origin, writer.principal, said.agents,
                       said.observed_at, limit, idle)  # fmt: skip
-        open_segment, number = _open_segment(store, writer.scope, said.session_id)
+        open_segment, number = _open_segment(store, writer, said.session_id)
         segments = extend(said.pieces, place, open_segment, number, fresh)
         asked = [
             draft.to_atom(next(fresh), writer.scope, writer.origin, writer.principal, said.observed_at)
@@ -88,8 +88,8 @@ def capture(
         outcomes = [Outcome(Result.KEPT, each, "the words as they were said") for each in segments]
         try:
             return _write([*segments], outcomes, verdicts, writer, store, "capture", f"captured {said.session_id}", key)
-        except StaleRevision:
-            continue
+        except (StaleRevision, ClaimTaken):
+            continue  # somebody was quicker: look again at what stands
     raise StaleRevision(said.session_id, 0, 0)
 
 
@@ -108,7 +108,7 @@ def remember(
         atoms = [each.to_atom(next(fresh), writer.scope, writer.origin, writer.principal, now) for each in drafts]
         try:
             return _write([], [], _verdicts(atoms, store, now), writer, store, "remember", reason, key)
-        except StaleRevision:
+        except (StaleRevision, ClaimTaken):
             continue
     raise StaleRevision(drafts[0].content[:40], 0, 0)
 
@@ -151,12 +151,15 @@ def _verdicts(atoms: Sequence[Atom], store: Store, now: datetime) -> list[Verdic
     return verdicts
 
 
-def _open_segment(store: Store, scope: Scope, session_id: str) -> tuple[Atom | None, int]:
-    segments = [each for each in store.read(Filter(scopes=(scope,), session_id=session_id)) if each.is_segment]
+def _open_segment(store: Store, writer: Writer, session_id: str) -> tuple[Atom | None, int]:
+    """The session's last segment if it can still grow, and its number. Nobody's words go under another's name."""
+    found = store.read(Filter(scopes=(writer.scope,), session_id=session_id))
+    segments = [each for each in found if each.is_segment]
     numbers = {each.id: _number(each) for each in segments}
     last = max(segments, key=lambda each: (numbers[each.id], each.id), default=None)
-    open_one = last if last and last.status is Status.ACTIVE else None
-    return open_one, max(numbers.values(), default=0)
+    grows = last is not None and last.status is Status.ACTIVE
+    own = last is not None and (last.origin, last.principal) == (writer.origin, writer.principal)
+    return last if grows and own else None, max(numbers.values(), default=0)
 
 
 def _number(segment: Atom) -> int:
@@ -171,9 +174,11 @@ def _asked(segments: Sequence[Atom], before: Atom | None, said: Conversation) ->
             if before is not None and segment.id == before.id and passage.n in known:
                 continue
             for start, end in asked_for(passage.text):
+                if len(passage.text[start:end].encode()) > CONTENT_LIMIT:
+                    continue  # too long for a statement; the words themselves are kept
                 yield parse_draft(
-                    passage.text[start:end], observed_at=passage.at or said.observed_at, session_id=said.session_id,
-                    source_id=said.source_id, agents=said.agents,
+                    content=passage.text[start:end], observed_at=passage.at or said.observed_at,
+                    session_id=said.session_id, source_id=said.source_id, agents=said.agents,
                     evidence=(Evidence(segment.id, passage.n, start, end),),
                 )  # fmt: skip
 

@@ -74,19 +74,23 @@ def _batches(values: Sequence[str]) -> Iterator[Sequence[str]]:
 
 def classify(atom: Atom, current: Current, now: datetime) -> Verdict:
     """Compare a statement with the current ones of its scope."""
-    same = next((each for each in current.with_words_of(atom) if _slot(each) == _slot(atom)), None)
+    same = next(
+        (each for each in current.with_words_of(atom) if _slot(each) == _slot(atom) and _meets(each, atom)), None
+    )
     if same is not None:
-        return Verdict(Result.DUPLICATE, same, (), "the same words are there already")
+        return _again(same, atom, "the same words are there already")
     claim = claim_of(atom)
     if claim is None or not claim.single_valued:
         return Verdict(Result.NEW, atom, (), "nothing like it was there")
     holders = current.holders(atom, claim)
-    rivals = [each for each in holders if each.validity.overlaps(atom.validity)]
+    rivals = [each for each in holders if _meets(each, atom)]
     if not rivals:
+        if any(each.validity.overlaps(atom.validity) for each in holders):
+            atom = atom.with_(valid_from=_begins(atom))
         return Verdict(Result.NEW, atom, (), f"another time of {claim}" if holders else f"first value of {claim}")
     agreeing = next((each for each in rivals if value_of(each) == value_of(atom)), None)
     if agreeing is not None:
-        return Verdict(Result.DUPLICATE, agreeing, (), f"{claim} has that value already")
+        return _again(agreeing, atom, f"{claim} has that value already")
     return _against(atom, rivals, claim, now)
 
 
@@ -95,17 +99,41 @@ def _slot(atom: Atom) -> tuple[str, ...]:
     return atom.kind, *labels, value_form(atom.value or ""), *_SIGNS.findall(atom.content)
 
 
+def _meets(known: Atom, atom: Atom) -> bool:
+    """Whether what is known still holds when the statement begins, or begins while it holds."""
+    lasts = known.valid_until is None or known.valid_until > _begins(atom)
+    return lasts and known.validity.overlaps(atom.validity)
+
+
+def _again(known: Atom, atom: Atom, reason: str) -> Verdict:
+    """Said once more: what it rests on is added to what the known one rests on."""
+    fresh = tuple(each for each in atom.evidence if each not in known.evidence)
+    if not fresh:
+        return Verdict(Result.DUPLICATE, known, (), reason)
+    backed = known.with_(evidence=(*known.evidence, *fresh))
+    return Verdict(Result.DUPLICATE, backed, (backed,), reason)
+
+
 def _against(atom: Atom, rivals: Sequence[Atom], claim: Claim, now: datetime) -> Verdict:
-    newest = max(rivals, key=lambda each: (_begins(each), each.id))
-    if _begins(atom) > _begins(newest):
+    begins = _begins(atom)
+    # Somebody quicker may have written since the clock was read: what is recorded is not in the future.
+    now = max(now, *(each.recorded_at or now for each in rivals))
+    rival = next((each for each in rivals if _begins(each) == begins), None)
+    if rival is not None:
+        doubt = Relation(RelationName.CONTRADICTS, rival.id)
+        doubted = atom.with_(status=Status.CHALLENGED, relations=(*atom.relations, doubt))
+        return Verdict(Result.CHALLENGED, doubted, (), f"{claim} has another value of the same time; a person decides")
+    heir = min(
+        (each for each in rivals if _begins(each) > begins), key=lambda each: (_begins(each), each.id), default=None
+    )
+    if heir is None:
         return _succeed(atom, rivals, claim, now)
-    if _begins(atom) < _begins(newest):
-        late = atom.with_(valid_until=_begins(newest), status=Status.SUPERSEDED, superseded_by=(newest.id,))
-        heir = newest.with_(supersedes=(*newest.supersedes, atom.id))
-        return Verdict(Result.SUPERSEDED, late, (heir,), f"{claim} already has a later value")
-    doubt = Relation(RelationName.CONTRADICTS, newest.id)
-    doubted = atom.with_(status=Status.CHALLENGED, relations=(*atom.relations, doubt))
-    return Verdict(Result.CHALLENGED, doubted, (), f"{claim} has another value of the same time; a person decides")
+    until = min(atom.valid_until or _begins(heir), _begins(heir))
+    if _begins(heir) > now:
+        return _succeed(atom.with_(valid_until=until), [each for each in rivals if _begins(each) < begins], claim, now)
+    late = atom.with_(valid_until=until, status=Status.SUPERSEDED, superseded_by=(heir.id,))
+    known = heir.with_(supersedes=(*heir.supersedes, atom.id))
+    return Verdict(Result.SUPERSEDED, late, (known,), f"{claim} already has a later value")
 
 
 def _succeed(atom: Atom, rivals: Sequence[Atom], claim: Claim, now: datetime) -> Verdict:
@@ -116,7 +144,7 @@ def _succeed(atom: Atom, rivals: Sequence[Atom], claim: Claim, now: datetime) ->
     )
     heir = atom.with_(valid_from=begins, supersedes=(*atom.supersedes, *(each.id for each in rivals)))
     reason = f"{claim} changed" if begins <= now else f"{claim} will change on {begins:%Y-%m-%d}"
-    return Verdict(Result.SUPERSEDES, heir, ended, reason)
+    return Verdict(Result.SUPERSEDES if ended else Result.NEW, heir, ended, reason)
 
 
 def _begins(atom: Atom) -> datetime:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
-from typing import Annotated, Any, TypeVar
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from lamina.atom.atom import Atom, Evidence, kind_defaults
 from lamina.atom.identity import AtomId
@@ -15,7 +15,7 @@ from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
 from lamina.errors import InvalidInput
 from lamina.text.normal import one_line
-from lamina.text.times import to_utc
+from lamina.text.times import parse_time, to_utc
 
 CONTENT_LIMIT = 64 * 1024
 LABEL_LIMIT = 500
@@ -45,8 +45,24 @@ def _content(text: str) -> str:
     return content
 
 
+def _moment(moment: datetime) -> datetime:
+    try:
+        return to_utc(moment)
+    except OverflowError as error:
+        raise ValueError("outside the years 1 to 9999 in UTC") from error
+
+
+def _through_the_day(given: object) -> object:
+    """A bare end date means through that day."""
+    if isinstance(given, date) and not isinstance(given, datetime):
+        given = given.isoformat()
+    bare = isinstance(given, str) and len(given.strip()) == 10 and given.strip()[4] == "-"
+    return parse_time(str(given), end=True) if bare else given
+
+
 Label = Annotated[str, AfterValidator(_label)]
-Moment = Annotated[datetime, AfterValidator(to_utc)]
+Moment = Annotated[datetime, AfterValidator(_moment)]
+End = Annotated[datetime, BeforeValidator(_through_the_day), AfterValidator(_moment)]
 
 
 class _Border(BaseModel):
@@ -72,7 +88,7 @@ class Draft(_Border):
     source_id: Label | None = None
     session_id: Label | None = None
     valid_from: Moment | None = None
-    valid_until: Moment | None = None
+    valid_until: End | None = None
     expires_at: Moment | None = None
     pinned: bool = False
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
@@ -81,6 +97,12 @@ class Draft(_Border):
     durability: Durability | None = None
     memory_type: MemoryType | None = None
     evidence: tuple[Evidence, ...] = ()
+
+    @model_validator(mode="after")
+    def _holds_at_some_time(self) -> Self:
+        if self.valid_from and self.valid_until and self.valid_until <= self.valid_from:
+            raise ValueError("valid_until must be later than valid_from")
+        return self
 
     def to_atom(self, atom_id: AtomId, scope: Scope, origin: Origin, principal: str | None, now: datetime) -> Atom:
         """The atom this draft describes, its kind's traits filled in."""
@@ -104,9 +126,22 @@ class Turn(_Border):
         return self.speaker or self.role
 
 
-def parse_draft(content: str, **given: Any) -> Draft:
+class Heading(_Border):
+    """What is said of a conversation as a whole."""
+
+    session_id: Label | None = None
+    source_id: Label | None = None
+    observed_at: Moment | None = None
+
+
+def parse_draft(**given: Any) -> Draft:
     """A draft from a caller's arguments, or InvalidInput that says which one is wrong."""
-    return _parsed(Draft, {"content": content, **given})
+    return _parsed(Draft, given)
+
+
+def parse_heading(**given: Any) -> Heading:
+    """A conversation's heading from a caller's arguments, or InvalidInput that says which one is wrong."""
+    return _parsed(Heading, given)
 
 
 def parse_text(text: str) -> str:
@@ -119,15 +154,19 @@ def parse_text(text: str) -> str:
 
 def parse_turns(turns: Sequence[dict[str, Any]]) -> list[Turn]:
     """The turns of a conversation; blank ones are left out."""
-    return [turn for turn in (_parsed(Turn, dict(each)) for each in turns) if turn.content.strip()]
+    if isinstance(turns, Mapping):
+        raise InvalidInput("capture takes a text or a list of turns; put a single turn into a list")
+    return [
+        turn for turn in (_parsed(Turn, each, f"turn {n}") for n, each in enumerate(turns, 1)) if turn.content.strip()
+    ]
 
 
-def _parsed(model: type[M], values: dict[str, Any]) -> M:
+def _parsed(model: type[M], values: object, noun: str = "input") -> M:
     try:
         return model.model_validate(values)
     except ValidationError as error:
         said = "; ".join(
-            f"{'.'.join(str(part) for part in each['loc']) or 'input'}: {each['msg'].removeprefix('Value error, ')}"
+            f"{'.'.join(str(part) for part in each['loc']) or noun}: {each['msg'].removeprefix('Value error, ')}"
             for each in error.errors()
         )
         raise InvalidInput(said) from error

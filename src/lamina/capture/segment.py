@@ -14,6 +14,7 @@ from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
 
 PARAGRAPH_LIMIT = 4_000
+_BETWEEN = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +80,19 @@ class _Growing:
 
     def takes(self, piece: Piece) -> bool:
         at = piece.at or self._place.observed_at
-        return self._length + len(piece.text) <= self._place.limit and at - self._last <= self._place.idle
+        length = len(render_passage(self._n + 1, piece.text, piece.speaker, piece.at)) + len(_BETWEEN)
+        return self._length + length <= self._place.limit and at - self._last <= self._place.idle
 
     def add(self, piece: Piece) -> None:
         self._n += 1
         part = render_passage(self._n, piece.text, piece.speaker, piece.at)
+        self._length += len(part) + (len(_BETWEEN) if self._parts else 0)
         self._parts.append(part)
-        self._length += len(part) + 2
         self._last = max(self._last, piece.at or self._place.observed_at)
         self.grew = True
 
     def atom(self) -> Atom:
-        return self._segment.with_(content="\n\n".join(self._parts))
+        return self._segment.with_(content=_BETWEEN.join(self._parts))
 
 
 def _blank(piece: Piece, place: Place, number: int, atom_id: AtomId) -> Atom:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from lamina.cli.vault_choice import NoVault
+from lamina.cli.words import NoFile
 from lamina.errors import InvalidInput, InvalidScope, NotFound, Refused, StoreBusy, StoreTooNew, UndoRefused
 
 OK, ERROR, USAGE, NOT_FOUND, REFUSED, INTERRUPTED, READER_GONE = 0, 1, 2, 3, 4, 130, 141
@@ -29,6 +30,8 @@ def hint_of(error: Exception, command: str) -> str:
     match error:
         case NoVault(choice=choice):
             return f"make one with `lamina init {choice.folder}`, or see what lamina does with `lamina tour`"
+        case NoFile():
+            return "check the name; if these are the words themselves, pipe them in: echo … | lamina capture -"
         case InvalidScope():
             return "leave --scope out for your own memory, or name one that is yours"
         case InvalidInput():

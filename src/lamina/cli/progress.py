@@ -17,7 +17,7 @@ EVERY = 2.0
 
 
 class Bar:
-    """A bar on a terminal, a line now and then elsewhere. Call it with what is done, how far it is and how much there is."""
+    """A bar on a terminal, a line now and then elsewhere; told what is done, how far it is, and how much there is."""
 
     def __init__(self, *, patience: float = PATIENCE) -> None:
         self._began = time.monotonic()

@@ -26,9 +26,10 @@ class Session:
         scope: str | None = None,
         dry_run: bool = False,
         may_make: bool = False,
+        quiet: bool = False,
     ) -> None:
         self.choice, self.output, self.scope, self.dry_run = choice, output, scope, dry_run
-        self._may_make = may_make and not dry_run
+        self._may_make, self._quiet = may_make and not dry_run, quiet
         self._memory: Memory | None = None
 
     @property
@@ -72,6 +73,6 @@ class Session:
         folder = self.choice.folder if self._may_make else self.choice.needed()
         with Bar() as bar:
             memory = Memory(folder, self.scope, watch=False, progress=bar)
-        if memory.created:
+        if memory.created and not self._quiet:
             self.output.note(f"made a vault in {folder}")
         return memory

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,10 @@ def atom_data(atom: Atom, path: str | None) -> Json:
     claim = claim_of(atom)
     return {
         **{name: encode_field(name, getattr(atom, name)) for name in DATA_FIELDS},
+        "evidence": [asdict(each) for each in atom.evidence],
+        "relations": [
+            {"name": each.name.value, "target": each.target, "confidence": each.confidence} for each in atom.relations
+        ],
         "revision": atom.revision,
         "claim": str(claim) if claim else None,
         "path": path,

@@ -48,12 +48,15 @@ class Hit:
 
     def explain(self) -> dict[str, object]:
         """Everything that went into the score; it adds and multiplies back."""
+        words: dict[str, float] = {}
+        for word, value in self.words:
+            words[word] = words.get(word, 0.0) + value
         return {
             "score": self.score,
             "relevance": self.relevance,
             "terms": dict(self.terms),
             "weights": dict(self.weights),
-            "words": dict(self.words),
+            "words": words,
             "marks": list(self.marks),
         }
 

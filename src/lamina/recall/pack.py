@@ -10,6 +10,7 @@ from lamina.atom.passage import Passage
 
 CHARS_PER_TOKEN = 4
 NOTHING = "nothing known"
+TOO_LITTLE = "something is known, but the budget has no room for it"
 _OPEN, _CLOSE = "<memories>", "</memories>"
 
 
@@ -26,7 +27,16 @@ def pack(found: Sequence[tuple[Atom, Passage]], budget: int) -> str:
         room -= cost
         sections[name].append(line)
     told = [f"## {name}\n" + "\n".join(lines) for name, lines in sections.items() if lines]
+    if found and not told:
+        told = [_cut(*found[0], room)]
     return "\n".join([_OPEN, *(told or [NOTHING]), _CLOSE])
+
+
+def _cut(atom: Atom, passage: Passage, room: int) -> str:
+    """As much of the best hit as there is room for."""
+    line = f"## {_section(atom)}\n{_line(atom, passage)}"
+    head = line.index("] ") + 2
+    return f"{line[: room - 2]}…" if room > head + 2 else TOO_LITTLE
 
 
 def _section(atom: Atom) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import DATA_FIELDS, Atom
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status, Way
 from lamina.atom.trust import Origin
@@ -30,12 +30,14 @@ def undo(
 
 def last_undoable(store: Store, scopes: Sequence[Scope]) -> Entry | None:
     """The newest commit that is neither an undo nor undone."""
-    undone: set[CommitId] = set()
-    for entry in reversed(store.journal(scopes)):
-        if entry.undoes:
+    for limit in (20, 1000, None):
+        undone: set[CommitId] = set()
+        for entry in reversed(store.journal(scopes, limit=limit)):
+            if entry.id in undone:
+                continue
+            if entry.undoes is None:
+                return entry
             undone.add(entry.undoes)
-        elif entry.id not in undone:
-            return entry
     return None
 
 
@@ -57,13 +59,18 @@ def _built_on(store: Store, entry: Entry) -> set[CommitId]:
         versions = store.versions(change.atom_id)
         after = next(version for version in versions if version.revision == change.revision).atom
         head = versions[-1].atom
-        if any(getattr(head, name) != getattr(after, name) for name in change.fields):
+        if any(getattr(head, name) != getattr(after, name) for name in _fields_set(change)):
             found |= {each.commit for each in versions if each.revision > change.revision and _touches(each, change)}
     return found
 
 
 def _touches(version: Version, change: Changed) -> bool:
-    return bool(version.fields & change.fields.keys())
+    return bool(version.fields & _fields_set(change))
+
+
+def _fields_set(change: Changed) -> frozenset[str]:
+    """What a commit set; where it made the atom, also every field it left at its default."""
+    return frozenset(DATA_FIELDS if change.old_status is None else change.fields)
 
 
 def _undo_one(store: Store, entry: Entry, actor: str, origin: Origin) -> Committed:

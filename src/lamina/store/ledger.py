@@ -102,8 +102,13 @@ class Ledger(Protocol):
     def pending(self, limit: int) -> list[Pending]:
         """Files still to be written, oldest first."""
 
-    def wrote(self, written: Iterable[tuple[str, Stamp]], checked_ns: int, came_out: Iterable[bytes] = ()) -> None:
-        """These files stand on the disk as the ledger has them; what came out for them is kept for a while."""
+    def wrote(
+        self, written: Iterable[tuple[str, Stamp, bytes]], checked_ns: int, came_out: Iterable[bytes] = ()
+    ) -> None:
+        """These bytes stand on the disk; what came out for them is kept for a while.
+
+        Where a commit made meanwhile wants other bytes, the file is still to be written.
+        """
 
     def came_out(self, sha256: str) -> bytes | None:
         """Bytes that an exchange brought out not long ago and that are dealt with."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lamina.atom.atom import FIXED_FIELDS, Atom
+from lamina.atom.atom import FIXED_FIELDS, Atom, kind_defaults
 from lamina.atom.status import ARROWS, ENDED, Status, Way, check_transition
 from lamina.errors import TransitionRefused
 from lamina.store.ledger import Problem
@@ -30,7 +30,7 @@ class Edit:
 
 def human_edit(before: Sheet, after: Sheet, head: Atom, path: str) -> Edit:
     """Put the person's changes on top of the current state; theirs win, what may not change is reported."""
-    wanted = dict(_differences(before, after))
+    wanted = dict(_differences(before, after, head))
     problems: list[Problem] = []
     for name in sorted(FIXED_FIELDS & wanted.keys()):
         del wanted[name]
@@ -47,6 +47,8 @@ def human_edit(before: Sheet, after: Sheet, head: Atom, path: str) -> Edit:
             del wanted["status"]
             problems.append(_problem(path, after, head, "status", "refused-status", refused))
     problems += _overruled(before, head, wanted, path)
+    if "content" in wanted:
+        wanted["content"] += _added(before, head, wanted["content"])
     return Edit(head.with_(**wanted), way, tuple(problems))
 
 
@@ -58,8 +60,12 @@ def brought_back(edit: Edit, sheet: Sheet, head: Atom) -> Edit:
     return Edit(edit.atom.with_(status=status), Way.UNDO, edit.problems)
 
 
-def _differences(before: Sheet, after: Sheet) -> Iterator[tuple[str, Any]]:
-    for name, value in after.fields.items():
+def _differences(before: Sheet, after: Sheet, head: Atom) -> Iterator[tuple[str, Any]]:
+    said = dict(after.fields)
+    if "layer" not in after.lines:
+        # Where the file is silent the layer follows from the origin: from the true one.
+        said["layer"] = kind_defaults(said["kind"], said["confidence"], head.origin)["layer"]
+    for name, value in said.items():
         if value != before.fields[name] and not (value is None and name in _OPEN_FIELDS) and name != "id":
             yield name, value
     if after.content_key not in (None, before.content_key) and after.fields["content"] == before.fields["content"]:
@@ -76,10 +82,19 @@ def _refused(old: Status, new: Status, way: Way) -> str | None:
 
 def _overruled(before: Sheet, head: Atom, wanted: Mapping[str, Any], path: str) -> Iterator[Problem]:
     lost = [name for name, value in wanted.items() if getattr(head, name) not in (before.fields[name], value)]
+    if "content" in lost and _added(before, head, ""):
+        lost.remove("content")
     if lost:
         fields = ", ".join(sorted(lost))
         yield Problem(path, "overruled", f"your edit of {fields} took the place of a change made meanwhile; "
                       f"that one is kept as revision {head.revision}", atom_id=head.id)  # fmt: skip
+
+
+def _added(before: Sheet, head: Atom, content: str) -> str:
+    """A session's turns that came in while the person edited those before; they follow what the person wrote."""
+    told = str(before.fields["content"])
+    added = head.content[len(told) :] if head.is_segment and head.content.startswith(told) else ""
+    return "" if content.endswith(added) else added
 
 
 def _problem(path: str, after: Sheet, head: Atom, name: str, kind: str, message: str) -> Problem:

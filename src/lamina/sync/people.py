@@ -18,15 +18,16 @@ from lamina.sync.adopt import Newcomer, elect, obstacle, resolved, to_atoms
 from lamina.sync.edit import Edit, brought_back, human_edit
 from lamina.sync.publish import sha256
 from lamina.sync.report import Progress, SyncReport
-from lamina.sync.sight import Found, Sight, sheet_of
+from lamina.sync.sight import NEVER, Found, Sight, sheet_of
 from lamina.vault import layout
 from lamina.vault.codec import Sheet, read_sheet
-from lamina.vault.files import Disk, Stamp, Swapped, UnusableFile
+from lamina.vault.files import Disk, Kept, Stamp, Swapped, UnusableFile
 from lamina.vault.frontmatter import Unreadable
 
 MASS_COUNT, MASS_SHARE = 20, 0.05
 ADOPT_AT_ONCE = 2000
 KEPT_GRACE_NS = 60 * 10**9
+SWAPPED_KEPT_NS = 24 * 3600 * 10**9
 TRIES = 50
 
 
@@ -48,8 +49,7 @@ class People:
         for number, path in enumerate(paths):
             found, row = self._sight.read(path), known.get(path)
             if isinstance(found, UnusableFile):
-                self._ledger.report(Problem(path, "unreadable", found.reason, 1, row.line.atom_id if row else None))
-                report.unreadable.append(path)
+                self._quarantine(Found(path, b"", NEVER, checked), row, found.reason, 1, report)
             elif found is not None and row is not None and row.line.state is FileState.ATOM and found.data == row.data:
                 same.append((path, found.stamp))
             elif found is not None:
@@ -166,7 +166,7 @@ class People:
             return
         seen = Seen(pending.path, swapped.data, swapped.stamp, disk_time_ns(), swapped_for=sha256(pending.data))
         for _ in range(TRIES):
-            if sheet is None or before is None:
+            if sheet is None or before is None or not str(sheet.fields["content"]).strip():
                 break
             head = self._head(row)
             edit = self._edit(before, sheet, head, pending.path)
@@ -176,6 +176,7 @@ class People:
                 continue
             except Refused:
                 break
+            self._ledger.wrote((), disk_time_ns(), [swapped.data])
             report.edited.append(pending.path)
             return
         self._put_back(pending, swapped, report)
@@ -189,6 +190,15 @@ class People:
             )
         self._ledger.withdrawn(pending)
         self.take_in([pending.path], report)
+
+    def tell_blocked(self, blocked: Sequence[tuple[Pending, str]]) -> None:
+        """What stands in the way of a file is a person's to remove; until then the file waits."""
+        now = {pending.path: (pending, reason) for pending, reason in blocked}
+        for problem in self._ledger.problems():
+            if problem.kind == "blocked" and problem.path not in now:
+                self._ledger.clear(problem.path, ["blocked"])
+        for path, (pending, reason) in now.items():
+            self._ledger.report(Problem(path, "blocked", f"cannot be written: {reason}", 1, pending.atom_id))
 
     def missing(self, paths: Sequence[str], report: SyncReport, *, accept: bool) -> None:
         """Files that are gone: their atoms are tombstoned, unless so many vanished at once that it may be a mishap."""
@@ -236,17 +246,42 @@ class People:
                 continue
 
     def look_at_kept(self, report: SyncReport) -> None:
-        """Copies that came out of exchanges: an editor that still had one open may have written into it since."""
+        """Copies that came out of exchanges: bytes in them that nobody dealt with yet are a person's.
+
+        An editor that still had one open may have written into it since, or we were stopped before we looked at it.
+        """
         now = disk_time_ns()
         for kept in self._disk.kept():
             data = self._disk.kept_bytes(kept.name)
-            row = self._ledger.row(kept.path) if kept.path else None
-            known = row is not None and (data in (row.data, row.base) or sha256(data) in row.ours)
-            if not known and sha256(data) != kept.sha256 and data.strip():
-                self._late_save(kept.path or "unknown.md", data, self._ledger.came_out(kept.sha256), row, report)
-                self._disk.drop_kept(kept.name)
+            if self._ledger.came_out(sha256(data)) is None:
+                self._deal_with(kept, data, report)
             elif now - kept.at_ns > KEPT_GRACE_NS:
                 self._disk.drop_kept(kept.name)
+        self._ledger.forget_came_out(now - SWAPPED_KEPT_NS)
+
+    def _deal_with(self, kept: Kept, data: bytes, report: SyncReport) -> None:
+        row = self._owner(kept.path, data)
+        base = self._ledger.came_out(kept.sha256) or (row.base if row and row.pending else None)
+        if not self._is_known(data, row, base):
+            self._late_save(row.line.path if row else kept.path or "unknown.md", data, base, row, report)
+        self._ledger.wrote((), disk_time_ns(), [data] if base is None else [base, data])
+
+    def _owner(self, path: str | None, data: bytes) -> FileRow | None:
+        """The file a copy came out of: by its path, or by the id inside where it moved on or the path was lost."""
+        row = self._ledger.row(path) if path else None
+        sheet = sheet_of(data) if row is None else None
+        return self._ledger.row_of(sheet.id) if sheet and sheet.id else row
+
+    def _is_known(self, data: bytes, row: FileRow | None, base: bytes | None) -> bool:
+        """Whether bytes are our own, or only the beginning of such: a save under way, or a crash."""
+        if row is not None and (data in (row.data, row.base) or sha256(data) in row.ours):
+            return True
+        begun = data.rstrip(b"\0")
+        unsure = self._ledger.unsure()
+        if not begun.strip() or (unsure and b"\0" in data):
+            return True
+        whole = (base, row.data if row else None, *(part for file in unsure for part in (file.data, file.base)))
+        return any(each is not None and each.startswith(begun) for each in whole)
 
     def _late_save(self, path: str, data: bytes, base: bytes | None, row: FileRow | None, report: SyncReport) -> None:
         before, after = sheet_of(base), sheet_of(data)
@@ -319,7 +354,7 @@ class People:
         state = FileState.GONE if row and row.line.state is FileState.GONE else FileState.BAD
         self._ledger.saw(found.path, data, found.stamp, found.checked_ns, atom_id, state)
         self._ledger.report(Problem(found.path, kind, reason, line, atom_id))
-        report.unreadable.append(found.path)
+        report.unreadable += [found.path] if found.path not in report.unreadable else []
 
     def _set_aside(self, found: Found, kind: str, reason: str, line: int = 1) -> None:
         self._ledger.saw(found.path, b"", found.stamp, found.checked_ns, None, FileState.FOREIGN)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lamina.clock import disk_time_ns
+from lamina.errors import InvalidInput
 from lamina.store.base import Seen
 from lamina.store.ledger import FileLine, FileState, Ledger
 from lamina.vault.codec import Sheet, read_sheet
@@ -14,6 +15,9 @@ from lamina.vault.frontmatter import Unreadable
 RACY_NS = 20_000_000
 COARSE_RACY_NS = 2_100_000_000
 """A file saved this shortly before it was looked at may be saved again without its stamp showing it."""
+
+NEVER = Stamp(-1, 0, 0, 0)
+"""A stamp no file has, so that it is read at the next look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,16 @@ class Sight:
             return None
         except UnusableFile as error:
             return error
+        except InvalidInput as error:
+            return UnusableFile(path, str(error))
         return Found(path, data, stamp, checked)
+
+    def stamp(self, path: str) -> Stamp | None:
+        """The stamp of the file; None if it is not there or has a name that cannot be used."""
+        try:
+            return self._disk.stamp(path)
+        except InvalidInput:
+            return None
 
     def fresh(self, lines: dict[str, FileLine], on_disk: dict[str, Stamp]) -> list[str]:
         """The files that are new or may have changed."""
@@ -56,7 +69,7 @@ class Sight:
 
     def differs(self, path: str) -> bool:
         """Whether one file is not as the ledger has it; a file still to be written is not looked at."""
-        line, stamp = self._ledger.line(path), self._disk.stamp(path)
+        line, stamp = self._ledger.line(path), self.stamp(path)
         if line is None or line.state is FileState.GONE:
             return stamp is not None
         if line.stamp is None:

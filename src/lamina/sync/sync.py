@@ -7,18 +7,15 @@ from collections.abc import Callable, Iterable
 from lamina.atom.identity import AtomId, IdSource
 from lamina.clock import Clock, disk_time_ns
 from lamina.store.base import Store
+from lamina.store.ledger import Pending
 from lamina.sync.people import People
-from lamina.sync.publish import publish, sha256
+from lamina.sync.publish import is_ours, publish
 from lamina.sync.report import Progress, SyncReport
-from lamina.sync.sight import Found, Sight, sheet_of
-from lamina.vault.files import Disk, Stamp
+from lamina.sync.sight import NEVER, Found, Sight
+from lamina.vault.files import Disk, Stamp, UnusableFile
 
 LOCK_SECONDS = 60.0
 ROUNDS = 50
-
-NEVER = Stamp(-1, 0, 0, 0)
-"""A stamp no file has, so that it is read at the next look."""
-
 
 class Sync:
     """Keeps vault and store together; safe in many processes at once."""
@@ -34,6 +31,7 @@ class Sync:
         if self._is_quiet():
             return report
         with self._disk.lock("vault", LOCK_SECONDS):
+            self._people.look_at_kept(report)
             self._recover()
             self._drain(report)
             self._look_around(report, accept_deletions=accept_deletions, progress=progress)
@@ -50,7 +48,7 @@ class Sync:
         if wanted:
             with self._disk.lock("vault", LOCK_SECONDS):
                 self._drain(report)
-                if all(self._disk.stamp(path) for path in wanted):
+                if all(self._sight.stamp(path) for path in wanted):
                     self._people.take_in(wanted, report)
                 else:
                     # A file that is gone may have been moved: only a look around can tell.
@@ -78,23 +76,53 @@ class Sync:
             or self._ledger.pending(1)
             or self._ledger.unsure()
             or self._disk.kept()
+            or self._held_edits()
         )
+
+    def _held_edits(self) -> list[str]:
+        """Edits that broke a rule: what stood in their way may be gone."""
+        return [problem.path for problem in self._ledger.problems() if problem.kind == "refused"]
 
     def _recover(self) -> None:
         """After the machine went down: files that had not reached the disk are written again from the ledger."""
-        rewritten: list[tuple[str, Stamp]] = []
-        for each in self._ledger.unsure():
+        unsure = self._ledger.unsure()
+        known = {line.path for line in self._ledger.lines()} if unsure else set()
+        strays = [path for path, _ in self._disk.scan() if path not in known] if unsure else []
+        rewritten: list[tuple[str, Stamp, bytes]] = []
+        came_out: list[bytes] = []
+        for each in unsure:
             found = self._sight.read(each.path)
-            if found is None:
-                rewritten.append((each.path, self._disk.create(each.path, each.data)))
-            elif not isinstance(found, Found):
-                rewritten.append((each.path, NEVER))
-            elif found.data != each.data and (sha256(found.data) in each.ours or sheet_of(found.data) is None):
-                rewritten.append((each.path, self._disk.exchange(each.path, each.data).stamp))
-            else:
-                rewritten.append((each.path, found.stamp if found.data == each.data else NEVER))
+            moved = next((path for path in strays if each.atom_id in path), None) if found is None else None
+            if moved is not None:
+                found = self._moved_again(moved, each)
+            if found is None and moved is None:
+                rewritten.append((each.path, self._disk.create(each.path, each.data), each.data))
+            elif isinstance(found, UnusableFile):
+                rewritten.append((each.path, NEVER, each.data))
+            elif found is not None and found.data == each.data:
+                rewritten.append((each.path, found.stamp, each.data))
+            elif found is not None and self._is_left_of(found.data, each):
+                swapped = self._disk.exchange(each.path, each.data)
+                came_out.append(swapped.data)
+                rewritten.append((each.path, swapped.stamp, each.data))
+            elif found is not None and each.base is None:
+                rewritten.append((each.path, NEVER, each.data))
         if rewritten:
-            self._ledger.wrote(rewritten, disk_time_ns())
+            self._ledger.wrote(rewritten, disk_time_ns(), came_out)
+
+    def _moved_again(self, path: str, file: Pending) -> Found | UnusableFile | None:
+        """A move of ours that did not last is made again; a file that a person put there stays."""
+        found = self._sight.read(path)
+        if not isinstance(found, Found) or not self._is_left_of(found.data, file):
+            return None
+        self._disk.move(path, file.path)
+        return self._sight.read(file.path)
+
+    def _is_left_of(self, data: bytes, file: Pending) -> bool:
+        """Whether these bytes are what a crash left of a file of ours: an older one, a beginning, or one with holes."""
+        whole = (file.data, file.base, *map(self._ledger.came_out, file.ours))
+        torn = b"\0" in data or any(each is not None and each.startswith(data) for each in whole)
+        return torn or is_ours(data, file)
 
     def _drain(self, report: SyncReport) -> None:
         held: list[str] = []
@@ -103,18 +131,21 @@ class Sync:
             report.written += done.written
             for pending, swapped in done.human:
                 self._people.take_swapped(pending, swapped, report)
+            for pending in done.occupied:
+                self._ledger.displaced(pending.path)
             missing = [each.path for each in done.missing]
-            if missing and missing != held:
+            if done.occupied or (missing and missing != held):
                 self._look_around(report)
             elif not done.human:
+                self._people.tell_blocked(done.blocked)
                 return
             held = missing
 
     def _look_around(
         self, report: SyncReport, *, accept_deletions: bool = False, progress: Progress | None = None
     ) -> None:
-        self._people.look_at_kept(report)
         lines = {line.path: line for line in self._ledger.lines()}
         on_disk = dict(self._disk.scan())
         self._people.take_in(self._sight.fresh(lines, on_disk), report, progress)
+        self._people.take_in(self._held_edits(), report)
         self._people.missing(self._sight.gone(lines, on_disk), report, accept=accept_deletions)

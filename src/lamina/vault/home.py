@@ -22,7 +22,6 @@ once. What was said stands word for word in `sessions/`, and every fact links to
 - `atoms/`: what is remembered, a folder a day
 - `sessions/`: conversations and documents, word for word
 - `archive/`: what was set aside or forgotten; nothing is ever lost
-- `inbox/`: things to be read
 
 ## Waiting for review
 ```query

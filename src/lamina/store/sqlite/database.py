@@ -44,6 +44,7 @@ class Database:
             self._db.pragma("temp_store", "memory")
             self._db.pragma("cache_size", -32_000)
             path.chmod(0o600)
+            self._inode = path.stat().st_ino
 
     def rows(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> list[tuple[Any, ...]]:
         with self._turn, translated(self.path):
@@ -104,6 +105,13 @@ class Database:
                 yield
             finally:
                 self._roll_back()
+
+    def is_there(self) -> bool:
+        """Whether the file at the path is still the one that was opened."""
+        try:
+            return self.path.stat().st_ino == self._inode
+        except FileNotFoundError:
+            return False
 
     @property
     def in_transaction(self) -> bool:
@@ -173,8 +181,6 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except apsw.BusyError as error:
         raise StoreBusy(f"{path.name}: another process held the lock for {BUSY_SECONDS:.0f} s; try again") from error
-    except (apsw.CorruptError, apsw.NotADBError) as error:
-        raise Corrupt(f"{path.name} is damaged: {error}") from error
     except apsw.FullError as error:
         raise StoreError(
             f"the disk is full; nothing was changed. Free some space beside {path.name} and try again"
@@ -184,7 +190,8 @@ def translated(path: Path) -> Iterator[None]:
             f"{path.name}: {error}; the change was not acknowledged. Check the disk and try again"
         ) from error
     except apsw.Error as error:
-        raise StoreError(f"{path.name}: {error}") from error
+        # Our own statements fail for no other reason than that the file does not hold what we put there.
+        raise Corrupt(f"{path.name} is damaged: {error}") from error
 
 
 def _is_failed_sync(error: BaseException | None) -> bool:

@@ -79,15 +79,12 @@ class History:
     """Reads and appends the journal; knows no rules."""
 
     def __init__(self, path: Path, *, vfs: str | None = None) -> None:
+        _refuse_newer(path, _format_in_header(path))
         self.db = Database(path, vfs=vfs)
         with self.db.or_closed():
             if self.db.rows("PRAGMA user_version")[0][0] == 0:
                 self._create()
-            found = self.db.rows("PRAGMA user_version")[0][0]
-            if found > FORMAT:
-                raise StoreTooNew(
-                    f"{path.name} has format {found}, this lamina reads up to {FORMAT}; upgrade lamina to open it"
-                )
+            _refuse_newer(path, self.db.rows("PRAGMA user_version")[0][0])
 
     def _create(self) -> None:
         with self.db.writing(durable=True):
@@ -311,6 +308,23 @@ _COUNTED = {
     "memory_type": "memory_type",
     "layer": f"coalesce(json_extract(record, '$.layer'), '{Layer.SEMANTIC}')",
 }
+
+
+def _format_in_header(path: Path) -> int:
+    """The format a file says it has, read before SQLite may touch it; 0 where there is no file yet."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(64)
+    except FileNotFoundError:
+        return 0
+    return int.from_bytes(header[60:], "big") if header.startswith(b"SQLite format 3") else 0
+
+
+def _refuse_newer(path: Path, found: int) -> None:
+    if found > FORMAT:
+        raise StoreTooNew(
+            f"{path.name} has format {found}, this lamina reads up to {FORMAT}; upgrade lamina to open it"
+        )
 
 
 def millis(at: datetime) -> int:

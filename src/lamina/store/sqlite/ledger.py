@@ -13,7 +13,7 @@ from lamina.atom.atom import Atom, Signals
 from lamina.atom.identity import AtomId
 from lamina.atom.record import from_record
 from lamina.atom.status import ENDED
-from lamina.clock import Clock, disk_time_ns
+from lamina.clock import Clock
 from lamina.store.base import Change, Seen
 from lamina.store.ledger import FileLine, FileRow, FileState, Pending, Problem
 from lamina.store.sqlite.database import Database
@@ -97,8 +97,6 @@ class SqliteLedger:
         return self._pending("o.written_ns IS NULL", (limit,))
 
     def unsure(self) -> list[Pending]:
-        with self._db.writing(durable=False):
-            self._db.run("DELETE FROM outbox WHERE boot=? AND written_ns<?", (self._boot, disk_time_ns() - SETTLED_NS))
         return self._pending("o.boot!=?", (self._boot, -1))
 
     def _pending(self, where: str, values: tuple[Any, ...]) -> list[Pending]:
@@ -192,16 +190,29 @@ class SqliteLedger:
             (path, atom_id, base, json.dumps(ours), moved_from, self._boot),
         )
 
-    def wrote(self, written: Iterable[tuple[str, Stamp]], checked_ns: int, came_out: Iterable[bytes] = ()) -> None:
+    def wrote(
+        self, written: Iterable[tuple[str, Stamp, bytes]], checked_ns: int, came_out: Iterable[bytes] = ()
+    ) -> None:
         done = list(written)
         with self._db.writing(durable=False):
-            self._stamp(done, checked_ns)
+            self._db.run("DELETE FROM outbox WHERE boot=? AND written_ns<?", (self._boot, checked_ns - SETTLED_NS))
+            # A commit made meanwhile may want other bytes there: then these are what the next write replaces.
+            self._db.run_many(
+                "UPDATE outbox SET base=?2, moved_from=nullif(moved_from, ?1) WHERE path=?1 AND written_ns IS NULL "
+                "AND EXISTS(SELECT 1 FROM files f WHERE f.path=?1 AND f.data!=?2)",
+                [(path, data) for path, _, data in done],
+            )
+            self._db.run_many(
+                "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, inode=?, checked_ns=? WHERE path=? AND data=?",
+                [(*_parts(stamp), checked_ns, path, data) for path, stamp, data in done],
+            )
             self._db.run_many(
                 "INSERT OR REPLACE INTO swapped VALUES(?,?,?)", [(_sha(data), data, checked_ns) for data in came_out]
             )
             self._db.run_many(
-                "UPDATE outbox SET base=NULL, written_ns=?, boot=? WHERE path=?",
-                [(checked_ns, self._boot, path) for path, _ in done],
+                "UPDATE outbox SET base=NULL, moved_from=NULL, written_ns=?1, boot=?2 WHERE path=?3 "
+                "AND EXISTS(SELECT 1 FROM files f WHERE f.path=?3 AND f.data=?4)",
+                [(checked_ns, self._boot, path, data) for path, _, data in done],
             )
 
     def came_out(self, sha256: str) -> bytes | None:
@@ -219,8 +230,9 @@ class SqliteLedger:
 
     def _stamp(self, seen: list[tuple[str, Stamp]], checked_ns: int) -> None:
         self._db.run_many(
-            "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, inode=?, checked_ns=? WHERE path=?",
-            [(s.size, s.mtime_ns, s.ctime_ns, s.inode, checked_ns, path) for path, s in seen],
+            "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, inode=?, checked_ns=? WHERE path=? "
+            "AND NOT EXISTS(SELECT 1 FROM outbox o WHERE o.path=files.path AND o.written_ns IS NULL)",
+            [(*_parts(stamp), checked_ns, path) for path, stamp in seen],
         )
 
     def saw(

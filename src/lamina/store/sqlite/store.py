@@ -15,6 +15,7 @@ from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.record import difference
 from lamina.atom.scope import Scope
 from lamina.clock import Clock
+from lamina.errors import StoreBusy, StoreError
 from lamina.store import rules
 from lamina.store.base import Change, Commit, CommitId, Committed, Edge, Entry, Filter, Match, TextQuery, Version
 from lamina.store.sqlite.database import Corrupt
@@ -96,14 +97,12 @@ class SqliteStore:
         if not query.tokens:
             return []
         with self._lock:
-            self.catch_up()
-            return self._mending(lambda: self._index.search(query))
+            return self._following(lambda: self._index.search(query))
 
     def edges(self, ids: Iterable[AtomId], scopes: Sequence[Scope]) -> list[Edge]:
         wanted = list(ids)
         with self._lock:
-            self.catch_up()
-            return self._mending(lambda: self._index.edges(wanted, scopes))
+            return self._following(lambda: self._index.edges(wanted, scopes))
 
     def position(self, before: datetime | None = None) -> int:
         with self._lock:
@@ -178,15 +177,31 @@ class SqliteStore:
                 self._index.apply((heads[each] for each in sorted(heads)), position)
             self._index.apply((), position)
 
-    def _mending(self, work: Callable[[], T]) -> T:
-        """Do the work; if the index turns out damaged, throw it away, make it anew and do the work again."""
+    def _following(self, work: Callable[[], T]) -> T:
+        """Do the work on an index that knows the last commit, if need be for this once: a full disk stops no read."""
         try:
-            return work()
+            self.catch_up()
+        except StoreBusy:
+            raise
+        except StoreError:
+            with self._index.db.trial():
+                self._replay()
+                return work()
+        return self._mending(work)
+
+    def _mending(self, work: Callable[[], T]) -> T:
+        """Do the work; if the index turns out damaged or deleted, make it anew and do the work again."""
+        try:
+            if self._index.db.is_there():
+                return work()
         except Corrupt:
-            self._discard_index()
-            self._index = self._open_index()
-            self._replay()
-            return work()
+            # Another process may have been quicker: what stands there then is its new one.
+            if self._index.db.is_there():
+                self._discard_files()
+        self._index.db.close()
+        self._index = self._open_index()
+        self._replay()
+        return work()
 
     def _open_index(self) -> Index:
         store_id = str(self._history.meta("store_id"))
@@ -196,12 +211,8 @@ class SqliteStore:
             self._discard_files()
             return Index(self._folder / "index.db", store_id, vfs=self._vfs)
 
-    def _discard_index(self) -> None:
-        self._index.db.close()
-        self._discard_files()
-
     def _discard_files(self) -> None:
-        for suffix in ("", "-wal", "-shm"):
+        for suffix in ("-wal", "-shm", ""):
             (self._folder / f"index.db{suffix}").unlink(missing_ok=True)
 
 

@@ -72,9 +72,15 @@ def _search_table(db: Database, scope: int, shelf: bool, statistics: Statistics,
         if not complete:
             ranked = [row for row in ranked if row[1] < ranked[-1][1]]
         found = _scored(db, [row[0] for row in ranked], statistics, query)
-        if complete or len(found) >= query.limit:
+        if complete or (len(found) >= query.limit and _is_settled(found, query.limit)):
             return found
         limit *= 4
+
+
+def _is_settled(found: Sequence[Match], limit: int) -> bool:
+    """Whether nothing beyond these can still come out on top once every status has its weight."""
+    weighted = sorted((match.score * RECALL_WEIGHT.get(match.status, 1.0) for match in found), reverse=True)
+    return min(match.score for match in found) <= weighted[limit - 1]
 
 
 def _scored(db: Database, ids: Sequence[int], statistics: Statistics, query: TextQuery) -> list[Match]:

@@ -1,0 +1,59 @@
+"""The command line put together: every family of commands under one name."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from typing import Annotated
+
+import typer
+
+from lamina.cli import bench, init, read, tour, try_, upkeep, write
+from lamina.cli.command import AsJson, Scope, Shared, Vault, ending
+from lamina.cli.output import Output
+
+EPILOG = (
+    "Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 refused. "
+    "Results go to stdout, notes and errors to stderr. NO_COLOR is respected."
+)
+
+app = typer.Typer(
+    name="lamina", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich", epilog=EPILOG
+)
+for family in (init, tour, try_, write, read, upkeep, bench):
+    app.registered_commands += family.app.registered_commands
+
+
+@app.callback(invoke_without_command=True)
+def lamina(
+    ctx: typer.Context,
+    vault: Vault = None,
+    scope: Scope = None,
+    json: AsJson = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """A memory in markdown files you own. Alone, `lamina` shows how it stands and what to do next."""
+    ctx.obj = shared = Shared(vault, scope, json)
+    if ctx.invoked_subcommand is not None:
+        return
+    if version:
+        from lamina import __version__
+
+        sys.stdout.write(__version__ + "\n")
+        return
+    from lamina.cli.card import card
+
+    with ending(Output(as_json=json), ""), shared.session() as session:
+        session.output.show(card(session))
+
+
+def run() -> None:
+    """Run the command line; text that the terminal cannot show is escaped, never an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            with contextlib.suppress(ValueError):
+                stream.reconfigure(errors="backslashreplace")
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    app()

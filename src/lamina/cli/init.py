@@ -1,0 +1,46 @@
+"""`lamina init`: a folder becomes a vault."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lamina.cli.command import command
+from lamina.cli.next_steps import next_steps
+from lamina.cli.output import Block, Line, View
+from lamina.cli.session import Session
+from lamina.cli.upkeep import report_data, report_facts
+from lamina.cli.vault_choice import Way, choose
+
+app = typer.Typer()
+
+
+@command(app, "init", panel="Start", changes=True, example="lamina init ~/notes/memory")
+def init(
+    session: Session,
+    folder: Annotated[Path | None, typer.Argument(help="The folder; default ~/lamina.", show_default=False)] = None,
+) -> View:
+    """Make a folder a vault; what is in it already is left alone."""
+    chosen = choose(folder, os.environ, Path.cwd(), Path.home(), upwards=False)
+    if folder is None and session.choice.way is Way.OPTION:
+        chosen = session.choice
+    if session.dry_run:
+        told = "is a vault already" if chosen.exists else "would become a vault"
+        return View(
+            {"vault": str(chosen.folder), "created": False, "dry_run": True}, (Line(f"{chosen.folder} {told}"),)
+        )
+    with Session(chosen, session.output, scope=session.scope, may_make=True, quiet=True) as opened:
+        memory = opened.memory
+        data = {"vault": str(memory.root), "created": memory.created, "dry_run": False, "state": str(memory.state),
+                "sync": report_data(memory.opened)}  # fmt: skip
+        word = "is a vault now" if memory.created else "was a vault already"
+        blocks: list[Block] = [Line(f"{memory.root} {word}", "bold")]
+        if memory.state.parent != memory.root:
+            blocks.append(Line(f"the databases live in {memory.state}"))
+        if memory.opened.anything:
+            blocks.append(report_facts(memory.opened))
+        stats = memory.stats()
+        return View(data, (*blocks, *next_steps(opened, stats, stats["files"]["problems"])))

@@ -1,0 +1,202 @@
+"""The commands that read."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from lamina.cli.command import command
+from lamina.cli.diff import Difference, Group, differences
+from lamina.cli.output import Block, Grid, Json, Line, View, brief
+from lamina.cli.session import Session
+from lamina.cli.since import since as moment_since
+from lamina.cli.told import (
+    atom_blocks,
+    atom_data,
+    atoms_grid,
+    entries_grid,
+    entry_data,
+    hit_blocks,
+    hit_data,
+    quotes_of,
+    short,
+    when,
+    words_of,
+)
+from lamina.cli.write import Id
+from lamina.text.times import format_time
+
+app = typer.Typer()
+PANEL = "Read"
+
+Since = Annotated[str, typer.Option("--since", help="yesterday, today, 2d, 3h, or a date like 2026-11-15.")]
+
+
+@command(app, "recall", panel=PANEL, example='lamina recall "how does she take her coffee?" -k 3 --explain')
+def recall(
+    session: Session,
+    question: Annotated[str, typer.Argument(help="What you want to know.", show_default=False)],
+    k: Annotated[int, typer.Option("-k", help="How many hits at most.")] = 10,
+    mode: Annotated[str, typer.Option(help="facts_only, facts_plus_rules or full_context.")] = "full_context",
+    only: Annotated[
+        list[str] | None, typer.Option("--only", help="Search this scope only; may be given again.")
+    ] = None,
+    include: Annotated[
+        list[str] | None, typer.Option("--include", help="Search history, challenged or constrained, too.")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show every word, term and weight of each score.")] = False,
+    context: Annotated[bool, typer.Option("--context", help="Print the hits as text for an agent.")] = False,
+    budget: Annotated[int, typer.Option(help="Tokens the context may take.", min=1)] = 2000,
+) -> View:
+    """Find the passages that answer a question, best first, each with its reason."""
+    found = session.memory.recall(question, k, mode=mode, scopes=only or None, include=include or ())
+    data = {
+        "question": found.question,
+        "recall_id": found.id,
+        "position": found.position,
+        "model": found.model,
+        "asked_at": format_time(found.asked_at),
+        "hits": [hit_data(rank, hit) for rank, hit in enumerate(found.hits, 1)],
+    }
+    if context:
+        packed = found.context(budget)
+        return View({**data, "context": packed}, (Line(packed),))
+    blocks = [block for rank, hit in enumerate(found.hits, 1) for block in hit_blocks(rank, hit, explain=explain)]
+    return View(data, tuple(blocks) or (Line("nothing known"),))
+
+
+@command(app, "get", panel=PANEL, example="lamina get 8qj1hjz0")
+def get(session: Session, id: Id) -> View:
+    """Show one atom whole: its words, its file, the words it rests on and every field that is set."""
+    memory = session.memory
+    atom = memory.get(id)
+    path, quotes = memory.path_of(atom.id), quotes_of(memory, atom)
+    data = {**atom_data(atom, path), "quotes": [{"link": link, "text": text} for link, text in quotes]}
+    return View(data, tuple(atom_blocks(atom, path, quotes)))
+
+
+@command(app, "list", panel=PANEL, example="lamina list --kind preference --limit 20")
+def list_(
+    session: Session,
+    status: Annotated[str, typer.Option(help="Only atoms of this status.")] = "active",
+    everything: Annotated[bool, typer.Option("--all", help="Atoms of every status.")] = False,
+    kind: Annotated[str | None, typer.Option(help="Only this kind.")] = None,
+    memory_type: Annotated[str | None, typer.Option(help="fact, procedure or narrative.")] = None,
+    subject: Annotated[str | None, typer.Option(help="Only what is about this.")] = None,
+    session_id: Annotated[str | None, typer.Option("--session", help="Only of this session.")] = None,
+    limit: Annotated[int, typer.Option(help="How many at most.", min=1)] = 50,
+    offset: Annotated[int, typer.Option(help="How many to leave out.", min=0)] = 0,
+) -> View:
+    """List atoms, newest first; pinned ones carry a star."""
+    memory = session.memory
+    found = memory.list(
+        status=None if everything else status, kind=kind, memory_type=memory_type, subject=subject,
+        session_id=session_id, limit=limit + 1, offset=offset,
+    )  # fmt: skip
+    atoms, more = found[:limit], len(found) > limit
+    data = {"atoms": [atom_data(atom, memory.path_of(atom.id)) for atom in atoms], "more": more}
+    blocks: list[Block] = [atoms_grid(atoms)] if atoms else [Line("no such atoms")]
+    blocks += [Line(f"there are more: --offset {offset + limit}", "dim")] if more else []
+    return View(data, tuple(blocks))
+
+
+@command(app, "history", panel=PANEL, example="lamina history 8qj1hjz0")
+def history(session: Session, id: Id) -> View:
+    """Show an atom's past: its changes of status and every version of it, oldest first."""
+    memory = session.memory
+    atom = memory.get(id)
+    past = memory.history(atom.id)
+    data = {
+        "id": atom.id,
+        "path": memory.path_of(atom.id),
+        "transitions": [
+            {"old": each.old and each.old.value, "new": each.new.value, "reason": each.reason, "actor": each.actor,
+             "at": format_time(each.at), "commit": each.commit}
+            for each in past.transitions
+        ],
+        "versions": [
+            {"revision": each.revision, "commit": each.commit, "at": format_time(each.at), "actor": each.actor,
+             "verb": each.verb, "reason": each.reason, "status": each.atom.status.value, "content": each.atom.content,
+             "fields": sorted(each.fields)}
+            for each in past.versions
+        ],
+    }  # fmt: skip
+    moves = tuple(
+        (when(each.at), f"{each.old or 'born'} → {each.new}", each.actor, brief(each.reason, 80))
+        for each in past.transitions
+    )
+    versions = tuple(
+        (str(each.revision), when(each.at), short(each.commit), each.verb, brief(words_of(each.atom)))
+        for each in past.versions
+    )
+    return View(data, (
+        Grid(("when (UTC)", "status", "actor", "reason"), moves),
+        Line(),
+        Grid(("n", "when (UTC)", "commit", "verb", "what it said"), versions),
+    ))  # fmt: skip
+
+
+@command(app, "neighbours", panel=PANEL, example="lamina neighbours 8qj1hjz0")
+def neighbours(session: Session, id: Id) -> View:
+    """Show the atoms linked to or from one."""
+    memory = session.memory
+    atom = memory.get(id)
+    data: list[Json] = []
+    rows: list[tuple[str, ...]] = []
+    for edge, other in memory.neighbours(atom.id):
+        outward = edge.source == atom.id
+        data.append(
+            {"direction": "out" if outward else "in", "relation": edge.name, "confidence": edge.confidence,
+             "atom": atom_data(other, memory.path_of(other.id))}
+        )  # fmt: skip
+        arrow = f"{edge.name} →" if outward else f"← {edge.name}"
+        rows.append((arrow, f"{edge.confidence:g}", short(other.id), other.kind, brief(words_of(other))))
+    grid = Grid(("link", "strength", "id", "kind", "what it says"), tuple(rows))
+    return View({"id": atom.id, "neighbours": data}, (grid if rows else Line("no neighbours"),))
+
+
+@command(app, "journal", panel=PANEL, example="lamina journal --since today --limit 5")
+def journal(
+    session: Session,
+    since: Annotated[
+        str | None, typer.Option("--since", help="yesterday, today, 2d, 3h, a date, or the number of a commit.")
+    ] = None,
+    limit: Annotated[int, typer.Option(help="The newest so many.", min=1)] = 20,
+) -> View:
+    """List the commits, oldest first: who changed what, when and why."""
+    memory = session.memory
+    if since is not None and since.isdecimal():
+        entries = memory.journal(int(since), limit=limit)
+    else:
+        entries = memory.journal(moment_since(since, datetime.now(UTC)) if since else 0, limit=limit)
+    blocks: tuple[Block, ...] = (entries_grid(entries),) if entries else (Line("no commits"),)
+    return View({"entries": [entry_data(each) for each in entries]}, blocks)
+
+
+@command(app, "diff", panel=PANEL, example="lamina diff --since yesterday")
+def diff(session: Session, since: Since = "yesterday") -> View:
+    """Tell what changed since a moment: learnt, changed, doubted, forgotten."""
+    memory = session.memory
+    start = moment_since(since, datetime.now(UTC))
+    found = differences(memory, memory.journal(start))
+    data: dict[str, Json] = {"since": format_time(start)}
+    blocks: list[Block] = []
+    for group in Group:
+        members = [each for each in found if each.group is group]
+        data[group.value] = [
+            {"before": each.before.content if each.before else None, "reason": each.reason,
+             "atom": atom_data(each.after, memory.path_of(each.after.id))}
+            for each in members
+        ]  # fmt: skip
+        if members:
+            blocks += [Line(f"{group.value} ({len(members)})", "bold"), *(Line(_told(each)) for each in members)]
+    return View(data, tuple(blocks) or (Line(f"nothing changed since {when(start)} UTC"),))
+
+
+def _told(each: Difference) -> str:
+    was = brief(words_of(each.before), 60) if each.before and each.before.content != each.after.content else ""
+    arrow = f"{was} → " if was else ""
+    status = "" if each.after.status.value == "active" else f" [{each.after.status}]"
+    return f"  {short(each.after.id)}  {each.after.kind}: {arrow}{brief(words_of(each.after))}{status}  ({each.reason})"

@@ -1,0 +1,86 @@
+"""What a write did, for people and for `--json`: the file it touched and how to undo it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lamina.atom.atom import Atom
+from lamina.cli.output import Block, Facts, Json, Line, View, brief
+from lamina.cli.session import Session
+from lamina.cli.told import atom_data, quotes_of, short, words_of
+
+if TYPE_CHECKING:
+    from lamina.capture.receipt import Receipt
+    from lamina.memory import Memory
+    from lamina.store.base import Committed
+
+DRY = "dry run: nothing was changed"
+
+
+def receipt_view(session: Session, memory: Memory, receipt: Receipt) -> View:
+    """Every outcome of a capture or a remember."""
+    outcomes = [
+        {
+            "result": outcome.result.value,
+            "reason": outcome.reason,
+            "atom": atom_data(outcome.atom, outcome.path),
+        }
+        for outcome in receipt.outcomes
+    ]
+    blocks: list[Block] = []
+    for outcome in receipt.outcomes:
+        blocks += told_atom(
+            outcome.result.value, outcome.atom, outcome.path, outcome.reason, quotes_of(memory, outcome.atom)
+        )
+    data = {**_ending(session, receipt.commit), "repeated": receipt.repeated, "outcomes": outcomes}
+    return View(data, (*blocks, *ending_blocks(session, receipt.commit)))
+
+
+def change_view(session: Session, memory: Memory, before: Atom, after: Atom, reason: str) -> View:
+    """One atom that was changed, or was so already."""
+    path = memory.path_of(after.id)
+    changed = after.revision != before.revision
+    versions = memory.history(after.id).versions if changed else ()
+    commit = next((each.commit for each in versions if each.revision == after.revision), None)
+    word = after.status.value if after.status != before.status else "changed" if changed else "unchanged"
+    data = {**_ending(session, commit), "atom": atom_data(after, path)}
+    return View(data, (*told_atom(word, after, path, reason), *ending_blocks(session, commit)))
+
+
+def undone_view(session: Session, memory: Memory, done: Sequence[Committed]) -> View:
+    """The commits that undo made, and the atoms as they are again."""
+    commits: list[Json] = []
+    blocks: list[Block] = []
+    for each in done:
+        paths = {atom.id: memory.path_of(atom.id) for atom in each.atoms}
+        commits.append({"commit": each.id, "seq": each.seq, "atoms": [atom_data(a, paths[a.id]) for a in each.atoms]})
+        for atom in each.atoms:
+            blocks += told_atom(atom.status.value, atom, paths[atom.id], "undone")
+    last = done[-1].id
+    return View({**_ending(session, last), "commits": commits}, (*blocks, *ending_blocks(session, last)))
+
+
+def told_atom(
+    word: str, atom: Atom, path: str | None, reason: str, quotes: Sequence[tuple[str, str]] = ()
+) -> list[Block]:
+    """One atom and what happened to it."""
+    pairs = [("why", reason), ("file", path or "none"), *(("said in", link) for link, _ in quotes)]
+    return [
+        Line(f"{word}: {atom.kind} {short(atom.id)}  {brief(words_of(atom))}", "bold"),
+        Facts(tuple(pairs), indent=2),
+    ]
+
+
+def ending_blocks(session: Session, commit: str | None) -> list[Block]:
+    """How to undo it, or that there is nothing to undo."""
+    if session.dry_run:
+        return [Line(DRY, "yellow")]
+    if commit is None:
+        return [Line("nothing had to change", "dim")]
+    return [Line(f"undo: {session.shell('undo', commit)}", "green")]
+
+
+def _ending(session: Session, commit: str | None) -> dict[str, Json]:
+    kept = commit if not session.dry_run else None
+    return {"dry_run": session.dry_run, "commit": kept, "undo": session.shell("undo", kept) if kept else None}

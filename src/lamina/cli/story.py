@@ -1,0 +1,303 @@
+"""The tour's story: what it says and does, step by step. Every result shown is the real one, every claim is checked."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lamina.cli import init, read, upkeep, write
+from lamina.cli.output import Json, Line, Output, View
+from lamina.cli.session import Session
+from lamina.cli.vault_choice import Choice, Way
+from lamina.cli.words import turns_from
+
+CONVERSATION = """\
+{"speaker": "Ann", "content": "Remember that I drink light roast coffee, never dark.", "at": "2026-11-15T09:00:00Z"}
+{"speaker": "Bob", "content": "Noted. Are you still flying to Lisbon on Friday?", "at": "2026-11-15T09:01:00Z"}
+{"speaker": "Ann", "content": "Yes. Keep in mind that Miguel picks me up at the airport.", "at": "2026-11-15T09:02:00Z"}
+"""
+DROPPED = "The spare key is under the blue flower pot.\n"
+BROKEN = "---\nkind: fact\nsubject: [never closed\n---\n\nThe boiler is serviced every May.\n"
+
+
+@dataclass(slots=True)
+class Scene:
+    """One step as it was played: what a person would type, what came of it, and what was checked."""
+
+    title: str
+    command: str
+    view: View
+    checks: list[tuple[str, bool]] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def passed(self) -> bool:
+        return all(passed for _, passed in self.checks)
+
+
+class Story:
+    """Plays the scenes on one vault; each opens it afresh, as a command typed in a shell does."""
+
+    def __init__(self, vault: Path) -> None:
+        self.vault = vault
+        self.began = 0.0
+        self.ids: dict[str, str] = {}
+
+    def scenes(self) -> list[Callable[[], Scene]]:
+        return [
+            self.capture, self.recall, self.edit, self.drop, self.supersede, self.history, self.relate, self.pin,
+            self.forget, self.undo, self.quarantine, self.repair, self.lose_index, self.lose_everything, self.export,
+            self.stats,
+        ]  # fmt: skip
+
+    def capture(self) -> Scene:
+        self.began = time.monotonic()
+        file = self.vault.parent / "talk.jsonl"
+        file.write_text(CONVERSATION, encoding="utf-8")
+        scene = self._play(
+            "Somebody talks. The words are kept, and what was asked to be remembered becomes atoms.",
+            "lamina capture talk.jsonl --turns --session kitchen",
+            lambda session: write.capture(session, str(file), session_id="kitchen", turns=True),
+        )
+        outcomes = scene.view.data["outcomes"]
+        self.ids["coffee"] = outcomes[1]["atom"]["id"]
+        said = (self.vault / outcomes[0]["atom"]["path"]).read_text(encoding="utf-8")
+        scene.checks += [
+            ("two sentences asked to be remembered", [each["result"] for each in outcomes] == ["kept", "new", "new"]),
+            ("every word is kept", all(turn["content"] in said for turn in turns_from(CONVERSATION))),
+            (
+                "the atom's file links to the turn it came from",
+                "#^p1" in self._file("coffee").read_text(encoding="utf-8"),
+            ),
+        ]
+        return scene
+
+    def recall(self) -> Scene:
+        scene = self._recall("Ask, and each hit says why it is there.", "what coffee does Ann drink?")
+        first = time.monotonic() - self.began
+        scene.seconds = first
+        scene.checks += [
+            ("the atom is found", self.ids["coffee"] in _ids(scene)),
+            ("every hit has a reason", all(hit["why"] for hit in scene.view.data["hits"])),
+            (f"the first answer came {first:.2f} s after the vault began to exist", first < 5),
+        ]
+        return scene
+
+    def edit(self) -> Scene:
+        file = self._file("coffee")
+        file.write_text(file.read_text(encoding="utf-8").replace("light roast coffee", "green tea"), encoding="utf-8")
+        scene = self._recall(
+            "Edit the file in any editor: the edit counts at once.",
+            "what tea does Ann drink?",
+            before=f"sed -i 's/light roast coffee/green tea/' {self._relative(file)}",
+        )
+        hit = next((each for each in scene.view.data["hits"] if each["id"] == self.ids["coffee"]), {"text": ""})
+        scene.checks.append(("recall hands out the edited words", "green tea" in hit["text"]))
+        return scene
+
+    def drop(self) -> Scene:
+        file = self.vault / "atoms" / "spare key.md"
+        file.write_text(DROPPED, encoding="utf-8")
+        scene = self._recall(
+            "Drop a plain note into atoms/: it is an atom.",
+            "where is the spare key?",
+            before=f"echo '{DROPPED.strip()}' > 'atoms/spare key.md'",
+        )
+        self.ids["key"] = scene.view.data["hits"][0]["id"] if scene.view.data["hits"] else ""
+        scene.checks += [
+            ("the note is found", [hit["text"] for hit in scene.view.data["hits"]] == [DROPPED.strip()]),
+            ("an id was written into the file, the words are untouched", self._holds(file, self.ids["key"], DROPPED)),
+        ]
+        return scene
+
+    def supersede(self) -> Scene:
+        def twice(session: Session) -> View:
+            first = write.remember(session, "Ann lives in Berlin.", subject="Ann", attribute="city", value="Berlin")
+            self.ids["berlin"] = first.data["outcomes"][0]["atom"]["id"]
+            second = write.remember(session, "Ann lives in Lisbon.", subject="Ann", attribute="city", value="Lisbon")
+            return View(second.data, (*first.blocks, Line(), *second.blocks))
+
+        options = "--subject Ann --attribute city --value"
+        scene = self._play(
+            "The world changes: a new value supersedes the old one, which is kept.",
+            f'lamina remember "Ann lives in Berlin." {options} Berlin\n'
+            f'$ lamina remember "Ann lives in Lisbon." {options} Lisbon',
+            twice,
+        )
+        outcome = scene.view.data["outcomes"][0]
+        self.ids["lisbon"] = outcome["atom"]["id"]
+        again = self._recall("", "which city does Ann live in?")
+        texts = [hit["text"] for hit in again.view.data["hits"]]
+        scene.checks += [
+            ("the new value supersedes the old", outcome["result"] == "supersedes"),
+            (
+                "recall finds Lisbon and no longer Berlin",
+                "Ann lives in Lisbon." in texts and "Ann lives in Berlin." not in texts,
+            ),
+        ]
+        return scene
+
+    def history(self) -> Scene:
+        scene = self._play(
+            "Nothing is lost: the old value has its history.",
+            f"lamina history {self.ids['berlin'][-8:]}",
+            lambda session: read.history(session, self.ids["berlin"]),
+        )
+        moves = [each["new"] for each in scene.view.data["transitions"]]
+        scene.checks.append(("it was active, then superseded", moves == ["active", "superseded"]))
+        return scene
+
+    def relate(self) -> Scene:
+        def both(session: Session) -> View:
+            done = write.relate(session, self.ids["key"], "part_of", self.ids["lisbon"])
+            near = read.neighbours(session, self.ids["lisbon"])
+            return View(near.data, (*done.blocks, Line(), *near.blocks))
+
+        key, city = self.ids["key"][-8:], self.ids["lisbon"][-8:]
+        scene = self._play(
+            "Atoms are linked to each other.", f"lamina relate {key} part_of {city}\n$ lamina neighbours {city}", both
+        )
+        near = [each["atom"]["id"] for each in scene.view.data["neighbours"]]
+        scene.checks.append(("the link is seen from the other side", self.ids["key"] in near))
+        return scene
+
+    def pin(self) -> Scene:
+        scene = self._play(
+            "What matters is pinned.",
+            f"lamina pin {self.ids['key'][-8:]}",
+            lambda session: write.pin(session, self.ids["key"]),
+        )
+        scene.checks.append(("the file says so", "pinned: true" in self._file("key").read_text(encoding="utf-8")))
+        return scene
+
+    def forget(self) -> Scene:
+        scene = self._play(
+            "Forgetting is asked for, and takes nothing away for good.",
+            f'lamina forget {self.ids["key"][-8:]} --reason "changed the lock"',
+            lambda session: write.forget(session, self.ids["key"], reason="changed the lock"),
+        )
+        again = self._recall("", "where is the spare key?")
+        scene.checks.append(("recall no longer finds it", self.ids["key"] not in _ids(again)))
+        return scene
+
+    def undo(self) -> Scene:
+        scene = self._play("A slip? Take it back.", "lamina undo", lambda session: write.undo(session))
+        again = self._recall("", "where is the spare key?")
+        scene.checks.append(("recall finds it again", self.ids["key"] in _ids(again)))
+        return scene
+
+    def quarantine(self) -> Scene:
+        file = self.vault / "atoms" / "boiler.md"
+        file.write_text(BROKEN, encoding="utf-8")
+        scene = self._play(
+            "A file that cannot be read is set aside, its bytes untouched, and everything else goes on.",
+            "lamina doctor",
+            lambda session: upkeep.doctor(session),
+        )
+        scene.checks += [
+            ("doctor names the file", [each["path"] for each in scene.view.data["problems"]] == ["atoms/boiler.md"]),
+            ("not a byte of it was changed", file.read_text(encoding="utf-8") == BROKEN),
+        ]
+        return scene
+
+    def repair(self) -> Scene:
+        file = self.vault / "atoms" / "boiler.md"
+        file.write_text(BROKEN.replace("[never closed", "boiler"), encoding="utf-8")
+        scene = self._recall(
+            "Mend the line, and the file counts.",
+            "when is the boiler serviced?",
+            before="sed -i 's/\\[never closed/boiler/' atoms/boiler.md",
+        )
+        healthy = self._play("", "", lambda session: upkeep.doctor(session, deep=True))
+        scene.checks += [
+            (
+                "the mended file is found",
+                "serviced every May" in "".join(hit["text"] for hit in scene.view.data["hits"]),
+            ),
+            ("doctor is content, the journal's chain and the index included", healthy.view.data["healthy"]),
+        ]
+        return scene
+
+    def lose_index(self) -> Scene:
+        before = self._recall("", "what tea does Ann drink?").view.data["hits"]
+        for file in (self.vault / ".lamina").glob("index.db*"):
+            file.unlink()
+        scene = self._recall(
+            "Delete the index: it is made anew and answers the same.",
+            "what tea does Ann drink?",
+            before="rm .lamina/index.db*",
+        )
+        scene.checks.append(("the same hits, order and scores", bool(before) and scene.view.data["hits"] == before))
+        return scene
+
+    def lose_everything(self) -> Scene:
+        current = self._current()
+        shutil.rmtree(self.vault / ".lamina")
+        scene = self._play(
+            "Delete all of .lamina/: the current state comes back from the files.",
+            "rm -r .lamina\n$ lamina init .",
+            lambda session: init.init(session, self.vault),
+        )
+        scene.view = View(scene.view.data, scene.view.blocks[:2])
+        scene.checks.append((f"all {len(current)} atoms are there, with status and words", self._current() == current))
+        return scene
+
+    def export(self) -> Scene:
+        place = self.vault.parent / "backup.json"
+        scene = self._play(
+            "Everything leaves in one file that needs no lamina.",
+            "lamina export backup.json",
+            lambda session: upkeep.export(session, place),
+        )
+        scene.checks.append(("every atom is in it", all(id_ in place.read_text("utf-8") for id_ in self._current())))
+        return scene
+
+    def stats(self) -> Scene:
+        scene = self._play("How it stands.", "lamina stats", lambda session: upkeep.stats(session))
+        scene.checks.append(("it counts every atom", scene.view.data["atoms"] == len(self._current())))
+        return scene
+
+    def _play(self, title: str, command: str, act: Callable[[Session], View]) -> Scene:
+        began = time.monotonic()
+        with Stage(self.vault) as session:
+            view = act(session)
+        return Scene(title, command, view, seconds=time.monotonic() - began)
+
+    def _recall(self, title: str, question: str, before: str = "") -> Scene:
+        command = f'lamina recall "{question}"'
+        return self._play(
+            title, f"{before}\n$ {command}" if before else command, lambda session: read.recall(session, question, k=3)
+        )
+
+    def _current(self) -> dict[str, tuple[str, str]]:
+        listed = self._play("", "", lambda session: read.list_(session, everything=True, limit=1000)).view.data["atoms"]
+        return {each["id"]: (each["status"], each["content"]) for each in listed}
+
+    def _file(self, name: str) -> Path:
+        view = self._play("", "", lambda session: read.get(session, self.ids[name])).view
+        return self.vault / str(view.data["path"])
+
+    def _relative(self, file: Path) -> str:
+        return str(file.relative_to(self.vault))
+
+    def _holds(self, file: Path, *parts: str) -> bool:
+        text = file.read_text(encoding="utf-8")
+        return all(part in text for part in parts)
+
+
+class Stage(Session):
+    """A session on the tour's own vault, whatever the user's settings say."""
+
+    def __init__(self, vault: Path) -> None:
+        super().__init__(Choice(vault, Way.NEAREST), Output(), scope="org:local", may_make=True, quiet=True)
+
+    def shell(self, *words: str) -> str:
+        return shlex.join(["lamina", *words])
+
+
+def _ids(scene: Scene) -> list[Json]:
+    return [hit["id"] for hit in scene.view.data["hits"]]

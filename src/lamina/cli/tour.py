@@ -1,0 +1,108 @@
+"""`lamina tour`: a throw-away vault, and the story of what lamina does with real results."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lamina.cli.command import command
+from lamina.cli.exits import ERROR
+from lamina.cli.next_steps import three, told
+from lamina.cli.output import Block, Json, Line, View
+from lamina.cli.session import Session
+from lamina.errors import LaminaError
+
+if TYPE_CHECKING:
+    from lamina.cli.story import Scene
+
+app = typer.Typer()
+
+
+@command(app, "tour", panel="Start", example="lamina tour --keep")
+def tour(
+    session: Session,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the tour's folder to look around in.")] = False,
+    pause: Annotated[float, typer.Option(help="Seconds to wait after each step.", min=0, max=60)] = 0.0,
+) -> View:
+    """See in a minute, on a throw-away vault, what lamina does; every result is real and every claim checked."""
+    from lamina.cli.story import Story
+
+    folder = Path(tempfile.mkdtemp(prefix="lamina-tour-"))
+    live = not session.output.as_json
+    scenes: list[Scene] = []
+    try:
+        story = Story(folder / "vault")
+        if live:
+            session.output.blocks([Line(f"a throw-away vault in {story.vault}", "dim")])
+        for number, play in enumerate(story.scenes(), 1):
+            scene = _played(play)
+            scenes.append(scene)
+            if live:
+                session.output.blocks(_told(number, scene))
+                time.sleep(pause)
+            if not scene.passed:
+                break
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+    return _ending(session, scenes, story.vault if keep else None)
+
+
+def _played(play: Callable[[], Scene]) -> Scene:
+    """The scene; an error is a claim that failed."""
+    from lamina.cli.story import Scene
+
+    try:
+        return play()
+    except LaminaError as error:
+        return Scene(play.__name__, "", View({}), [(f"it goes without an error: {error}", False)])
+
+
+def _told(number: int, scene: Scene) -> list[Block]:
+    marks: list[Block] = [
+        Line(f"{'✓' if passed else '✗ FAILED:'} {claim}", "green" if passed else "bold red")
+        for claim, passed in scene.checks
+    ]
+    return [
+        Line(),
+        Line(f"{number}. {scene.title}", "bold"),
+        Line(f"$ {scene.command}", "cyan"),
+        *scene.view.blocks,
+        *marks,
+    ]
+
+
+def _ending(session: Session, scenes: list[Scene], kept: Path | None) -> View:
+    passed = all(scene.passed for scene in scenes)
+    steps: list[Json] = [
+        {
+            "step": number,
+            "title": scene.title,
+            "command": scene.command.replace("\n$ ", "\n"),
+            "seconds": round(scene.seconds, 3),
+            "checks": [{"claim": claim, "passed": good} for claim, good in scene.checks],
+            "result": scene.view.data,
+        }
+        for number, scene in enumerate(scenes, 1)
+    ]
+    _, *following = three(session, None)
+    following.append((session.shell("try"), "type a sentence, see what it becomes"))
+    data = {
+        "passed": passed,
+        "vault": str(kept) if kept else None,
+        "steps": steps,
+        "next": [each for each, _ in following],
+    }
+    claims = sum(len(scene.checks) for scene in scenes)
+    summary = f"{claims} claims, all of them true" if passed else "some claims failed; please report it"
+    blocks: list[Block] = [Line(), Line(summary, "bold green" if passed else "bold red")]
+    if kept:
+        blocks.append(Line(f"the vault is kept in {kept}"))
+    blocks += told(following)
+    return View(data, tuple(blocks), 0 if passed else ERROR)

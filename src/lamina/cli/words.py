@@ -1,0 +1,75 @@
+"""Words that come in: from an argument, a file or a pipe, plain or as JSON turns."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from lamina.cli.output import Json
+from lamina.errors import InvalidInput, NotFound
+from lamina.text.times import parse_time
+
+_FILE_NAME = re.compile(r"\S+\.(?:md|txt|json|jsonl|log|csv|html)|\S*/\S+\.\w+")
+
+
+class NoFile(NotFound):
+    """What looks like the name of a file is none."""
+
+
+def words_from(given: str | None) -> tuple[str, str | None]:
+    """The words, and the name of the file they came from; without an argument, or with `-`, from a pipe."""
+    if given is None or given == "-":
+        if given is None and sys.stdin.isatty():
+            raise InvalidInput("give the words, a file, or `-` for what a pipe brings")
+        return _decoded(sys.stdin.buffer.read(), "stdin"), None
+    file = Path(given).expanduser()
+    if _is_file(file):
+        return _decoded(file.read_bytes(), given), file.name
+    if _FILE_NAME.fullmatch(given):
+        raise NoFile(f"there is no file {given}")
+    return given, None
+
+
+def turns_from(text: str) -> list[dict[str, Json]]:
+    """Turns {speaker|role, content, at}: one JSON list, or one JSON object a line."""
+    if text.lstrip().startswith("["):
+        found = _loaded(text, "the list of turns")
+    else:
+        found = [_loaded(line, f"line {n}") for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise InvalidInput('turns are objects like {"speaker": "Ann", "content": "Hello.", "at": "2026-11-15T09:00Z"}')
+    return found
+
+
+def moment(text: str | None, *, end: bool = False) -> datetime | None:
+    """A moment as the files write it: ISO 8601, without a zone UTC; a bare date as an end means through that day."""
+    if text is None:
+        return None
+    try:
+        return parse_time(text, end=end)
+    except ValueError as error:
+        raise InvalidInput(f"{text!r} is no time; write 2026-11-15 or 2026-11-15T09:00Z") from error
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _decoded(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{name} is not UTF-8 text (byte {error.start})") from error
+
+
+def _loaded(text: str, name: str) -> Json:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InvalidInput(f"{name} is not JSON: {error}") from error

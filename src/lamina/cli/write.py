@@ -1,0 +1,255 @@
+"""The commands that change what is remembered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lamina.atom.identity import is_atom_id
+from lamina.cli.command import command
+from lamina.cli.output import Json, View
+from lamina.cli.receipts import change_view, receipt_view, undone_view
+from lamina.cli.session import Session
+from lamina.cli.words import moment, turns_from, words_from
+from lamina.errors import NotFound
+
+if TYPE_CHECKING:
+    from lamina.memory import Memory
+
+app = typer.Typer()
+PANEL = "Write"
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="An atom's id, or its ending.", show_default=False)]
+Reason = Annotated[str, typer.Option("--reason", help="Why; kept in the journal.")]
+Kind = Annotated[str | None, typer.Option(help="fact, preference, decision, event, … (default fact).")]
+Subject = Annotated[str | None, typer.Option(help="What it is about; with --attribute it fills a claim.")]
+Attribute = Annotated[str | None, typer.Option(help="Which property of the subject.")]
+Value = Annotated[str | None, typer.Option(help="The property's value.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be given again.")]
+Entities = Annotated[
+    list[str] | None, typer.Option("--entity", help="Somebody or something named; may be given again.")
+]
+ValidFrom = Annotated[str | None, typer.Option(help="True from this moment on (ISO 8601, UTC).")]
+ValidUntil = Annotated[str | None, typer.Option(help="True until then; a bare date: through that day.")]
+ExpiresAt = Annotated[str | None, typer.Option(help="Of no use after this moment.")]
+Confidence = Annotated[float | None, typer.Option(help="How sure, 0 to 1.")]
+Importance = Annotated[float | None, typer.Option(help="How important, 0 to 1.")]
+Durability = Annotated[str | None, typer.Option(help="How fast it fades: core, standard or ephemeral.")]
+MemoryType = Annotated[str | None, typer.Option(help="fact, procedure or narrative.")]
+Origin = Annotated[str | None, typer.Option(help="Where it comes from: human, agent, document, web, …")]
+SessionId = Annotated[str | None, typer.Option("--session", help="The session it belongs to.")]
+SourceId = Annotated[str | None, typer.Option("--source", help="The source it came from.")]
+At = Annotated[str | None, typer.Option("--at", help="When it was said (ISO 8601, without a zone UTC); default now.")]
+Key = Annotated[str | None, typer.Option(help="A name for this request: the same key again does nothing twice.")]
+Private = Annotated[bool, typer.Option("--private", help="Keep it in the agent's own scope.")]
+
+
+@command(
+    app,
+    "capture",
+    panel=PANEL,
+    changes=True,
+    may_make=True,
+    example='lamina capture notes.md  ·  lamina capture --session call --speaker Ann "Remember that I fly on Friday."',
+)
+def capture(
+    session: Session,
+    words: Annotated[
+        str | None, typer.Argument(help="The words, a file, or - for stdin.", metavar="[WORDS|FILE|-]")
+    ] = None,
+    session_id: SessionId = None,
+    source_id: SourceId = None,
+    at: At = None,
+    speaker: Annotated[str | None, typer.Option(help="Who said it.")] = None,
+    turns: Annotated[
+        bool, typer.Option("--turns", "--jsonl", help="The words are JSON turns {speaker|role, content, at}.")
+    ] = False,
+    origin: Origin = None,
+    private: Private = False,
+    key: Key = None,
+) -> View:
+    """Keep words as they were said, and remember every sentence that asks for it ("Remember that…")."""
+    text, file = words_from(words)
+    said: str | list[dict[str, Json]] = text
+    if turns:
+        said = turns_from(text)
+    elif speaker:
+        said = [{"speaker": speaker, "content": text}]
+    with session.changing() as memory:
+        receipt = memory.capture(
+            said, session_id=session_id, source_id=source_id or file, observed_at=moment(at), origin=origin,
+            private=private, key=key,
+        )  # fmt: skip
+        return receipt_view(session, memory, receipt)
+
+
+@command(
+    app,
+    "remember",
+    panel=PANEL,
+    changes=True,
+    may_make=True,
+    example='lamina remember "Prefers light roast." --kind preference --subject coffee',
+)
+def remember(
+    session: Session,
+    content: Annotated[str, typer.Argument(help="The statement, or - for stdin.", show_default=False)],
+    kind: Kind = None,
+    subject: Subject = None,
+    attribute: Attribute = None,
+    value: Value = None,
+    tags: Tags = None,
+    entities: Entities = None,
+    valid_from: ValidFrom = None,
+    valid_until: ValidUntil = None,
+    expires_at: ExpiresAt = None,
+    at: At = None,
+    pinned: Annotated[bool, typer.Option("--pinned", help="Never forgotten or merged by maintenance.")] = False,
+    confidence: Confidence = None,
+    importance: Importance = None,
+    durability: Durability = None,
+    memory_type: MemoryType = None,
+    session_id: SessionId = None,
+    source_id: SourceId = None,
+    origin: Origin = None,
+    reason: Annotated[str | None, typer.Option(help="Why; kept in the journal.")] = None,
+    private: Private = False,
+    key: Key = None,
+) -> View:
+    """Remember one statement; an older value of the same claim is superseded, not overwritten."""
+    text = words_from("-")[0] if content == "-" else content
+    fields = _given(
+        kind=kind, subject=subject, attribute=attribute, value=value, tags=tags or None, entities=entities or None,
+        valid_from=moment(valid_from), valid_until=moment(valid_until, end=True),
+        expires_at=moment(expires_at, end=True), observed_at=moment(at), pinned=pinned or None, confidence=confidence,
+        importance=importance, durability=durability, memory_type=memory_type, session_id=session_id,
+        source_id=source_id, origin=origin, reason=reason, key=key,
+    )  # fmt: skip
+    with session.changing() as memory:
+        return receipt_view(session, memory, memory.remember(text, private=private, **fields))
+
+
+@command(
+    app,
+    "revise",
+    panel=PANEL,
+    changes=True,
+    example='lamina revise 8qj1hjz0 "Prefers green tea." --reason "changed her mind"',
+)
+def revise(
+    session: Session,
+    id: Id,
+    content: Annotated[
+        str | None, typer.Argument(help="The new words; left out, they stay.", show_default=False)
+    ] = None,
+    reason: Reason = "revised",
+    kind: Kind = None,
+    subject: Subject = None,
+    attribute: Attribute = None,
+    value: Value = None,
+    tags: Tags = None,
+    entities: Entities = None,
+    valid_from: ValidFrom = None,
+    valid_until: ValidUntil = None,
+    expires_at: ExpiresAt = None,
+    confidence: Confidence = None,
+    importance: Importance = None,
+    durability: Durability = None,
+    memory_type: MemoryType = None,
+) -> View:
+    """Write a new version of an atom; the old one stays in its history."""
+    fields = _given(
+        kind=kind, subject=subject, attribute=attribute, value=value, tags=tags or None, entities=entities or None,
+        valid_from=moment(valid_from), valid_until=moment(valid_until, end=True),
+        expires_at=moment(expires_at, end=True), confidence=confidence, importance=importance, durability=durability,
+        memory_type=memory_type,
+    )  # fmt: skip
+    with session.changing() as memory:
+        before = memory.get(id)
+        return change_view(session, memory, before, memory.revise(before.id, content, reason=reason, **fields), reason)
+
+
+@command(
+    app,
+    "status",
+    panel=PANEL,
+    changes=True,
+    example='lamina status 8qj1hjz0 challenged --reason "the invoice says otherwise"',
+)
+def status(
+    session: Session,
+    id: Id,
+    status: Annotated[str, typer.Argument(help="active, challenged, archived, invalidated, …", show_default=False)],
+    reason: Annotated[str, typer.Option("--reason", help="Why; kept in the journal.", show_default=False)],
+) -> View:
+    """Move an atom to another status; back from an ended one it is a restore."""
+    with session.changing() as memory:
+        before = memory.get(id)
+        return change_view(session, memory, before, memory.update_status(before.id, status, reason), reason)
+
+
+@command(app, "forget", panel=PANEL, changes=True, example='lamina forget 8qj1hjz0 --reason "no longer true"')
+def forget(session: Session, id: Id, reason: Reason = "asked to forget") -> View:
+    """Forget an atom: recall no longer finds it; its text and history are kept."""
+    with session.changing() as memory:
+        before = memory.get(id)
+        return change_view(session, memory, before, memory.forget(before.id, reason), reason)
+
+
+@command(app, "pin", panel=PANEL, changes=True, example="lamina pin 8qj1hjz0")
+def pin(session: Session, id: Id) -> View:
+    """Keep maintenance from forgetting, merging or archiving an atom."""
+    with session.changing() as memory:
+        before = memory.get(id)
+        return change_view(session, memory, before, memory.pin(before.id), "pinned")
+
+
+@command(app, "unpin", panel=PANEL, changes=True, example="lamina unpin 8qj1hjz0")
+def unpin(session: Session, id: Id) -> View:
+    """Let maintenance treat an atom as any other."""
+    with session.changing() as memory:
+        before = memory.get(id)
+        return change_view(session, memory, before, memory.unpin(before.id), "unpinned")
+
+
+@command(app, "relate", panel=PANEL, changes=True, example="lamina relate 8qj1hjz0 depends_on 1hjz0z1a")
+def relate(
+    session: Session,
+    id: Id,
+    relation: Annotated[str, typer.Argument(help="supports, contradicts, depends_on, part_of, …", show_default=False)],
+    other: Annotated[str, typer.Argument(metavar="ID", help="The other atom.", show_default=False)],
+    confidence: Annotated[float, typer.Option(help="How strong the link is, 0 to 1.")] = 1.0,
+) -> View:
+    """Link one atom to another; the same link again takes the new confidence."""
+    with session.changing() as memory:
+        before = memory.get(id)
+        after = memory.relate(before.id, relation, other, confidence)
+        return change_view(session, memory, before, after, f"{relation} {after.relations[-1].target}")
+
+
+@command(app, "undo", panel=PANEL, changes=True, example="lamina undo  ·  lamina undo 01m7gmcnz2sbr5zw6dghygmg6w")
+def undo(
+    session: Session,
+    commit: Annotated[
+        str | None, typer.Argument(help="A commit's id, or its ending; default the last.", show_default=False)
+    ] = None,
+    cascade: Annotated[bool, typer.Option("--cascade", help="Undo what was built on it, too.")] = False,
+) -> View:
+    """Undo a commit, by default the last one; every atom it touched is again as it was."""
+    with session.changing() as memory:
+        return undone_view(session, memory, memory.undo(commit and _commit_named(memory, commit), cascade=cascade))
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _commit_named(memory: Memory, name: str) -> str:
+    """The id of the commit that is meant by its ending."""
+    if is_atom_id(name) or len(name) < 4:
+        return name
+    found = [entry.id for entry in memory.journal() if entry.id.endswith(name)]
+    if len(found) > 1:
+        raise NotFound(f"{len(found)} commits end in {name!r}; give more of the id")
+    return found[0] if found else name

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from terminal import Cli, Ran
+from typer.testing import CliRunner
+
+from lamina.cli.app import app
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A user with nothing but a home and a place to work in."""
+    user, here = tmp_path / "user", tmp_path / "here"
+    user.mkdir()
+    here.mkdir()
+    monkeypatch.setenv("HOME", str(user))
+    for name in ("LAMINA_VAULT", "LAMINA_SCOPE", "FORCE_COLOR", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(here)
+    yield user
+
+
+@pytest.fixture
+def cli(home: Path) -> Cli:
+    """Runs a command in this process; an exception that is no exit is a failure of the test."""
+
+    def run(*words: str, stdin: str | bytes | None = None) -> Ran:
+        result = CliRunner().invoke(app, list(words), input=stdin, catch_exceptions=False)
+        return Ran(result.exit_code, result.stdout, result.stderr)
+
+    return run
+
+
+@pytest.fixture
+def vault(home: Path) -> Path:
+    """Where the vault is when nobody says otherwise."""
+    return home / "lamina"
+
+
+@pytest.fixture
+def coffee(cli: Cli) -> str:
+    """The id of an atom that is there already."""
+    ran = cli("remember", "Ann prefers light roast coffee.", "--kind", "preference", "--subject", "Ann", "--json")
+    return str(ran.data["outcomes"][0]["atom"]["id"])

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from terminal import Cli
+
+import lamina
+from lamina.atom.status import INCLUDE
+from lamina.cli.app import app
+from lamina.cli.reference import render
+from lamina.recall.understand import MODES
+
+GROUP: Any = typer.main.get_command(app)
+PROMISED = [
+    "init", "tour", "try", "capture", "remember", "revise", "status", "forget", "pin", "unpin", "relate", "undo",
+    "recall", "get", "list", "history", "neighbours", "journal", "diff", "sync", "rebuild", "doctor", "stats", "export",
+    "bench",
+]  # fmt: skip
+UNCHANGING = {"tour", "try", "recall", "get", "list", "history", "neighbours", "journal", "diff", "rebuild", "doctor",
+              "stats", "bench"}  # fmt: skip
+
+
+def test_the_reference_is_written_from_the_help() -> None:
+    page = Path(__file__).parents[2] / "docs" / "cli.md"
+    assert page.read_text(encoding="utf-8") == render(), "run `python -m lamina.cli.reference > docs/cli.md`"
+
+
+def test_every_promised_command_is_there_and_no_other() -> None:
+    assert list(GROUP.commands) == PROMISED
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_every_command_has_a_sentence_an_example_and_help_for_every_option(cli: Cli, name: str) -> None:
+    command = GROUP.commands[name]
+    assert command.help.strip().endswith(".")
+    assert command.epilog.startswith("Example: ")
+    assert f"lamina {name}" in command.epilog
+    assert all(param.help for param in command.params)
+    if name != "bench":
+        assert {"--vault", "--scope", "--json"} <= {opt for param in command.params for opt in param.opts}
+        assert cli(name, "--help").code == 0
+
+
+@pytest.mark.parametrize("name", [name for name in PROMISED if name not in UNCHANGING])
+def test_whatever_changes_things_has_a_dry_run(name: str) -> None:
+    assert "--dry-run" in {opt for param in GROUP.commands[name].params for opt in param.opts}
+
+
+def test_the_help_names_every_choice_of_recall() -> None:
+    told = {param.name: param.help for param in GROUP.commands["recall"].params}
+    assert all(mode in told["mode"] for mode in MODES)
+    assert all(name in told["include"] for name in INCLUDE)
+
+
+def test_an_unknown_command_is_a_usage_error(cli: Cli) -> None:
+    assert cli("remembr", "x").code == 2
+
+
+def test_every_public_name_can_be_fetched() -> None:
+    assert [name for name in lamina.__all__ if not hasattr(lamina, name)] == []
+    with pytest.raises(AttributeError, match="nonsense"):
+        lamina.nonsense  # type: ignore[attr-defined] # noqa: B018

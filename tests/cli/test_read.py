@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from terminal import Cli
+
+READING = [
+    ("recall", "x"), ("get", "abcd"), ("list",), ("history", "abcd"), ("neighbours", "abcd"), ("journal",), ("diff",),
+    ("stats",), ("doctor",), ("sync",), ("rebuild",), ("export",), ("undo",), ("forget", "abcd"), ("pin", "abcd"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", READING)
+def test_a_command_that_reads_makes_no_vault_and_says_what_to_do(cli: Cli, vault: Path, words: tuple[str, ...]) -> None:
+    ran = cli(*words)
+    assert ran.code == 3
+    assert ran.out == ""
+    assert "lamina init" in ran.err
+    assert not vault.exists()
+
+
+def test_every_hit_shows_rank_score_words_date_file_and_why(cli: Cli, coffee: str, vault: Path) -> None:
+    first, second, third = cli("recall", "which coffee?").out.splitlines()
+    assert first.startswith("1. 0.0")
+    assert first.endswith("Ann prefers light roast coffee.")
+    day, kind, ending, file = (part.strip() for part in second.split("·"))
+    assert (len(day), kind) == (10, "preference")
+    assert coffee.endswith(ending)
+    assert (vault / file).is_file()
+    assert third.startswith("   why: matches “coffee”")
+
+
+def test_the_parts_of_an_explained_score_multiply_back(cli: Cli, coffee: str) -> None:
+    (hit,) = cli("recall", "light coffee", "-k", "1", "--json").data["hits"]
+    assert hit["relevance"] == pytest.approx(sum(hit["terms"].values()))
+    assert hit["terms"]["text"] == pytest.approx(sum(hit["words"].values()))
+    weights = 1.0
+    for weight in hit["weights"].values():
+        weights *= weight
+    assert hit["score"] == pytest.approx(hit["relevance"] * weights)
+    told = cli("recall", "light coffee", "--explain").out
+    assert all(part in told for part in ("word “coffee”", "term text", "weight status", "relevance"))
+
+
+def test_recall_prints_context_for_an_agent(cli: Cli, coffee: str) -> None:
+    told = cli("recall", "coffee", "--context", "--budget", "500").out
+    assert told.startswith("<memories>\n## profile\n")
+    assert coffee in told
+    assert (
+        cli("recall", "coffee", "--context", "--json").data["context"] + "\n"
+        == cli("recall", "coffee", "--context").out
+    )
+
+
+def test_recall_searches_what_it_is_asked_to(cli: Cli, coffee: str) -> None:
+    cli("forget", coffee)
+    assert "tombstoned" in cli("recall", "coffee", "--include", "history").out
+    assert cli("recall", "coffee", "--include", "nonsense").code == 2
+    assert cli("recall", "coffee", "--mode", "nonsense").code == 2
+    assert cli("recall", "coffee", "-k", "0").code == 2
+    assert cli("recall", " ").code == 2
+    assert cli("recall", "coffee", "--mode", "facts_only", "--json").data["hits"] == []
+
+
+def test_an_edit_of_the_file_counts_at_once(cli: Cli, coffee: str, vault: Path) -> None:
+    file = vault / cli("get", coffee, "--json").data["path"]
+    file.write_text(file.read_text(encoding="utf-8").replace("light roast coffee", "mint tea"), encoding="utf-8")
+    assert "mint tea" in cli("recall", "tea").out
+
+
+def test_get_shows_the_atom_by_its_ending_and_misses_politely(cli: Cli, coffee: str) -> None:
+    shown = cli("get", coffee[-6:]).out
+    assert shown.startswith("Ann prefers light roast coffee.\n")
+    assert "ann::preference" in shown
+    assert cli("get", coffee[-6:], "--json").data["id"] == coffee
+    missed = cli("get", "zzzz")
+    assert (missed.code, missed.out) == (3, "")
+    assert missed.err.startswith("error: no atom 'zzzz'\nhint: ")
+
+
+def test_list_filters_and_tells_of_more(cli: Cli, coffee: str) -> None:
+    for number in range(3):
+        cli("remember", f"Fact number {number}.", "--session", "s", "--subject", "numbers")
+    assert len(cli("list", "--json").data["atoms"]) == 4
+    assert [each["id"] for each in cli("list", "--kind", "preference", "--json").data["atoms"]] == [coffee]
+    assert len(cli("list", "--subject", "Numbers", "--session", "s", "--json").data["atoms"]) == 3
+    some = cli("list", "--limit", "2", "--json").data
+    assert (len(some["atoms"]), some["more"]) == (2, True)
+    assert "--offset 2" in cli("list", "--limit", "2").out
+    cli("forget", coffee)
+    assert coffee[-8:] not in cli("list").out
+    assert coffee[-8:] in cli("list", "--all").out
+    assert coffee[-8:] in cli("list", "--status", "tombstoned").out
+    assert cli("list", "--status", "nonsense").code == 2
+    assert cli("list", "--memory-type", "nonsense").code == 2
+
+
+def test_history_tells_transitions_and_versions(cli: Cli, coffee: str) -> None:
+    cli("forget", coffee, "--reason", "moved away")
+    told = cli("history", coffee)
+    assert "born → active" in told.out
+    assert "active → tombstoned" in told.out
+    assert "moved away" in told.out
+    data = cli("history", coffee, "--json").data
+    assert [each["new"] for each in data["transitions"]] == ["active", "tombstoned"]
+
+
+def test_the_journal_tells_who_changed_what_and_why(cli: Cli, coffee: str) -> None:
+    cli("pin", coffee)
+    assert [each["verb"] for each in cli("journal", "--json").data["entries"]] == ["remember", "pin"]
+    assert [each["verb"] for each in cli("journal", "--limit", "1", "--json").data["entries"]] == ["pin"]
+    assert [each["seq"] for each in cli("journal", "--since", "1", "--json").data["entries"]] == [2]
+    assert len(cli("journal", "--since", "1h").out.splitlines()) == 3
+    assert cli("journal", "--since", "2999-01-01").out == "no commits\n"
+    assert cli("journal", "--since", "soon").code == 2
+
+
+def test_diff_groups_what_was_learnt_changed_doubted_and_forgotten(cli: Cli, coffee: str) -> None:
+    since = cli("remember", "The bin is blue.", "--json")
+    bin_ = since.data["outcomes"][0]["atom"]["id"]
+    gone = cli("remember", "The lamp is old.", "--json").data["outcomes"][0]["atom"]["id"]
+    cli("revise", coffee, "Ann prefers tea.", "--reason", "asked her")
+    cli("status", bin_, "challenged", "--reason", "looks green")
+    cli("forget", gone, "--reason", "sold")
+    cli("remember", "Ann is tall.")
+    cli("remember", "A slip.")
+    cli("undo")
+    data = cli("diff", "--since", "1h", "--json").data
+    told = {
+        name: [each["atom"]["content"] for each in data[name]] for name in ("learnt", "changed", "doubted", "forgotten")
+    }
+    assert told == {
+        "learnt": ["Ann prefers tea.", "Ann is tall."],
+        "changed": [],
+        "doubted": ["The bin is blue."],
+        "forgotten": ["The lamp is old."],
+    }
+    assert "doubted (1)\n" in cli("diff").out
+
+
+def test_diff_shows_what_was_said_before(cli: Cli, vault: Path) -> None:
+    cli("remember", "Ann drinks coffee.", "--at", "2026-01-01")
+    cli("sync")
+    assert cli("diff", "--since", "2999-01-01").out.startswith("nothing changed since 2999-01-01")
+    assert cli("diff", "--since", "soon").code == 2
+
+
+def test_options_stand_before_or_after_the_command(cli: Cli, tmp_path: Path) -> None:
+    place = str(tmp_path / "elsewhere")
+    assert cli("--vault", place, "remember", "The bin is blue.").code == 0
+    before, after = cli("--vault", place, "--json", "list"), cli("list", "--vault", place, "--json")
+    assert before.out == after.out
+    assert len(after.data["atoms"]) == 1
+    assert f"--vault {place}" in cli("remember", "The bin is red.", "--vault", place).out
+
+
+def test_the_environment_and_the_nearest_folder_choose_a_vault(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAMINA_VAULT", str(tmp_path / "env"))
+    cli("remember", "The bin is blue.")
+    monkeypatch.delenv("LAMINA_VAULT")
+    assert cli("list").code == 3
+    monkeypatch.chdir(tmp_path / "env" / "atoms")
+    assert "blue" in cli("list").out
+
+
+def test_an_error_asked_for_in_json_is_json_on_stderr(cli: Cli, coffee: str) -> None:
+    import json
+
+    ran = cli("get", "zzzz", "--json")
+    assert (ran.code, ran.out) == (3, "")
+    error = json.loads(ran.err)["error"]
+    assert (error["type"], error["message"]) == ("NotFound", "no atom 'zzzz'")
+    assert error["hint"]

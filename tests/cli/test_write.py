@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from terminal import Cli
+
+
+def test_the_first_write_makes_the_vault_and_says_so(cli: Cli, vault: Path) -> None:
+    ran = cli("remember", "The bin is emptied on Monday.")
+    assert ran.code == 0
+    assert f"made a vault in {vault}" in ran.err
+    assert (vault / ".lamina" / "vault.toml").is_file()
+    assert "made a vault" not in cli("remember", "The bin is blue.").err
+
+
+def test_every_write_prints_its_file_and_how_to_undo_it(cli: Cli, vault: Path) -> None:
+    lines = cli("remember", "The bin is emptied on Monday.").out.splitlines()
+    file = next(line.split()[-1] for line in lines if line.strip().startswith("file"))
+    assert (vault / file).read_text(encoding="utf-8").endswith("The bin is emptied on Monday.\n")
+    undo = next(line for line in lines if line.startswith("undo: "))
+    words = undo.removeprefix("undo: lamina ").split()
+    assert cli(*words).code == 0
+    assert cli("list").out == "no such atoms\n"
+
+
+def test_remember_takes_every_useful_field(cli: Cli) -> None:
+    ran = cli(
+        "remember", "Ann lives in Lisbon.", "--kind", "fact", "--subject", "Ann", "--attribute", "city", "--value",
+        "Lisbon", "--tag", "home", "--tag", "move", "--entity", "Ann", "--valid-from", "2026-05-01", "--valid-until",
+        "2027-05-01", "--expires-at", "2028-01-01", "--at", "2026-05-02T10:00Z", "--pinned", "--confidence", "0.9",
+        "--importance", "0.8", "--durability", "core", "--memory-type", "fact", "--session", "s", "--source", "t",
+        "--origin", "agent", "--reason", "she said so", "--key", "k1", "--json",
+    )  # fmt: skip
+    (outcome,) = ran.data["outcomes"]
+    atom = outcome["atom"]
+    expected = {
+        "subject": "Ann", "attribute": "city", "value": "Lisbon", "tags": ["home", "move"], "entities": ["Ann"],
+        "valid_from": "2026-05-01T00:00:00Z", "valid_until": "2027-05-02T00:00:00Z",
+        "observed_at": "2026-05-02T10:00:00Z", "pinned": True, "confidence": 0.9, "importance": 0.8,
+        "durability": "core", "memory_type": "fact", "session_id": "s", "source_id": "t", "origin": "agent",
+        "claim": "ann::city",
+    }  # fmt: skip
+    assert {name: atom[name] for name in expected} == expected
+    assert cli("journal", "--json").data["entries"][0]["reason"] == "she said so"
+    again = cli("remember", "Whatever.", "--key", "k1", "--json").data
+    assert again["repeated"] is True
+
+
+def test_remember_reads_a_pipe(cli: Cli) -> None:
+    assert "The lamp is in the attic." in cli("remember", "-", stdin="The lamp is in the attic.\n").out
+
+
+def test_a_new_value_supersedes_and_a_repeated_one_changes_nothing(cli: Cli, coffee: str) -> None:
+    words = ("remember", "Ann prefers dark roast coffee.", "--kind", "preference", "--subject", "Ann")
+    assert cli(*words).out.startswith("supersedes: preference")
+    again = cli(*words)
+    assert again.out.startswith("duplicate: ")
+    assert "nothing had to change" in again.out
+    assert cli("get", coffee, "--json").data["status"] == "superseded"
+
+
+def test_capture_keeps_the_words_and_remembers_what_was_asked(cli: Cli, vault: Path) -> None:
+    words = ("capture", "Remember that I fly on Friday.", "--speaker", "Ann", "--session", "call", "--at", "2026-11-01")
+    ran = cli(*words, "--json")
+    kept, asked = ran.data["outcomes"]
+    assert (kept["result"], asked["result"], asked["atom"]["content"]) == ("kept", "new", "I fly on Friday.")
+    text = (vault / kept["atom"]["path"]).read_text(encoding="utf-8")
+    assert "**Ann** 2026-11-01T00:00:00Z\nRemember that I fly on Friday. ^p1" in text
+    shown = cli("get", asked["atom"]["id"][-6:]).out
+    assert "#^p1]]: “I fly on Friday.”" in shown
+
+
+def test_capture_takes_a_file_a_pipe_and_json_turns(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("One.\n\nTwo.\n", encoding="utf-8")
+    from_file = cli("capture", str(tmp_path / "notes.md"), "--json").data["outcomes"][0]["atom"]
+    assert from_file["source_id"] == "notes.md"
+    assert "Two. ^p2" in from_file["content"]
+    assert cli("capture", "-", stdin="Three.").code == 0
+    assert cli("capture", stdin="Four.").code == 0
+    turns = "\n".join(json.dumps({"role": who, "content": f"I am {who}."}) for who in ("user", "assistant"))
+    from_turns = cli("capture", "-", "--jsonl", "--source", "chat", "--json", stdin=turns).data["outcomes"][0]["atom"]
+    assert from_turns["source_id"] == "chat"
+    assert "**assistant**" in from_turns["content"]
+
+
+def test_capture_refuses_what_it_cannot_keep(cli: Cli) -> None:
+    assert cli("capture", "nowhere.md").code == 3
+    assert "pipe them in" in cli("capture", "nowhere.md").err
+    assert cli("capture", "-", stdin=b"\xff\xfe").code == 2
+    assert cli("capture", "-", stdin="").code == 2
+    assert cli("capture", "-", "--turns", stdin="not json").code == 2
+    assert cli("capture", "x", "--at", "noon").code == 2
+    assert cli("capture", "a\0b").code == 2
+
+
+def test_revise_writes_a_new_version(cli: Cli, coffee: str) -> None:
+    ran = cli("revise", coffee[-6:], "Ann prefers tea.", "--reason", "asked her", "--tag", "drink", "--json")
+    assert ran.data["atom"]["content"] == "Ann prefers tea."
+    assert ran.data["atom"]["tags"] == ["drink"]
+    assert cli("revise", coffee, "--importance", "0.9", "--json").data["atom"]["tags"] == ["drink"]
+    versions = cli("history", coffee, "--json").data["versions"]
+    assert [each["revision"] for each in versions] == [1, 2, 3]
+    assert versions[1]["reason"] == "asked her"
+    assert cli("revise", coffee, "--confidence", "7").code == 2
+
+
+def test_status_moves_an_atom_and_the_table_is_obeyed(cli: Cli, coffee: str) -> None:
+    assert cli("status", coffee, "challenged", "--reason", "not sure").out.startswith("challenged: preference")
+    assert cli("status", coffee, "merged", "--reason", "x").code == 4
+    assert cli("status", coffee, "nonsense", "--reason", "x").code == 2
+    assert cli("status", coffee, "active").code == 2
+    assert cli("status", coffee, "active", "--reason", " ").code == 2
+
+
+def test_forget_and_undo(cli: Cli, coffee: str, vault: Path) -> None:
+    ran = cli("forget", coffee, "--reason", "moved", "--json")
+    assert ran.data["atom"]["status"] == "tombstoned"
+    assert (vault / ran.data["atom"]["path"]).is_file()
+    assert cli("recall", "coffee").out == "nothing known\n"
+    assert cli("undo", ran.data["commit"][-8:]).code == 0
+    assert "light roast" in cli("recall", "coffee").out
+
+
+def test_pin_and_unpin(cli: Cli, coffee: str) -> None:
+    assert cli("pin", coffee, "--json").data["atom"]["pinned"] is True
+    again = cli("pin", coffee)
+    assert again.out.startswith("unchanged: ")
+    assert "nothing had to change" in again.out
+    assert "preference *" in cli("list").out
+    assert cli("unpin", coffee, "--json").data["atom"]["pinned"] is False
+
+
+def test_relate_and_neighbours(cli: Cli, coffee: str) -> None:
+    other = cli("remember", "The grinder broke.", "--json").data["outcomes"][0]["atom"]["id"]
+    ran = cli("relate", other, "depends_on", coffee[-8:], "--confidence", "0.5", "--json")
+    assert ran.data["atom"]["relations"] == [{"name": "depends_on", "target": coffee, "confidence": 0.5}]
+    (near,) = cli("neighbours", coffee, "--json").data["neighbours"]
+    assert (near["direction"], near["relation"], near["atom"]["id"]) == ("in", "depends_on", other)
+    assert "depends_on →" in cli("neighbours", other).out
+    assert cli("relate", other, "likes", coffee).code == 2
+    assert cli("relate", other, "supports", other).code == 2
+
+
+def test_undo_is_refused_where_others_built_on_it_and_cascades_on_request(cli: Cli, coffee: str) -> None:
+    commit = cli("journal", "--json").data["entries"][0]["commit"]
+    cli("revise", coffee, "Ann prefers tea.")
+    refused = cli("undo", commit)
+    assert refused.code == 4
+    assert "--cascade" in refused.err
+    assert len(cli("undo", commit, "--cascade", "--json").data["commits"]) == 2
+    assert cli("undo").code == 3
+    assert cli("undo", "01m7gmcnz2sbr5zw6dghygmg6w").code == 3
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("remember", "Ann prefers dark roast coffee.", "--kind", "preference", "--subject", "Ann"),
+        ("capture", "Remember that the tea is green."),
+        ("revise", "ID", "Ann prefers tea."),
+        ("status", "ID", "challenged", "--reason", "x"),
+        ("forget", "ID"),
+        ("pin", "ID"),
+        ("relate", "ID", "supports", "OTHER"),
+        ("undo",),
+        ("undo", "COMMIT", "--cascade"),
+    ],
+)
+def test_a_dry_run_tells_what_would_change_and_changes_nothing(
+    cli: Cli, coffee: str, vault: Path, words: tuple[str, ...]
+) -> None:
+    other = cli("remember", "The grinder broke.", "--json").data
+    named = {"ID": coffee, "OTHER": other["outcomes"][0]["atom"]["id"], "COMMIT": other["commit"]}
+    before = _everything(vault), cli("list", "--all", "--json").out, cli("journal", "--json").out
+    ran = cli(*(named.get(word, word) for word in words), "--dry-run")
+    assert ran.code == 0, ran.err
+    assert "dry run: nothing was changed" in ran.out
+    assert "file" in ran.out
+    assert (_everything(vault), cli("list", "--all", "--json").out, cli("journal", "--json").out) == before
+    assert cli("doctor", "--deep").code == 0
+
+
+def test_a_dry_run_makes_no_vault(cli: Cli, vault: Path) -> None:
+    assert cli("remember", "x y z", "--dry-run").code == 3
+    assert not vault.exists()
+
+
+def test_an_agent_keeps_private_things_to_itself(cli: Cli) -> None:
+    cli("--scope", "org:local:agent:a", "remember", "The secret is blue.", "--private")
+    assert "blue" in cli("recall", "secret", "--scope", "org:local:agent:a").out
+    assert cli("recall", "secret").out == "nothing known\n"
+    assert cli("recall", "secret", "--only", "org:local:agent:b").code == 2
+    assert cli("recall", "secret", "--scope", "nobody").code == 2
+
+
+def _everything(vault: Path) -> dict[str, bytes]:
+    files = (each for each in vault.rglob("*.md") if each.is_file())
+    return {str(each): each.read_bytes() for each in files}

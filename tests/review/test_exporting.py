@@ -1,0 +1,109 @@
+"""Everything a memory may read, in a form that needs no lamina to read."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import lamina
+from lamina import FixedClock, InvalidInput, Memory
+from lamina.atom.record import from_record
+from lamina.vault import layout
+from lamina.vault.codec import read_sheet
+
+NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    clock = FixedClock(NOON)
+    with lamina.open(tmp_path / "vault", clock=clock, watch=False) as opened:
+        first = opened.remember("Ann lives in Oslo 🏔", subject="Ann", attribute="city", tags=["a", "b"]).atom
+        clock.at += timedelta(days=1)
+        opened.remember("Ann lives in Rome", subject="Ann", attribute="city", metadata={"k": "v: w"})
+        opened.capture([{"speaker": "Ann", "content": "---\n^p1\n**Bob**\nRemember that 2+2=4."}], session_id="s")
+        opened.relate(first.id, "supports", opened.list()[0].id, 0.25)
+        opened.forget(opened.remember("wrong").atom.id, "it was wrong")
+        yield opened
+
+
+def test_a_json_export_holds_every_atom_and_its_history(memory: Memory, tmp_path: Path) -> None:
+    place = memory.export(tmp_path / "out.json")
+    told = json.loads(place.read_text(encoding="utf-8"))
+    assert (told["lamina_export"], told["position"], told["exported_at"]) == (
+        1,
+        len(memory.journal()),
+        "2026-11-15T12:00:00Z",
+    )
+    histories = {record["id"]: record.pop("history") for record in told["atoms"]}
+    atoms = [from_record(record) for record in told["atoms"]]
+    assert atoms == sorted(memory.list(status=None, limit=None), key=lambda atom: atom.id)
+    for atom in atoms:
+        versions = memory.history(atom.id).versions
+        assert [each["content"] for each in histories[atom.id]] == [version.atom.content for version in versions]
+        assert [each["reason"] for each in histories[atom.id]] == [version.reason for version in versions]
+        assert [each["status"] for each in histories[atom.id]] == [version.atom.status for version in versions]
+    assert "🏔" in place.read_text(encoding="utf-8")
+
+
+def test_history_can_be_left_out(memory: Memory, tmp_path: Path) -> None:
+    told = json.loads(memory.export(tmp_path / "out.json", history=False).read_text(encoding="utf-8"))
+    assert all("history" not in record for record in told["atoms"])
+
+
+def test_a_markdown_export_parses_back_to_the_same_atoms(memory: Memory, tmp_path: Path) -> None:
+    place = memory.export(tmp_path / "out", format="markdown")
+    files = sorted(path for path in place.rglob("*.md"))
+    atoms = memory.list(status=None, limit=None)
+    assert len(files) == len(atoms)
+    for atom in atoms:
+        sheet = read_sheet((place / layout.path_for(atom)).read_bytes())
+        assert sheet.id == atom.id
+        assert {name: value for name, value in sheet.fields.items() if value != getattr(atom, name)} == {}
+
+
+def test_a_markdown_export_is_a_vault(memory: Memory, tmp_path: Path) -> None:
+    place = memory.export(tmp_path / "out", format="markdown")
+    with lamina.open(place, clock=FixedClock(NOON + timedelta(days=2)), watch=False) as copy:
+        assert copy.doctor().problems == ()
+        assert copy.list(status=None, limit=None) == memory.list(status=None, limit=None)
+
+
+def test_an_export_without_a_place_lies_under_the_vaults_own_folder(memory: Memory) -> None:
+    place = memory.export()
+    assert place.parent == memory.root / ".lamina" / "exports"
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    assert memory.sync().anything is False
+
+
+def test_nothing_that_exists_is_overwritten(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_text("mine")
+    with pytest.raises(InvalidInput, match="exists already; give another name"):
+        memory.export(tmp_path / "mine.json")
+    assert (tmp_path / "mine.json").read_text() == "mine"
+
+
+def test_an_unknown_format_is_refused_with_the_known_ones(memory: Memory, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="choose from json, markdown"):
+        memory.export(tmp_path / "x", format="xml")
+
+
+def test_an_export_holds_only_what_the_caller_may_read(memory: Memory, tmp_path: Path) -> None:
+    with lamina.open(memory.root, "org:local:agent:ann", watch=False) as ann:
+        ann.remember("a private word", private=True)
+    with lamina.open(memory.root, "org:other", watch=False) as other:
+        assert json.loads(other.export(tmp_path / "other.json").read_text())["atoms"] == []
+    assert "private word" not in memory.export(tmp_path / "org.json").read_text()
+    with lamina.open(memory.root, "org:local:agent:ann", watch=False) as ann:
+        assert "private word" in ann.export(tmp_path / "ann.json").read_text()
+
+
+def test_an_export_says_what_the_files_say_now(memory: Memory, tmp_path: Path) -> None:
+    path = memory.root / (memory.path_of(memory.list(kind="fact")[0].id) or "")
+    path.write_text(path.read_text() + "\nand an edit\n")
+    assert "and an edit" in memory.export(tmp_path / "x.json").read_text()

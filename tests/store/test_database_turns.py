@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lamina.store.sqlite.database import Database
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Iterator[Database]:
+    database = Database(tmp_path / "a.db")
+    database.run("CREATE TABLE t(x)")
+    yield database
+    database.close()
+
+
+def test_threads_take_turns_and_never_meet_in_one_transaction(db: Database) -> None:
+    failures: list[Exception] = []
+
+    def write() -> None:
+        try:
+            for _ in range(50):
+                with db.writing(durable=False):
+                    db.run("INSERT INTO t VALUES(1)")
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert db.one("SELECT count(*) FROM t") == (200,)
+
+
+def test_what_is_written_in_a_trial_is_seen_inside_and_gone_afterwards(db: Database) -> None:
+    with db.trial():
+        with db.writing(durable=True):
+            db.run("INSERT INTO t VALUES(1)")
+        assert db.one("SELECT count(*) FROM t") == (1,)
+    assert db.one("SELECT count(*) FROM t") == (0,)
+    with db.writing(durable=True):
+        db.run("INSERT INTO t VALUES(1)")
+    assert db.one("SELECT count(*) FROM t") == (1,)

@@ -1,0 +1,88 @@
+"""A person at their desk: a vault, a clock, and files that are edited with an ordinary editor."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from lamina import Atom, FixedClock, Memory
+from lamina.store.ledger import Problem
+
+
+class Desk:
+    """One vault, opened without a watcher, so that nothing happens behind a test's back."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.clock = FixedClock(datetime(2026, 11, 14, 9, 0, tzinfo=UTC))
+        self._open: list[Memory] = []
+        self.memory = self.open()
+
+    def open(self, scope: str | None = None, **options: Any) -> Memory:
+        self._open.append(Memory(self.root, scope, clock=self.clock, **{"watch": False, **options}))
+        return self._open[-1]
+
+    def reopen(self, **options: Any) -> Memory:
+        self.close()
+        self.tick()
+        self.memory = self.open(**options)
+        return self.memory
+
+    def close(self) -> None:
+        while self._open:
+            self._open.pop().close()
+
+    def tick(self, **time: float) -> None:
+        self.clock.at += timedelta(**(time or {"seconds": 1}))
+
+    def remember(self, content: str, **fields: Any) -> Atom:
+        self.tick()
+        return self.memory.remember(content, **fields).atom
+
+    def file(self, atom: Atom) -> Path:
+        path = self.memory.path_of(atom.id)
+        assert path is not None
+        return self.root / path
+
+    def edit(self, atom: Atom, old: str, new: str) -> Path:
+        """Replace a piece of the atom's file in place, as an editor does."""
+        file = self.file(atom)
+        text = file.read_text(encoding="utf-8")
+        assert old in text
+        file.write_text(text.replace(old, new), encoding="utf-8")
+        return file
+
+    def drop(self, path: str, text: str | bytes) -> Path:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return file
+
+    def move(self, file: Path, path: str) -> Path:
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        return file.replace(self.root / path)
+
+    def found(self, file: Path, memory: Memory | None = None) -> Atom:
+        """The atom that a file became."""
+        row = self.memory._store.ledger.row(file.relative_to(self.root).as_posix())
+        assert row is not None and row.line.atom_id is not None
+        return (memory or self.memory).get(row.line.atom_id)
+
+    def problems(self, kind: str) -> list[Problem]:
+        return [each for each in self.memory.doctor().problems if each.kind == kind]
+
+    def texts(self, question: str, **options: Any) -> list[str]:
+        return [hit.text for hit in self.memory.recall(question, **options).hits]
+
+
+def eventually(happened: Callable[[], bool], seconds: float = 10.0) -> bool:
+    """Whether something comes true before the deadline."""
+    deadline = time.monotonic() + seconds
+    while not happened():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.005)
+    return True

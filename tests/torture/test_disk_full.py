@@ -1,0 +1,127 @@
+"""The disk is full in the middle of things: a clear error, reads go on, nothing is torn or lost, and it recovers."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from harness import (
+    Ack,
+    Tally,
+    ack_of,
+    alone,
+    expect_none,
+    fresh_seed,
+    missing_acks,
+    show,
+    strangers,
+    torn_files,
+    wrong_files,
+)
+from test_kills import write_something
+
+from lamina.errors import Refused, StoreError
+from lamina.memory import Memory
+
+SIZE = 12 << 20
+RESET_AFTER = 10
+MOST_WRITES = 400
+
+
+def test_a_full_disk_loses_nothing_and_is_told_clearly(tmp_path: Path) -> None:
+    if not _can_mount(tmp_path):
+        pytest.skip("a small disk can be mounted only by root")
+    seed = fresh_seed()
+    expect_none(alone(full, 50, seed, tmp_path), seed, at_least=50)
+
+
+def full(count: int, seed: int, folder: Path) -> Tally:
+    """Fill the disk while writing, look, make room, look again; `count` times."""
+    tally, rng = Tally("disk full"), random.Random(seed)
+    with _small_disk(folder / "small") as disk:
+        acks: list[Ack] = []
+        for number in range(count):
+            if number % RESET_AFTER == 0:
+                shutil.rmtree(disk / "vault", ignore_errors=True)
+                acks = []
+            found = _fill_once(disk, rng, number, acks)
+            tally.fail(*(f"fill {number}: {each}" for each in found))
+            tally.runs += 1
+            show("disk full", number + 1, count)
+    return tally
+
+
+def _fill_once(disk: Path, rng: random.Random, number: int, acks: list[Ack]) -> list[str]:
+    root, known = disk / "vault", list[str]()
+    with Memory(root, watch=False) as memory:
+        acks += [ack_of(memory.remember(f"Before fill {number}.").atom)]
+        _leave_only(disk, rng.randrange(300_000))
+        error = _write_until_full(memory, rng, number, known, acks)
+        found = [] if error and "disk" in str(error) else [f"the error does not speak of the disk: {error}"]
+        found += torn_files(root)
+        found += _readable(memory, number)
+        (disk / "filler").unlink()
+        memory.sync()
+        found += missing_acks(memory, acks) + wrong_files(memory) + strangers(memory)
+        acks += [ack_of(memory.remember(f"After fill {number}.").atom)]
+    with Memory(root, watch=False) as memory:
+        found += [*missing_acks(memory, acks), *memory.doctor(deep=True).faults]
+    return found
+
+
+def _write_until_full(
+    memory: Memory, rng: random.Random, number: int, known: list[str], acks: list[Ack]
+) -> Exception | None:
+    for step in range(MOST_WRITES):
+        try:
+            acks += [ack_of(each) for each in write_something(memory, rng, f"{number}-{step}", known)[0]]
+        except Refused:
+            continue
+        except StoreError as error:
+            return error
+        except Exception as error:
+            return AssertionError(f"{type(error).__name__}: {error}")
+    return AssertionError("it was never full")
+
+
+def _readable(memory: Memory, number: int) -> list[str]:
+    try:
+        hits = memory.recall(f"Before fill {number}").hits
+        listed = memory.list(limit=None)
+        memory.get(listed[0].id)
+    except Exception as error:
+        return [f"a read failed: {type(error).__name__}: {error}"]
+    return [] if hits else ["recall found nothing"]
+
+
+def _leave_only(disk: Path, free: int) -> None:
+    with (disk / "filler").open("wb") as filler:
+        space = os.statvfs(disk)
+        left = space.f_bavail * space.f_frsize
+        filler.write(bytes(max(0, left - free)))
+
+
+@contextmanager
+def _small_disk(place: Path) -> Iterator[Path]:
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(place)], check=True)
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def _can_mount(folder: Path) -> bool:
+    if os.geteuid() != 0 or shutil.which("mount") is None:
+        return False
+    try:
+        with _small_disk(folder / "trial"):
+            return True
+    except subprocess.CalledProcessError:
+        return False

@@ -1,0 +1,215 @@
+"""Many processes on one vault: every acknowledged write is there exactly once, nobody waits long, nobody fails."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import random
+import signal
+import time
+from collections import Counter
+from multiprocessing.synchronize import Barrier, Event
+from pathlib import Path
+from typing import Any
+
+from harness import (
+    Ack,
+    Tally,
+    ack_of,
+    alone,
+    everything,
+    expect_none,
+    fresh_seed,
+    journal,
+    missing_acks,
+    show,
+    strangers,
+    wrong_files,
+)
+
+from lamina.atom.atom import Atom
+from lamina.errors import Refused
+from lamina.memory import Memory
+
+WRITERS, READERS = 10, 5
+LONGEST_WAIT = 5.0
+LONGEST_BLOCK = 2.0
+CONTESTED = "the contested claim"
+
+
+def test_ten_writers_and_five_readers_share_a_vault(tmp_path: Path) -> None:
+    seed = fresh_seed()
+    expect_none(processes(100, seed, tmp_path), seed, at_least=900)
+
+
+def test_a_killed_holder_of_a_lock_or_a_transaction_blocks_nobody(tmp_path: Path) -> None:
+    seed = fresh_seed()
+    expect_none(alone(holders, 20, seed, tmp_path), seed, at_least=20)
+
+
+def processes(count: int, seed: int, folder: Path) -> Tally:
+    """Ten writers of `count` commits each and five readers, all let loose at once on a vault that is not there yet."""
+    tally, root = Tally("processes"), folder / "vault"
+    context = multiprocessing.get_context("spawn")
+    start, stop = context.Barrier(WRITERS + READERS + 1), context.Event()
+    writers = [context.Process(target=_write, args=(root, count, seed + n, n, start)) for n in range(WRITERS)]
+    readers = [context.Process(target=_read, args=(root, seed - n - 1, n, start, stop)) for n in range(READERS)]
+    for each in (*writers, *readers):
+        each.start()
+    start.wait(300)
+    began = time.monotonic()
+    for number, each in enumerate(writers):
+        each.join(120 + count)
+        show("processes: writers", number + 1, WRITERS)
+    took = time.monotonic() - began
+    stop.set()
+    for each in readers:
+        each.join(60)
+    for each in (*writers, *readers):
+        if each.exitcode != 0:
+            tally.fail(f"{each.name} ended with {each.exitcode}")
+            each.kill()
+    told = [json.loads(path.read_text()) for path in sorted(folder.glob("vault-*.json"))]
+    _judge(tally, root, told)
+    tally.notes |= {"commits a second": tally.runs / took}
+    return tally
+
+
+def _judge(tally: Tally, root: Path, told: list[dict[str, Any]]) -> None:
+    acks: list[Ack] = [(str(a), int(b), str(c), str(d)) for each in told for a, b, c, d in each["acks"]]
+    commits = [str(commit) for each in told for commit in each["commits"]]
+    tally.runs = len(acks)
+    tally.fail(*(str(error) for each in told for error in each["errors"]))
+    tally.notes["longest wait of a writer"] = max(each["longest"] for each in told if each["writes"])
+    tally.notes["longest wait of a reader"] = max(each["longest"] for each in told if not each["writes"])
+    tally.notes["reads"] = sum(each["done"] for each in told if not each["writes"])
+    if tally.notes["longest wait of a writer"] >= LONGEST_WAIT:
+        tally.fail("a writer waited too long")
+    with Memory(root, watch=False) as memory:
+        tally.fail(*missing_acks(memory, acks))
+        tally.fail(*wrong_files(memory), *strangers(memory), *memory.doctor(deep=True).faults)
+        entries = journal(memory)
+        if [seq for seq, _, _ in entries] != list(range(1, len(entries) + 1)):
+            tally.fail("the journal has gaps or duplicates")
+        if len({commit for _, commit, _ in entries}) != len(entries) or set(commits) - {each[1] for each in entries}:
+            tally.fail("commits are missing or doubled")
+        contents = Counter(each.content for each in everything(memory) if each.content.startswith("Fact "))
+        tally.fail(*(f"{times} times: {content}" for content, times in contents.items() if times > 1))
+        tally.fail(*_rivals(memory))
+
+
+def _rivals(memory: Memory) -> list[str]:
+    active = memory.list(subject=CONTESTED, limit=None)
+    return [f"{len(active)} active values of one claim"] if len(active) > 1 else []
+
+
+def _write(root: Path, count: int, seed: int, number: int, start: Barrier) -> None:
+    rng, longest = random.Random(seed), 0.0
+    acks: list[Ack] = []
+    commits: list[str] = []
+    errors: list[str] = []
+    own: list[str] = []
+    start.wait(300)
+    with Memory(root, watch=False) as memory:
+        for step in range(count):
+            began = time.monotonic()
+            try:
+                atoms, commit = _write_one(memory, rng, f"{number}-{step}", own)
+                acks += [ack_of(each) for each in atoms]
+                commits += [commit] if commit else []
+            except Refused:
+                pass
+            except Exception as error:
+                errors.append(f"writer {number}: {type(error).__name__}: {error}")
+            longest = max(longest, time.monotonic() - began)
+    _tell(root, f"writer-{number}", acks=acks, commits=commits, errors=errors, longest=longest, writes=True, done=count)
+
+
+def _write_one(memory: Memory, rng: random.Random, name: str, own: list[str]) -> tuple[list[Atom], str | None]:
+    dice = rng.random()
+    if dice < 0.55 or not own:
+        receipt = memory.remember(f"Fact {name} is told.")
+        own.append(receipt.atom.id)
+    elif dice < 0.70:
+        receipt = memory.remember(f"The value is {name}.", kind="preference", subject=CONTESTED)
+    elif dice < 0.80:
+        receipt = memory.capture([{"speaker": "A", "content": f"Turn {name}."}], session_id="everybody")
+    elif dice < 0.95:
+        return [memory.revise(rng.choice(own), f"Revised {name}.", reason="torture")], None
+    else:
+        return [memory.pin(rng.choice(own))], None
+    return [each.atom for each in receipt.outcomes], receipt.commit
+
+
+def _read(root: Path, seed: int, number: int, start: Barrier, stop: Event) -> None:
+    rng, longest, done = random.Random(seed), 0.0, 0
+    errors: list[str] = []
+    start.wait(300)
+    with Memory(root, watch=False) as memory:
+        while not stop.is_set():
+            began = time.monotonic()
+            try:
+                memory.recall(f"which fact is {rng.randrange(10)}-{rng.randrange(50)} or the value")
+                some = memory.list(limit=20)
+                if some:
+                    memory.get(rng.choice(some).id)
+                errors += _rivals(memory)
+            except Exception as error:
+                errors.append(f"reader {number}: {type(error).__name__}: {error}")
+            done += 1
+            longest = max(longest, time.monotonic() - began)
+    _tell(root, f"reader-{number}", acks=[], commits=[], errors=errors[:20], longest=longest, writes=False, done=done)
+
+
+def _tell(root: Path, name: str, **told: Any) -> None:
+    root.with_name(f"vault-{name}.json").write_text(json.dumps(told))
+
+
+def holders(count: int, seed: int, folder: Path) -> Tally:
+    """Kill a process while it holds the vault's lock or a write transaction, `count` times; then write."""
+    tally, root, longest = Tally("killed holders"), folder / "vault", 0.0
+    with Memory(root, watch=False) as memory:
+        memory.remember("Before everything.")
+    for number in range(count):
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            _hold(root, number, writer)
+        os.close(writer)
+        if os.read(reader, 4) != b"held":
+            tally.fail(f"kill {number}: the holder failed")
+        os.kill(child, signal.SIGKILL)
+        began = time.monotonic()
+        os.waitpid(child, 0)
+        os.close(reader)
+        with Memory(root, watch=False) as memory:
+            memory.remember(f"After kill {number}.")
+            waited = time.monotonic() - began
+            tally.fail(*strangers(memory), *wrong_files(memory))
+            if len(memory.list(limit=None)) != number + 2:
+                tally.fail(f"kill {number}: atoms are missing or half-written ones are there")
+        longest = max(longest, waited)
+        if waited > LONGEST_BLOCK:
+            tally.fail(f"kill {number}: blocked for {waited:.1f} s")
+        tally.runs += 1
+        show("killed holders", number + 1, count)
+    tally.notes["longest block"] = longest
+    return tally
+
+
+def _hold(root: Path, number: int, pipe: int) -> None:
+    try:
+        with Memory(root, watch=False) as memory:
+            if number % 2:
+                with memory._disk.lock("vault", 5):
+                    os.write(pipe, b"held")
+                    time.sleep(600)
+            else:
+                database = memory._store._history.db
+                with database.writing(durable=True):
+                    database.run("DELETE FROM commits")
+                    os.write(pipe, b"held")
+                    time.sleep(600)
+    finally:
+        os._exit(1)

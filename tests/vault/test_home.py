@@ -1,0 +1,233 @@
+"""A vault's own folder: its marker, its welcome page, and where its databases live."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+
+import lamina
+from lamina import InvalidInput, StoreTooNew
+from lamina.vault import home
+
+
+@pytest.fixture(autouse=True)
+def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    place = tmp_path / "state"
+    monkeypatch.setenv("XDG_STATE_HOME", str(place))
+    return place
+
+
+def test_a_new_vault_has_a_page_that_explains_it_and_keeps_git_out_of_its_databases(tmp_path: Path) -> None:
+    root = tmp_path / "a" / "vault"
+    assert home.establish(root) is True
+    assert (root / "Home.md").read_text().startswith("# Home\n")
+    assert (root / ".gitignore").read_text() == ".lamina/\n"
+    assert (root / "atoms").is_dir()
+    assert (root / "sessions").is_dir()
+    assert home.is_vault(root)
+    assert len(home.vault_id(root)) == 32
+    assert home.establish(root) is False
+
+
+def test_a_vault_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
+    root = tmp_path / "vault"
+    home.establish(root)
+    for path in (root, *root.rglob("*")):
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
+
+
+def test_what_a_person_already_has_is_left_alone(tmp_path: Path) -> None:
+    files = {
+        "Home.md": "my own home",
+        ".gitignore": "*.tmp\n",
+        "notes/a.md": "a note",
+        "atoms.md": "x",
+        "todo.txt": "y",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / ".obsidian").mkdir()
+    times = {name: (tmp_path / name).stat().st_mtime_ns for name in files}
+    with lamina.open(tmp_path, watch=False) as memory:
+        assert memory.created
+        memory.remember("tea")
+        assert [atom.content for atom in memory.list(status=None)] == ["tea"]
+    assert {name: (tmp_path / name).read_text() for name in files} == files
+    assert {name: (tmp_path / name).stat().st_mtime_ns for name in files} == times
+
+
+def test_opening_again_makes_nothing_anew(tmp_path: Path) -> None:
+    root = tmp_path / "vault"
+    home.establish(root)
+    name = home.vault_id(root)
+    (root / "Home.md").unlink()
+    home.establish(root)
+    assert home.vault_id(root) == name
+    assert not (root / "Home.md").exists()
+
+
+def test_a_file_is_no_vault(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(InvalidInput, match="is a file; a vault is a folder"):
+        lamina.open(tmp_path / "file")
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("damage", [b"id = ", b"\xff\xfe", b"[[[", b"id = 'x'\nid = 'y'"])
+def test_a_damaged_marker_is_told_with_what_to_do_and_not_touched(tmp_path: Path, damage: bytes) -> None:
+    with lamina.open(tmp_path, watch=False) as memory:
+        memory.remember("tea")
+    (tmp_path / home.MARKER).write_bytes(damage)
+    with pytest.raises(InvalidInput, match=r"vault\.toml is damaged.*delete it and open the vault again"):
+        lamina.open(tmp_path, watch=False)
+    assert (tmp_path / home.MARKER).read_bytes() == damage
+    (tmp_path / home.MARKER).unlink()
+    with lamina.open(tmp_path, watch=False) as memory:
+        assert [atom.content for atom in memory.list()] == ["tea"]
+        assert memory.doctor(deep=True).healthy
+
+
+@pytest.mark.parametrize("found", ["2", '"1"', "1.5"])
+def test_a_vault_of_a_later_version_is_refused(tmp_path: Path, found: str) -> None:
+    home.establish(tmp_path)
+    (tmp_path / home.MARKER).write_text(f'id = "x"\nformat = {found}\n')
+    with pytest.raises(StoreTooNew, match="upgrade lamina"):
+        lamina.open(tmp_path, watch=False)
+    assert not (tmp_path / ".lamina/history.db").exists()
+
+
+def test_without_a_sync_tool_the_databases_live_beside_the_files(tmp_path: Path) -> None:
+    root = tmp_path / "vault"
+    home.establish(root)
+    assert home.sync_tool(root) is None
+    assert home.state_folder(root, None) == root / ".lamina"
+
+
+TRACES = [
+    (".stfolder", "Syncthing"), (".stignore", "Syncthing"), (".dropbox.cache", "Dropbox"), (".dropbox", "Dropbox"),
+    (".nextcloudsync.log", "Nextcloud"),
+]  # fmt: skip
+FOLDERS = [
+    ("Dropbox", "Dropbox"), ("Mobile Documents/com~apple~CloudDocs", "iCloud"), ("OneDrive", "OneDrive"),
+    ("OneDrive - Contoso", "OneDrive"), ("Google Drive", "Google Drive"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("trace", "tool"), TRACES)
+@pytest.mark.parametrize("above", ["", "notes/deep"])
+def test_a_sync_tool_is_known_by_its_traces_here_or_above(tmp_path: Path, trace: str, tool: str, above: str) -> None:
+    (tmp_path / "synced").mkdir()
+    (tmp_path / "synced" / trace).touch()
+    root = tmp_path / "synced" / above
+    root.mkdir(parents=True, exist_ok=True)
+    assert home.sync_tool(root) == tool
+
+
+@pytest.mark.parametrize(("folder", "tool"), FOLDERS)
+def test_a_sync_tool_is_known_by_the_name_of_its_folder(tmp_path: Path, folder: str, tool: str) -> None:
+    assert home.sync_tool(tmp_path / folder / "notes") == tool
+
+
+@pytest.mark.parametrize("folder", ["dropboxes", "my onedrive notes", "drive", "sync", "icloud"])
+def test_a_name_that_only_resembles_is_no_sync_tool(tmp_path: Path, folder: str) -> None:
+    assert home.sync_tool(tmp_path / folder) is None
+
+
+@pytest.mark.parametrize("folder", ["Syncthing", "Dropbox", "Mobile Documents", "OneDrive - Contoso"])
+def test_in_a_synced_folder_the_databases_live_in_the_users_state_folder(
+    tmp_path: Path, state_home: Path, folder: str
+) -> None:
+    root = tmp_path / folder / "vault"
+    if folder == "Syncthing":
+        (tmp_path / folder / ".stfolder").mkdir(parents=True)
+    with lamina.open(root, watch=False) as memory:
+        memory.remember("tea")
+        assert memory.state == state_home / "lamina" / home.vault_id(root)
+        assert any("owns this folder, so the databases live in" in note for note in memory.doctor().notes)
+        assert stat.S_IMODE(memory.state.stat().st_mode) == 0o700
+    assert list(root.rglob("*.db*")) == []
+    assert (state_home / "lamina" / home.vault_id(root) / "history.db").is_file()
+    with lamina.open(root, watch=False) as memory:
+        assert [hit.text for hit in memory.recall("tea").hits] == ["tea"]
+        assert len(memory.journal()) == 1
+
+
+def test_a_synced_vault_on_another_machine_comes_back_from_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "Dropbox" / "vault"
+    with lamina.open(root, watch=False) as memory:
+        memory.remember("tea", kind="preference", subject="drinks")
+        before = memory.list(status=None)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another machine"))
+    with lamina.open(root, watch=False) as memory:
+        assert memory.list(status=None) == before
+
+
+def test_two_synced_vaults_never_share_a_database(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        with lamina.open(tmp_path / "Dropbox" / name, watch=False) as memory:
+            memory.remember(f"tea of {name}")
+    with lamina.open(tmp_path / "Dropbox" / "one", watch=False) as memory:
+        assert [atom.content for atom in memory.list(status=None)] == ["tea of one"]
+
+
+def test_a_chosen_state_folder_is_used_and_made(tmp_path: Path) -> None:
+    chosen = lamina.Settings(state_dir=tmp_path / "deep" / "state", watch=False)
+    with lamina.open(tmp_path / "vault", settings=chosen) as memory:
+        memory.remember("tea")
+    assert (tmp_path / "deep/state/history.db").is_file()
+    assert list((tmp_path / "vault").rglob("*.db")) == []
+
+
+def test_a_moved_vault_is_still_the_same(tmp_path: Path) -> None:
+    with lamina.open(tmp_path / "here", watch=False) as memory:
+        memory.remember("tea")
+        name = home.vault_id(memory.root)
+    shutil.move(tmp_path / "here", tmp_path / "there")
+    with lamina.open(tmp_path / "there", watch=False) as memory:
+        assert home.vault_id(memory.root) == name
+        assert (len(memory.journal()), len(memory.list())) == (1, 1)
+
+
+# Known gaps of vault/home.py; each mark is to go with its fix.
+
+
+@pytest.mark.xfail(
+    reason="state_folder() forgets the databases already in .lamina/ once a sync tool appears", strict=True
+)
+def test_history_is_not_lost_when_a_sync_tool_takes_over_the_folder_later(tmp_path: Path) -> None:
+    with lamina.open(tmp_path / "vault", watch=False) as memory:
+        atom = memory.remember("green tea").atom
+        memory.revise(atom.id, "black tea", reason="r")
+    (tmp_path / "vault/.stfolder").mkdir()
+    with lamina.open(tmp_path / "vault", watch=False) as memory:
+        assert len(memory.history(atom.id).versions) == 2
+
+
+@pytest.mark.xfail(reason="vault_id() takes any text, so vaults with an empty id share one state folder", strict=True)
+@pytest.mark.parametrize("text", ["", "format = 1\n", 'id = ""\n', 'id = "../../elsewhere"\n', "id = 7\n"])
+def test_a_marker_without_a_proper_id_is_damaged(tmp_path: Path, text: str) -> None:
+    root = tmp_path / "Dropbox" / "vault"
+    home.establish(root)
+    (root / home.MARKER).write_text(text)
+    with pytest.raises(InvalidInput, match="damaged"):
+        home.state_folder(root, None)
+
+
+@pytest.mark.xfail(
+    reason="sync_tool() knows neither Dropbox's account folders nor macOS' CloudStorage names", strict=True
+)
+@pytest.mark.parametrize("folder", ["Dropbox (Personal)", "Library/CloudStorage/OneDrive-Personal"])
+def test_the_folders_sync_tools_really_make_are_known(tmp_path: Path, folder: str) -> None:
+    assert home.sync_tool(tmp_path / folder / "notes") is not None
+
+
+@pytest.mark.xfail(reason="sync_tool() takes Dropbox's settings folder ~/.dropbox for a synced folder", strict=True)
+def test_the_settings_folder_of_dropbox_does_not_make_a_home_synced(tmp_path: Path) -> None:
+    (tmp_path / ".dropbox").mkdir()
+    assert home.sync_tool(tmp_path / "notes") is None
