@@ -252,6 +252,9 @@ class Memory:
             if last is None:
                 raise NotFound("there is nothing to undo")
             commit = last.id
+        if cascade and not self._trying:
+            with self.trial():  # all of it or nothing: a rule broken half-way must not leave half an undo
+                undo(self._store, commit, self.scopes, self._actor, self._ceiling, cascade=True)
         done = undo(self._store, commit, self.scopes, self._actor, self._ceiling, cascade=cascade)
         self._flush()
         return done

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 import lamina
-from lamina import FixedClock, InvalidInput, Memory, Outcome, Result, Status
+from lamina import FixedClock, InvalidInput, Memory, Origin, Outcome, Result, Scope, Status
+from lamina.atom.identity import IdSource
+from lamina.capture.capture import Writer, remember
+from lamina.capture.draft import parse_draft
+from lamina.store.base import Commit, Committed, Store
+from lamina.store.sqlite import SqliteStore
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -200,6 +206,36 @@ def test_ten_threads_that_say_the_same_thing_differently_leave_one_current_value
     assert len(memory.list(status=None)) == 10
     assert [atom.value for atom in memory.list()] == ["City 0"]
     assert memory.doctor(deep=True).healthy
+
+
+class Overtaken:
+    """A store in which somebody else is quicker, once."""
+
+    def __init__(self, store: Store, quicker: Callable[[], object]) -> None:
+        self._store, self._quicker = store, [quicker]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def commit(self, commit: Commit) -> Committed:
+        if self._quicker:
+            self._quicker.pop()()
+        return self._store.commit(commit)
+
+
+@pytest.mark.parametrize("words", ["Ann lives in Rome.", "Ann lives in Oslo."])
+def test_who_is_overtaken_by_another_first_value_looks_again(tmp_path: Path, words: str) -> None:
+    store = SqliteStore(tmp_path, FixedClock(NOON))
+    writer, ids = Writer("test", Origin.HUMAN, None, Scope("org:local")), IdSource(os.urandom)
+
+    def say(content: str, into: Store, at: datetime) -> Outcome:
+        draft = parse_draft(content=content, observed_at=at, **CITY)
+        return remember([draft], writer, into, ids, NOON, "r").outcomes[0]
+
+    slow = Overtaken(store, lambda: say(words, store, NOON - DAY))
+    outcome = say("Ann lives in Rome.", cast(Store, slow), NOON)
+    assert outcome.result is (Result.DUPLICATE if "Rome" in words else Result.SUPERSEDES)
+    store.close()
 
 
 # What comes in from outside

@@ -65,6 +65,12 @@ class Desk:
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
         return file.replace(self.root / path)
 
+    def sync_settled(self) -> None:
+        """Look when every stamp is old enough to be trusted, so that the next look reads only what changes after it."""
+        newest = max(file.stat().st_ctime_ns for file in self.root.rglob("*.md"))
+        assert eventually(lambda: time.time_ns() - newest > 30_000_000)
+        self.memory.sync()
+
     def found(self, file: Path, memory: Memory | None = None) -> Atom:
         """The atom that a file became."""
         row = self.memory._store.ledger.row(file.relative_to(self.root).as_posix())

@@ -284,7 +284,7 @@ def test_an_edit_that_was_held_counts_when_what_stood_in_its_way_is_gone(desk: D
     one = desk.remember("Prefers tea.", kind="preference", subject="drinks")
     other = desk.remember("Prefers trains.", kind="preference", subject="travel")
     desk.edit(other, "subject: travel", "subject: drinks")
-    desk.memory.sync()
+    desk.sync_settled()
     desk.memory.forget(one.id, "no longer")
     desk.memory.sync()
     assert desk.memory.get(other.id).subject == "drinks"

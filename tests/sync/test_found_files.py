@@ -31,7 +31,8 @@ CONFLICT_NAMES = (
 
 
 def test_a_file_without_an_id_becomes_an_atom_and_its_body_is_kept_byte_for_byte(desk: Desk) -> None:
-    for number, body in enumerate(("Plain.\n", "No end of line", "\n\n  Indented\n\n\n", "# Head\r\n\r\ntext\r\n", "ünï\n")):
+    bodies = ("Plain.\n", "No end of line", "\n\n  Indented\n\n\n", "# Head\r\n\r\ntext\r\n", "ünï\n")
+    for number, body in enumerate(bodies):
         file = desk.drop(f"atoms/note {number}.md", body.encode())
         assert desk.memory.sync().adopted == [f"atoms/note {number}.md"]
         atom = desk.found(file)
@@ -116,7 +117,7 @@ def test_of_two_unknown_files_with_one_id_the_one_named_after_it_wins(desk: Desk
 def test_a_copy_takes_over_when_the_file_it_was_copied_from_is_deleted(desk: Desk) -> None:
     atom = desk.remember("Ann drinks tea.")
     copy = desk.drop("atoms/aaa.md", desk.file(atom).read_text().replace("tea", "milk"))
-    desk.memory.sync()
+    desk.sync_settled()
     desk.file(atom).unlink()
     desk.memory.sync()
     found = desk.memory.get(atom.id)
@@ -218,7 +219,7 @@ def test_the_seeds_own_files_are_adopted_and_their_links_resolved(desk: Desk) ->
     assert second.supersedes == (first.id,)
     assert [(each.name, each.target) for each in second.relations] == [(RelationName.SUPPORTS, first.id)]
     assert (second.session_id, second.layer.value) == ("chat-1", "episodic")
-    assert "atom_id: ba9876543210" in new.read_text()
+    assert "source_ref: ba9876543210\n" in new.read_text()
     assert desk.memory.doctor().healthy
 
 
@@ -240,7 +241,7 @@ def _seed(name: str, text: str, more: str = "") -> str:
 def test_files_of_every_scope_are_found_in_their_folders(desk: Desk) -> None:
     desk.drop("scopes/acme/atoms/a.md", "Acme drinks tea.\n")
     desk.drop("scopes/local/agents/cto/atoms/b.md", "The CTO drinks tea.\n")
-    desk.drop("scopes/Acme/atoms/c.md", "No scope has this name.\n")
+    desk.drop("scopes/Acme/atoms/c.md", "---\nid: 01m7cmhxm15cbkgvh1h5qmvbm6\n---\n\nNo scope has this name.\n")
     desk.memory.sync()
     acme, cto = desk.open("org:acme"), desk.open("org:local:agent:cto")
     assert _contents(acme.list()) == ["Acme drinks tea."]

@@ -128,7 +128,7 @@ class Ledger(Protocol):
         """A person moved a file; its bytes are the same."""
 
     def displaced(self, path: str) -> str:
-        """Another file took the place of an atom's; until the atom's own turns up its line stands at the path returned."""
+        """Another file took the place of an atom's; until its own turns up, its line stands at the path returned."""
 
     def gone(self, path: str) -> None:
         """A file is no longer there; its last bytes are kept."""

@@ -29,6 +29,7 @@ ADOPT_AT_ONCE = 2000
 KEPT_GRACE_NS = 60 * 10**9
 SWAPPED_KEPT_NS = 24 * 3600 * 10**9
 TRIES = 50
+_MENDED_BY_WRITING = ("blocked", "unreadable")
 
 
 class People:
@@ -191,14 +192,12 @@ class People:
         self._ledger.withdrawn(pending)
         self.take_in([pending.path], report)
 
-    def tell_blocked(self, blocked: Sequence[tuple[Pending, str]]) -> None:
-        """What stands in the way of a file is a person's to remove; until then the file waits."""
-        now = {pending.path: (pending, reason) for pending, reason in blocked}
-        for problem in self._ledger.problems():
-            if problem.kind == "blocked" and problem.path not in now:
-                self._ledger.clear(problem.path, ["blocked"])
-        for path, (pending, reason) in now.items():
-            self._ledger.report(Problem(path, "blocked", f"cannot be written: {reason}", 1, pending.atom_id))
+    def tell_written(self, written: Sequence[str], blocked: Sequence[tuple[Pending, str]]) -> None:
+        """What stands in the way of a file is a person's to remove; a file that could be written is mended."""
+        for path in {each.path for each in self._ledger.problems() if each.kind in _MENDED_BY_WRITING} & {*written}:
+            self._ledger.clear(path, _MENDED_BY_WRITING)
+        for pending, reason in blocked:
+            self._ledger.report(Problem(pending.path, "blocked", f"cannot be written: {reason}", 1, pending.atom_id))
 
     def missing(self, paths: Sequence[str], report: SyncReport, *, accept: bool) -> None:
         """Files that are gone: their atoms are tombstoned, unless so many vanished at once that it may be a mishap."""

@@ -27,7 +27,7 @@ class Published:
     `blocked`: something that is no plain file stands in the way; `occupied`: a file that is not ours does.
     """
 
-    written: int = 0
+    written: list[str] = field(default_factory=list)
     human: list[tuple[Pending, Swapped]] = field(default_factory=list)
     missing: list[Pending] = field(default_factory=list)
     occupied: list[Pending] = field(default_factory=list)
@@ -58,7 +58,7 @@ def publish(disk: Disk, ledger: Ledger) -> Published:
                     done.human.append((each, outcome))
             else:
                 stamps.append((each.path, outcome, each.data))
-        done.written += len(stamps)
+        done.written += [path for path, *_ in stamps]
         ledger.wrote(stamps, disk_time_ns(), came_out)
     return done
 

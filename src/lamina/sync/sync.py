@@ -17,6 +17,7 @@ from lamina.vault.files import Disk, Stamp, UnusableFile
 LOCK_SECONDS = 60.0
 ROUNDS = 50
 
+
 class Sync:
     """Keeps vault and store together; safe in many processes at once."""
 
@@ -80,8 +81,8 @@ class Sync:
         )
 
     def _held_edits(self) -> list[str]:
-        """Edits that broke a rule: what stood in their way may be gone."""
-        return [problem.path for problem in self._ledger.problems() if problem.kind == "refused"]
+        """Edits that broke a rule, and copies of a known file: what stood in their way may be gone."""
+        return [problem.path for problem in self._ledger.problems() if problem.kind in ("refused", "duplicate-id")]
 
     def _recover(self) -> None:
         """After the machine went down: files that had not reached the disk are written again from the ledger."""
@@ -128,7 +129,7 @@ class Sync:
         held: list[str] = []
         for _ in range(ROUNDS):
             done = publish(self._disk, self._ledger)
-            report.written += done.written
+            report.written += len(done.written)
             for pending, swapped in done.human:
                 self._people.take_swapped(pending, swapped, report)
             for pending in done.occupied:
@@ -137,7 +138,7 @@ class Sync:
             if done.occupied or (missing and missing != held):
                 self._look_around(report)
             elif not done.human:
-                self._people.tell_blocked(done.blocked)
+                self._people.tell_written(done.written, done.blocked)
                 return
             held = missing
 

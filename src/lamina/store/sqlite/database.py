@@ -189,7 +189,7 @@ def translated(path: Path) -> Iterator[None]:
         raise StoreError(
             f"{path.name}: {error}; the change was not acknowledged. Check the disk and try again"
         ) from error
-    except apsw.Error as error:
+    except (apsw.Error, UnicodeDecodeError) as error:
         # Our own statements fail for no other reason than that the file does not hold what we put there.
         raise Corrupt(f"{path.name} is damaged: {error}") from error
 

@@ -10,7 +10,7 @@ from typing import Any
 from lamina.atom.identity import AtomId
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
 from lamina.store.base import Match, TextQuery
-from lamina.store.sqlite.database import Database
+from lamina.store.sqlite.database import Corrupt, Database
 from lamina.store.sqlite.history import millis, moment
 
 K1, B = 1.2, 0.75
@@ -91,7 +91,11 @@ def _scored(db: Database, ids: Sequence[int], statistics: Statistics, query: Tex
             continue
         if status not in ENDED and ((start is not None and at < start) or (end is not None and at >= end)):
             continue
-        parts = _parts(tokens.split(), length, statistics, query.tokens)
+        words = tokens.split()
+        if len(words) != length:
+            # SQLite does not notice when the pages of a long text were overwritten.
+            raise Corrupt(f"{db.path.name} is damaged: passage {n} of {atom_id} is not as it was written")
+        parts = _parts(words, length, statistics, query.tokens)
         found.append(Match(AtomId(atom_id), n, Status(status), moment(recorded), parts))
     return found
 
