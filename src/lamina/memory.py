@@ -36,7 +36,7 @@ from lamina.store.ledger import Problem
 from lamina.store.sqlite import SqliteStore
 from lamina.sync import Progress, Sync, SyncReport
 from lamina.text.times import to_utc
-from lamina.vault import home
+from lamina.vault import home, layout
 from lamina.vault.files import Disk
 from lamina.vault.watch import Watcher
 
@@ -48,7 +48,6 @@ REVISABLE = frozenset({
     "valid_until", "expires_at", "durability", "memory_type", "metadata",
 })  # fmt: skip
 TIMES = frozenset({"valid_from", "valid_until"})
-TRIES = 50
 REFRESHES = 5
 
 E = TypeVar("E", bound=StrEnum)
@@ -383,7 +382,17 @@ class Memory:
         """What is wrong or worth knowing; `deep` also verifies the journal's hash chain and the index against it."""
         self.sync()
         faults = self._store.check() if deep else []
-        return Diagnosis(tuple(self._store.ledger.problems()), tuple(faults), tuple(self._notes()))
+        return Diagnosis(tuple(self._problems()), tuple(faults), tuple(self._notes()))
+
+    def _problems(self) -> Iterator[Problem]:
+        """Those of atoms and folders this memory may read; what lies in no scope's folder concerns the vault's own."""
+        found = self._store.ledger.problems()
+        ids = tuple({each.atom_id for each in found if each.atom_id})
+        own = {atom.id for atom in self._store.read(Filter(scopes=self.scopes, ids=ids))}
+        folders = (*self.scopes, None) if layout.DEFAULT_SCOPE in self.scopes else self.scopes
+        for each in found:
+            if each.atom_id in own or (each.atom_id is None and layout.scope_of(each.path) in folders):
+                yield each
 
     def stats(self) -> dict[str, Any]:
         """Counts and sizes."""
@@ -456,20 +465,22 @@ class Memory:
         return found[0]
 
     def _change(self, id: str, verb: str, reason: str, change: Callable[[Atom], Atom], way: Way = Way.ORDINARY) -> Atom:
-        """Read, change and commit one atom; again if somebody else was quicker."""
-        for _ in range(TRIES):
-            atom = self.get(id)
+        """Read, change and commit one atom; if somebody else was quicker, again with nobody in between."""
+
+        def changed(atom: Atom) -> Atom:
             commit = Commit(
                 actor=self._actor, origin=self._ceiling, verb=verb, reason=reason, scope=self.scope, way=way,
                 changes=(Change(change(atom)),),
             )  # fmt: skip
-            try:
-                done = self._store.commit(commit)
-            except StaleRevision:
-                continue
-            self._flush()
-            return done.atoms[0]
-        raise StaleRevision(id, 0, 0)
+            return self._store.commit(commit).atoms[0]
+
+        try:
+            done = changed(self.get(id))
+        except StaleRevision:
+            with self._store.alone():
+                done = changed(self._find(id))
+        self._flush()
+        return done
 
     def _published(self, receipt: Receipt) -> Receipt:
         self._flush()

@@ -194,12 +194,6 @@ def test_a_moved_vault_is_still_the_same(tmp_path: Path) -> None:
         assert (len(memory.journal()), len(memory.list())) == (1, 1)
 
 
-# Known gaps of vault/home.py; each mark is to go with its fix.
-
-
-@pytest.mark.xfail(
-    reason="state_folder() forgets the databases already in .lamina/ once a sync tool appears", strict=True
-)
 def test_history_is_not_lost_when_a_sync_tool_takes_over_the_folder_later(tmp_path: Path) -> None:
     with lamina.open(tmp_path / "vault", watch=False) as memory:
         atom = memory.remember("green tea").atom
@@ -209,7 +203,6 @@ def test_history_is_not_lost_when_a_sync_tool_takes_over_the_folder_later(tmp_pa
         assert len(memory.history(atom.id).versions) == 2
 
 
-@pytest.mark.xfail(reason="vault_id() takes any text, so vaults with an empty id share one state folder", strict=True)
 @pytest.mark.parametrize("text", ["", "format = 1\n", 'id = ""\n', 'id = "../../elsewhere"\n', "id = 7\n"])
 def test_a_marker_without_a_proper_id_is_damaged(tmp_path: Path, text: str) -> None:
     root = tmp_path / "Dropbox" / "vault"
@@ -219,15 +212,11 @@ def test_a_marker_without_a_proper_id_is_damaged(tmp_path: Path, text: str) -> N
         home.state_folder(root, None)
 
 
-@pytest.mark.xfail(
-    reason="sync_tool() knows neither Dropbox's account folders nor macOS' CloudStorage names", strict=True
-)
 @pytest.mark.parametrize("folder", ["Dropbox (Personal)", "Library/CloudStorage/OneDrive-Personal"])
 def test_the_folders_sync_tools_really_make_are_known(tmp_path: Path, folder: str) -> None:
     assert home.sync_tool(tmp_path / folder / "notes") is not None
 
 
-@pytest.mark.xfail(reason="sync_tool() takes Dropbox's settings folder ~/.dropbox for a synced folder", strict=True)
 def test_the_settings_folder_of_dropbox_does_not_make_a_home_synced(tmp_path: Path) -> None:
     (tmp_path / ".dropbox").mkdir()
     assert home.sync_tool(tmp_path / "notes") is None

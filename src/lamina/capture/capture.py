@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -20,8 +20,6 @@ from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.segment import Piece, Place, extend, paragraphs
 from lamina.errors import ClaimTaken, InvalidInput, StaleRevision
 from lamina.store.base import Change, Commit, Committed, Filter, Store
-
-TRIES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +57,12 @@ def conversation(
         pieces = tuple(Piece(turn.content.strip("\n"), turn.name, turn.at or at) for turn in words)
     if not pieces:
         raise InvalidInput("there are no words to capture")
-    name = session_id or f"{at:%Y%m%d}-{hashlib.blake2b(pieces[0].text.encode(), digest_size=4).hexdigest()}"
-    return Conversation(pieces, name, source_id, at, agents)
+    return Conversation(pieces, session_id or _name(pieces, at), source_id, at, agents)
+
+
+def _name(pieces: Sequence[Piece], at: datetime) -> str:
+    words = "\n\n".join(piece.text for piece in pieces)
+    return f"{at:%Y%m%d}-{hashlib.blake2b(words.encode(), digest_size=4).hexdigest()}"
 
 
 def capture(
@@ -74,7 +76,8 @@ def capture(
     key: str | None = None,
 ) -> Receipt:
     """Keep the words in the session's files, and make an atom of every sentence somebody asked to have remembered."""
-    for _ in range(TRIES):
+
+    def kept() -> Receipt:
         fresh = _ids(ids, now)
         place = Place(writer.scope, said.session_id, said.source_id, writer.origin, writer.principal, said.agents,
                       said.observed_at, limit, idle)  # fmt: skip
@@ -86,11 +89,9 @@ def capture(
         ]
         verdicts = _verdicts(asked, store, now)
         outcomes = [Outcome(Result.KEPT, each, "the words as they were said") for each in segments]
-        try:
-            return _write([*segments], outcomes, verdicts, writer, store, "capture", f"captured {said.session_id}", key)
-        except (StaleRevision, ClaimTaken):
-            continue  # somebody was quicker: look again at what stands
-    raise StaleRevision(said.session_id, 0, 0)
+        return _write([*segments], outcomes, verdicts, writer, store, "capture", f"captured {said.session_id}", key)
+
+    return _unhurried(store, kept)
 
 
 def remember(
@@ -103,14 +104,22 @@ def remember(
     key: str | None = None,
 ) -> Receipt:
     """Write explicit statements, each classified against what is there, all in one commit."""
-    for _ in range(TRIES):
+
+    def written() -> Receipt:
         fresh = _ids(ids, now)
         atoms = [each.to_atom(next(fresh), writer.scope, writer.origin, writer.principal, now) for each in drafts]
-        try:
-            return _write([], [], _verdicts(atoms, store, now), writer, store, "remember", reason, key)
-        except (StaleRevision, ClaimTaken):
-            continue
-    raise StaleRevision(drafts[0].content[:40], 0, 0)
+        return _write([], [], _verdicts(atoms, store, now), writer, store, "remember", reason, key)
+
+    return _unhurried(store, written)
+
+
+def _unhurried(store: Store, write: Callable[[], Receipt]) -> Receipt:
+    """Look at what stands and write; if somebody was quicker, once more with nobody in between."""
+    try:
+        return write()
+    except (StaleRevision, ClaimTaken):
+        with store.alone():
+            return write()
 
 
 def _write(

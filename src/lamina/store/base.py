@@ -189,6 +189,9 @@ class Store(Protocol):
     def commit(self, commit: Commit) -> Committed:
         """Check the commit against the rules and apply it whole or not at all; durable when it returns."""
 
+    def alone(self) -> AbstractContextManager[None]:
+        """Nobody else commits meanwhile, so what is read inside still stands when it is committed; all or nothing."""
+
     def trial(self) -> AbstractContextManager[None]:
         """What is committed inside is checked and can be read, and is gone at the end."""
 

@@ -113,6 +113,9 @@ class Ledger(Protocol):
     def came_out(self, sha256: str) -> bytes | None:
         """Bytes that an exchange brought out not long ago and that are dealt with."""
 
+    def known_to_have_come_out(self) -> frozenset[str]:
+        """The SHA-256 of all such bytes."""
+
     def forget_came_out(self, before_ns: int) -> None:
         """No copy that came out before this moment is kept any longer."""
 

@@ -6,28 +6,26 @@ import itertools
 from collections.abc import Callable, Sequence
 
 from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import IdSource
+from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.scope import Scope
 from lamina.atom.status import ARROWS, Status, Way
-from lamina.atom.trust import Origin
 from lamina.clock import Clock, disk_time_ns
 from lamina.errors import Refused, StaleRevision
-from lamina.store.base import Change, Commit, Seen, Store
+from lamina.store.base import Change, Seen, Store
 from lamina.store.ledger import FileRow, FileState, Pending, Problem
-from lamina.sync.adopt import Newcomer, elect, obstacle, resolved, to_atoms
-from lamina.sync.edit import Edit, brought_back, human_edit
+from lamina.sync.adopt import Newcomer, elect, obstacle, to_atoms
+from lamina.sync.edit import brought_back
+from lamina.sync.hand import Hand
 from lamina.sync.publish import sha256
 from lamina.sync.report import Progress, SyncReport
 from lamina.sync.sight import NEVER, Found, Sight, sheet_of
 from lamina.vault import layout
 from lamina.vault.codec import Sheet, read_sheet
-from lamina.vault.files import Disk, Kept, Stamp, Swapped, UnusableFile
+from lamina.vault.files import Disk, Stamp, Swapped, UnusableFile
 from lamina.vault.frontmatter import Unreadable
 
 MASS_COUNT, MASS_SHARE = 20, 0.05
 ADOPT_AT_ONCE = 2000
-KEPT_GRACE_NS = 60 * 10**9
-SWAPPED_KEPT_NS = 24 * 3600 * 10**9
 TRIES = 50
 _MENDED_BY_WRITING = ("blocked", "unreadable")
 
@@ -36,9 +34,10 @@ class People:
     """Takes in edits, new, moved and deleted files. Every method runs under the vault's lock."""
 
     def __init__(self, disk: Disk, store: Store, clock: Clock, ids: IdSource, marked: Callable[[], bool]) -> None:
-        self._disk, self._store, self._clock, self._ids, self._marked = disk, store, clock, ids, marked
+        self._disk, self._clock, self._ids, self._marked = disk, clock, ids, marked
         self._ledger = store.ledger
         self._sight = Sight(disk, store.ledger)
+        self._hand = Hand(store)
         self._pushed_aside: list[str] = []
 
     def take_in(self, paths: Sequence[str], report: SyncReport, progress: Progress | None = None) -> None:
@@ -112,12 +111,13 @@ class People:
 
     def _second_place(self, found: Found, owner: FileRow, sheet: Sheet, report: SyncReport) -> None:
         """A file with a known id at another path was moved there, or is a copy."""
-        atom, old = self._head(owner), owner.line.path
+        atom, old = self._hand.head(owner), owner.line.path
         if self._stands(owner):
             reason = f"has the id of {old}, which counts; delete one of them or remove this one's id"
             self._set_aside(found, "duplicate-id", reason, sheet.lines.get("id", 1))
         elif layout.scope_of(found.path) != atom.scope:
-            self._set_aside(found, "wrong-scope", f"belongs to {atom.scope} and is held; move it back to {old}")
+            reason = f"belongs to {atom.scope} and is held; move it back to {old}"
+            self._set_aside(found, "wrong-scope", reason, atom_id=atom.id)
             report.held.append(found.path)
         else:
             self._ledger.moved(old, found.path, found.stamp, found.checked_ns)
@@ -137,13 +137,15 @@ class People:
         self._ledger.clear(found.path)
         came_back = came_back or row.line.state is FileState.GONE
         for _ in range(TRIES):
-            head = self._head(row)
-            edit = self._edit(before, sheet, head, found.path)
+            head = self._hand.head(row)
+            edit = self._hand.edit(before, sheet, head, found.path)
             if came_back:
                 edit = brought_back(edit, sheet, head)
             try:
                 # Also where nothing differs: what the file must not say, or does not say yet, is written into it.
-                self._commit("edit", f"edited {found.path}", [Change(edit.atom, found.seen())], head.scope, edit.way)
+                self._hand.commit(
+                    "edit", f"edited {found.path}", [Change(edit.atom, found.seen())], head.scope, edit.way
+                )
             except StaleRevision:
                 continue
             except Refused as error:
@@ -151,13 +153,6 @@ class People:
                 return
             report.edited += [found.path] if edit.changes(head) else []
             return
-
-    def _edit(self, before: Sheet, after: Sheet, head: Atom, path: str) -> Edit:
-        named = self._ledger.atom_named
-        edit = human_edit(resolved(before, named), resolved(after, named), head, path)
-        for problem in edit.problems:
-            self._ledger.report(problem)
-        return edit
 
     def take_swapped(self, pending: Pending, swapped: Swapped, report: SyncReport) -> None:
         """A person saved while we wrote, and their bytes came out: merged, or put back where nobody can read them."""
@@ -169,10 +164,10 @@ class People:
         for _ in range(TRIES):
             if sheet is None or before is None or not str(sheet.fields["content"]).strip():
                 break
-            head = self._head(row)
-            edit = self._edit(before, sheet, head, pending.path)
+            head = self._hand.head(row)
+            edit = self._hand.edit(before, sheet, head, pending.path)
             try:
-                self._commit("edit", f"edited {pending.path}", [Change(edit.atom, seen)], head.scope, edit.way)
+                self._hand.commit("edit", f"edited {pending.path}", [Change(edit.atom, seen)], head.scope, edit.way)
             except StaleRevision:
                 continue
             except Refused:
@@ -231,69 +226,18 @@ class People:
             row = self._ledger.row(path)
             if row is None:
                 return
-            head = self._head(row)
+            head = self._hand.head(row)
             self._ledger.clear(path)
             if Status.TOMBSTONED not in ARROWS[head.status]:
                 self._ledger.gone(path)
                 return
             try:
                 change = Change(head.with_(status=Status.TOMBSTONED), file_gone=True)
-                self._commit("delete", f"deleted {path}", [change], head.scope)
+                self._hand.commit("delete", f"deleted {path}", [change], head.scope)
                 report.deleted.append(path)
                 return
             except StaleRevision:
                 continue
-
-    def look_at_kept(self, report: SyncReport) -> None:
-        """Copies that came out of exchanges: bytes in them that nobody dealt with yet are a person's.
-
-        An editor that still had one open may have written into it since, or we were stopped before we looked at it.
-        """
-        now = disk_time_ns()
-        for kept in self._disk.kept():
-            data = self._disk.kept_bytes(kept.name)
-            if self._ledger.came_out(sha256(data)) is None:
-                self._deal_with(kept, data, report)
-            elif now - kept.at_ns > KEPT_GRACE_NS:
-                self._disk.drop_kept(kept.name)
-        self._ledger.forget_came_out(now - SWAPPED_KEPT_NS)
-
-    def _deal_with(self, kept: Kept, data: bytes, report: SyncReport) -> None:
-        row = self._owner(kept.path, data)
-        base = self._ledger.came_out(kept.sha256) or (row.base if row and row.pending else None)
-        if not self._is_known(data, row, base):
-            self._late_save(row.line.path if row else kept.path or "unknown.md", data, base, row, report)
-        self._ledger.wrote((), disk_time_ns(), [data] if base is None else [base, data])
-
-    def _owner(self, path: str | None, data: bytes) -> FileRow | None:
-        """The file a copy came out of: by its path, or by the id inside where it moved on or the path was lost."""
-        row = self._ledger.row(path) if path else None
-        sheet = sheet_of(data) if row is None else None
-        return self._ledger.row_of(sheet.id) if sheet and sheet.id else row
-
-    def _is_known(self, data: bytes, row: FileRow | None, base: bytes | None) -> bool:
-        """Whether bytes are our own, or only the beginning of such: a save under way, or a crash."""
-        if row is not None and (data in (row.data, row.base) or sha256(data) in row.ours):
-            return True
-        begun = data.rstrip(b"\0")
-        unsure = self._ledger.unsure()
-        if not begun.strip() or (unsure and b"\0" in data):
-            return True
-        whole = (base, row.data if row else None, *(part for file in unsure for part in (file.data, file.base)))
-        return any(each is not None and each.startswith(begun) for each in whole)
-
-    def _late_save(self, path: str, data: bytes, base: bytes | None, row: FileRow | None, report: SyncReport) -> None:
-        before, after = sheet_of(base), sheet_of(data)
-        if row is not None and row.line.atom_id and before is not None and after is not None:
-            edit = self._edit(before, after, self._head(row), path)
-            try:
-                self._commit("edit", f"edited {path}", [Change(edit.atom)], edit.atom.scope, edit.way)
-                report.edited.append(path)
-                return
-            except Refused:
-                pass
-        kept = self._disk.save_conflict(path, data)
-        self._ledger.report(Problem(path, "late-save", f"a save met a write of ours; it is kept in {kept}", 1))
 
     def _adopt(self, newcomers: Sequence[Newcomer], report: SyncReport, progress: Progress | None) -> None:
         winners, losers = elect(newcomers)
@@ -321,7 +265,7 @@ class People:
         changes = [Change(atom, each.found.seen()) for each, atom in members]
         reason = f"found {members[0][0].path}" + (f" and {len(members) - 1} more" if len(members) > 1 else "")
         try:
-            self._commit("adopt", reason, changes, scope, Way.ADOPT)
+            self._hand.commit("adopt", reason, changes, scope, Way.ADOPT)
         except Refused as error:
             if len(members) > 1:
                 half = len(members) // 2
@@ -355,26 +299,9 @@ class People:
         self._ledger.report(Problem(found.path, kind, reason, line, atom_id))
         report.unreadable += [found.path] if found.path not in report.unreadable else []
 
-    def _set_aside(self, found: Found, kind: str, reason: str, line: int = 1) -> None:
+    def _set_aside(self, found: Found, kind: str, reason: str, line: int = 1, atom_id: AtomId | None = None) -> None:
         self._ledger.saw(found.path, b"", found.stamp, found.checked_ns, None, FileState.FOREIGN)
-        self._ledger.report(Problem(found.path, kind, reason, line))
-
-    def _head(self, row: FileRow) -> Atom:
-        assert row.line.atom_id is not None
-        return self._ledger.head(row.line.atom_id)
-
-    def _commit(self, verb: str, reason: str, changes: Sequence[Change], scope: Scope, way: Way = Way.ORDINARY) -> None:
-        self._store.commit(
-            Commit(
-                actor="human",
-                origin=Origin.HUMAN,
-                verb=verb,
-                reason=reason,
-                scope=scope,
-                way=way,
-                changes=tuple(changes),
-            )
-        )
+        self._ledger.report(Problem(found.path, kind, reason, line, atom_id))
 
 
 def _never_written(row: FileRow) -> bool:

@@ -8,6 +8,7 @@ from lamina.atom.identity import AtomId, IdSource
 from lamina.clock import Clock, disk_time_ns
 from lamina.store.base import Store
 from lamina.store.ledger import Pending
+from lamina.sync.kept import KeptCopies
 from lamina.sync.people import People
 from lamina.sync.publish import is_ours, publish
 from lamina.sync.report import Progress, SyncReport
@@ -25,6 +26,7 @@ class Sync:
         self._disk, self._ledger = disk, store.ledger
         self._sight = Sight(disk, store.ledger)
         self._people = People(disk, store, clock, ids, marked)
+        self._kept = KeptCopies(disk, store)
 
     def run(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
         """Look at every file: finish what a crash left, take in what people did, write out what is pending."""
@@ -32,7 +34,7 @@ class Sync:
         if self._is_quiet():
             return report
         with self._disk.lock("vault", LOCK_SECONDS):
-            self._people.look_at_kept(report)
+            self._kept.look(report)
             self._recover()
             self._drain(report)
             self._look_around(report, accept_deletions=accept_deletions, progress=progress)
@@ -76,7 +78,7 @@ class Sync:
             or self._sight.gone(lines, on_disk)
             or self._ledger.pending(1)
             or self._ledger.unsure()
-            or self._disk.kept()
+            or self._kept.due()
             or self._held_edits()
         )
 

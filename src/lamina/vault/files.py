@@ -40,6 +40,7 @@ LARGEST_FILE = 1024 * 1024
 
 _HOME, _TMP, _SWAPPED, _CONFLICTS = ".lamina", "tmp", "swapped", "conflicts"
 _LEFTOVER_NS = 3600 * 10**9
+_JUST_BEFORE_NS = 2_100_000_000
 _READ_TRIES = 5
 _LONGEST_NAME, _LONGEST_PATH = 255, 4000
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -83,12 +84,15 @@ class Swapped:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A swapped-out copy. Bytes that no longer hash to `sha256` were never seen by the engine: somebody wrote later."""
+    """A swapped-out copy. Bytes that no longer hash to `sha256` were never seen by the engine: somebody wrote later.
+
+    `stirred`: it was written about when it came out or later, so that its bytes have to be looked at.
+    """
 
     name: str
     sha256: str
     at_ns: int
-    path: str | None
+    stirred: bool
 
 
 class Disk:
@@ -194,9 +198,21 @@ class Disk:
         A hash of zeros or of f marks a copy that nobody has read, left by a killed process or a failing disk.
         """
         with self._room(_SWAPPED) as room:
-            found = [_KEPT_NAME.fullmatch(entry.name) for entry in self._sys.entries(room)]
-            kept = [Kept(m[0], m[1], int(m[3]), self._origin(room, m[2])) for m in found if m]
+            kept = [copy for entry in self._sys.entries(room) if (copy := self._kept(entry))]
         return sorted(kept, key=lambda copy: (copy.at_ns, copy.name))
+
+    def _kept(self, entry: os.DirEntry[str]) -> Kept | None:
+        match = _KEPT_NAME.fullmatch(entry.name)
+        if match is None:
+            return None
+        at_ns = int(match[3])
+        written = self._sys.entry_stat(entry).st_mtime_ns
+        return Kept(match[0], match[1], at_ns, match[1] in (_UNREAD, _ASIDE) or written > at_ns - _JUST_BEFORE_NS)
+
+    def kept_path(self, name: str) -> str | None:
+        """Where a kept copy stood; None if that is not known any more."""
+        with self._room(_SWAPPED) as room:
+            return self._origin(room, _slot_of(name))
 
     def kept_bytes(self, name: str) -> bytes:
         """What a kept copy holds at this moment."""

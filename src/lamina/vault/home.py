@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import tomllib
 from pathlib import Path
@@ -50,6 +51,8 @@ _FOLDERS = {
     "google drive": "Google Drive",
     "googledrive": "Google Drive",
 }
+_SYNCED = re.compile(rf"({'|'.join(map(re.escape, _FOLDERS))})(?: ?-.*| \(.*\))?")
+_VAULT_ID = re.compile(r"[0-9a-f]{32}")
 
 
 def establish(root: Path) -> bool:
@@ -76,14 +79,17 @@ def is_vault(root: Path) -> bool:
 
 def vault_id(root: Path) -> str:
     """The name by which a vault knows itself, wherever it is moved."""
-    return str(_marker(root / MARKER).get("id", ""))
+    found = _marker(root / MARKER).get("id")
+    if not isinstance(found, str) or not _VAULT_ID.fullmatch(found):
+        raise InvalidInput(f"{root / MARKER} is damaged: it has no id; delete it and open the vault again")
+    return found
 
 
 def state_folder(root: Path, chosen: Path | None) -> Path:
     """Where the databases live: beside the files, or in the user's state folder where a sync tool owns the vault."""
     if chosen is not None:
         return chosen.expanduser()
-    if sync_tool(root) is None:
+    if sync_tool(root) is None or (root / FOLDER / "history.db").exists():
         return root / FOLDER
     base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     return Path(base) / "lamina" / vault_id(root)
@@ -93,11 +99,11 @@ def sync_tool(root: Path) -> str | None:
     """The sync tool that owns a folder, by the traces it leaves there or above."""
     for folder in (root, *root.parents):
         for trace, tool in _TRACES.items():
-            if (folder / trace).exists():
-                return tool
-        for name, tool in _FOLDERS.items():
-            if folder.name.casefold() == name or folder.name.casefold().startswith(f"{name} -"):
-                return tool
+            if (folder / trace).exists() and not (trace == ".dropbox" and (folder / trace).is_dir()):
+                return tool  # a folder ~/.dropbox only holds settings
+        found = _SYNCED.fullmatch(folder.name.casefold())
+        if found:
+            return _FOLDERS[found[1]]
     return None
 
 

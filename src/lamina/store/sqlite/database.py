@@ -31,7 +31,7 @@ class Database:
     def __init__(self, path: Path, *, vfs: str | None = None) -> None:
         self.path = path
         self._turn = threading.RLock()
-        self._trial = False
+        self._trial = self._alone = False
         self._suspect = False
         self._wait_began = 0.0
         self._sync = ""
@@ -67,8 +67,8 @@ class Database:
     def writing(self, *, durable: bool) -> Iterator[None]:
         """One write transaction. Durable: on the disk when it returns; else it may roll back on power loss."""
         with self._turn:
-            if self._trial:
-                with self._db:  # a savepoint: what is refused inside a trial leaves nothing for the rest of it
+            if self._trial or self._alone:
+                with self._db:  # a savepoint: what is refused inside leaves nothing for the rest of it
                     yield
                 return
             self._distrust_after_failed_sync()
@@ -80,6 +80,16 @@ class Database:
             except BaseException:
                 self._roll_back()
                 raise
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """One durable write transaction that those begun inside become part of."""
+        with self.writing(durable=True):
+            self._alone = True
+            try:
+                yield
+            finally:
+                self._alone = False
 
     @contextmanager
     def trial(self) -> Iterator[None]:

@@ -164,7 +164,8 @@ class Index:
         )  # fmt: skip
         if known:
             self.db.run(
-                "UPDATE atoms SET scope=?, status=?, memory_type=?, valid_from=?, valid_until=?, recorded_at=?, shelf=? WHERE id=?",
+                "UPDATE atoms SET scope=?, status=?, memory_type=?, valid_from=?, valid_until=?, recorded_at=?, "
+                "shelf=? WHERE id=?",
                 (*values, row.id),
             )
         else:

@@ -219,6 +219,9 @@ class SqliteLedger:
         found = self._db.one("SELECT data FROM swapped WHERE sha256=?", (sha256,))
         return found[0] if found else None
 
+    def known_to_have_come_out(self) -> frozenset[str]:
+        return frozenset(row[0] for row in self._db.rows("SELECT sha256 FROM swapped"))
+
     def forget_came_out(self, before_ns: int) -> None:
         if self._db.one("SELECT 1 FROM swapped WHERE at_ns<? LIMIT 1", (before_ns,)):
             with self._db.writing(durable=False):

@@ -113,6 +113,12 @@ class SqliteStore:
             return self._history.counts(scopes, by)
 
     @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else commits meanwhile; what is committed inside is durable at the end."""
+        with self._lock, self._history.db.alone():
+            yield
+
+    @contextmanager
     def trial(self) -> Iterator[None]:
         """What is committed inside is checked and can be read, and is gone at the end; the index stays as it is."""
         with self._lock, self._history.db.trial():
