@@ -29,6 +29,7 @@ from lamina.atom.record import to_record
 from lamina.atom.scope import Scope
 from lamina.atom.status import ARROWS, ENDED, Way, check_transition
 from lamina.errors import NotFound, Refused, TransitionRefused, UndoRefused
+from lamina.review.undo import last_undoable
 from lamina.store.base import Entry, Filter
 from lamina.vault import layout
 from lamina.vault.files import Disk, Stamp, Swapped
@@ -405,6 +406,16 @@ class VaultMachine(RuleBasedStateMachine):
             self.person_saves(atom_id, lambda data: hands.with_body(data, text), looked_at=looked_at, content=text)
 
     @precondition(lambda self: self.model)
+    @rule(n=pick, text=words, said=words)
+    def person_edits_a_session_that_goes_on(self, n: int, text: str, said: str) -> None:
+        told = [atom for atom in self.heads().values() if atom.is_segment and atom.id not in self.broken]
+        segment = told[n % len(told)] if told else None
+        if segment and segment.session_id and self.where(segment.id):
+            edit = f"{text} ^p1"
+            self.person_saves(segment.id, lambda data: hands.with_body(data, edit), looked_at=False, content=edit)
+            self.capture(segment.scope, segment.session_id, [said], False)
+
+    @precondition(lambda self: self.model)
     @rule(n=pick, subject=st.sampled_from(SUBJECTS))
     def person_edits_the_subject(self, n: int, subject: str) -> None:
         atom_id = self.chosen(n, with_file=True)
@@ -646,24 +657,29 @@ class VaultMachine(RuleBasedStateMachine):
 
     def _undo(self, commit: str | None, *, cascade: bool) -> None:
         before = self.main._store.position()
+        last = last_undoable(self.main._store, self.main.scopes)
+        target = commit or (last.id if last else None)
         try:
             done = self.main.undo(commit, cascade=cascade)
         except UndoRefused as error:
             assert error.later
             assert not cascade
+            target = None
         except NotFound:
-            assert commit is None  # all of it is undone
+            assert target is None, "all of it is undone"
         except Refused:
-            pass  # a claim was taken meanwhile
+            target = None  # a claim was taken meanwhile
         else:
             assert cascade or len(done) == 1
         for entry in self.entries():
             if entry.seq > before:
                 assert entry.undoes is not None
-                self._expect_undone(entry)
+                self._expect_undone(entry.undoes)
+        if target is not None:
+            self._expect_undone(target)
 
-    def _expect_undone(self, undoing: Entry) -> None:
-        (undone,) = self.main._store.journal([Scope(each) for each in SCOPES], commit=undoing.undoes)
+    def _expect_undone(self, commit: str) -> None:
+        (undone,) = self.main._store.journal([Scope(each) for each in SCOPES], commit=commit)
         for change in undone.changes:
             expected = self.model[change.atom_id]
             if change.old_status is None:

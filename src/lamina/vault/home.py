@@ -121,8 +121,13 @@ def _marker(marker: Path) -> dict[str, object]:
 
 
 def _write_new(path: Path, text: str) -> None:
+    """Write a file that is complete from the first moment, unless there is one."""
+    draft = path.parent / f".{path.name}-{secrets.token_hex(4)}"
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
     try:
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            file.write(text)
+        path.hardlink_to(draft)
     except FileExistsError:
         return
+    finally:
+        draft.unlink()
