@@ -247,7 +247,7 @@ class Disk:
         while fd is None:
             if time.monotonic() >= deadline:
                 raise StoreBusy(f"another process held {name!r} for more than {timeout:g} s; try again")
-            time.sleep(random.uniform(0.001, 0.005))
+            time.sleep(random.uniform(0.001, 0.012))
             fd = self._try_lock(name)
         try:
             yield

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from terminal import Cli, Ran
 from typer.testing import CliRunner
 
+from desk import Desk
 from lamina.cli.app import app
+from terminal import Cli, Ran
 
 
 @pytest.fixture
@@ -45,3 +46,11 @@ def coffee(cli: Cli) -> str:
     """The id of an atom that is there already."""
     ran = cli("remember", "Ann prefers light roast coffee.", "--kind", "preference", "--subject", "Ann", "--json")
     return str(ran.data["outcomes"][0]["atom"]["id"])
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    """A person's desk with a vault on it."""
+    desk = Desk(tmp_path / "vault")
+    yield desk
+    desk.close()
