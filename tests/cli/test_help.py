@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 import typer.main
-from terminal import Cli
 
 import lamina
 from lamina.atom.status import INCLUDE
 from lamina.cli.app import app
 from lamina.cli.reference import render
 from lamina.recall.understand import MODES
+from terminal import Cli
 
 GROUP: Any = typer.main.get_command(app)
 PROMISED = [

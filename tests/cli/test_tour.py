@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from terminal import Cli
 
 

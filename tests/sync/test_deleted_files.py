@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from desk import Desk
-
 from lamina import Atom, Status
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from desk import Desk
 
+from desk import Desk
 from lamina import Atom, Memory, Origin, Relation, RelationName, Status
 from lamina.atom.atom import FIXED_FIELDS
 from lamina.atom.status import Way

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
-from desk import Desk
 
+from desk import Desk
 from lamina import Atom, RelationName, Status
 
 CONFLICT_NAMES = (

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from desk import Desk, eventually
 
+from desk import Desk, eventually
 from lamina import Atom
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import apsw
 import pytest
-from desk import Desk
 
+from desk import Desk
 from lamina import Memory, StoreTooNew
 from lamina.atom.record import to_record
 

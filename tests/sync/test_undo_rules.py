@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from desk import Desk
 
+from desk import Desk
 from lamina import ClaimTaken, NotFound, Status, UndoRefused
 
 
