@@ -80,6 +80,45 @@ def test_turns_captured_while_a_person_edits_a_session_follow_the_edit(desk: Des
     assert desk.problems("overruled") == []
 
 
+def test_a_remark_at_the_end_of_a_session_and_the_next_turn_are_passages_of_their_own(desk: Desk) -> None:
+    said = desk.memory.capture([{"speaker": "Ann", "content": "I drink tea."}], session_id="s").atom
+    desk.edit(said, "^p1", "^p1\n\nShe means green tea.")
+    desk.memory.sync()
+    desk.memory.capture([{"speaker": "Bob", "content": "Noted."}], session_id="s")
+    assert [(hit.passage.n, hit.text) for hit in desk.memory.recall("green").hits] == [(2, "She means green tea.")]
+    assert [(hit.passage.n, hit.passage.speaker) for hit in desk.memory.recall("noted").hits] == [(3, "Bob")]
+
+
+def test_a_remark_written_while_the_session_goes_on_and_the_next_turn_are_both_found(desk: Desk) -> None:
+    disk = SlowDisk(desk.root)
+    memory = desk.open(disk=disk)
+    said = memory.capture([{"speaker": "Ann", "content": "I drink tea."}], session_id="s").atom
+    disk.refuses = True
+    memory.capture([{"speaker": "Bob", "content": "Noted."}], session_id="s")
+    disk.refuses = False
+    desk.edit(said, "^p1", "^p1\n\nShe means green tea.")
+    memory.sync()
+    assert [hit.text for hit in memory.recall("green").hits] == ["She means green tea."]
+    assert [(hit.passage.n, hit.passage.speaker) for hit in memory.recall("noted").hits] == [(2, "Bob")]
+
+
+def test_words_that_replace_a_whole_session_do_not_bring_the_old_ones_back(desk: Desk) -> None:
+    disk = SlowDisk(desk.root)
+    memory = desk.open(disk=disk)
+    said = memory.capture([{"speaker": "Ann", "content": "I drink tea."}], session_id="s").atom
+    file = desk.file(said)
+    head = file.read_text().partition("\n\n")[0]
+    file.write_text(f"{head}\n\nShe drinks milk.\n")
+    memory.sync()
+    disk.refuses = True
+    memory.capture([{"speaker": "Bob", "content": "Noted."}], session_id="s")
+    disk.refuses = False
+    file.write_text(f"{head}\n\nShe drinks rum.\n")
+    memory.sync()
+    assert [hit.text for hit in memory.recall("drinks milk rum").hits] == ["She drinks rum."]
+    assert [(hit.passage.n, hit.passage.speaker) for hit in memory.recall("noted").hits] == [(2, "Bob")]
+
+
 def test_a_changed_subject_and_a_changed_relation_are_picked_up(desk: Desk) -> None:
     one, other = desk.remember("Ann drinks tea.", subject="Ann"), desk.remember("Tea is hot.")
     desk.edit(one, "subject: Ann", f'subject: Anna\nrelations: ["depends_on [[{other.id}]] 0.5"]')

@@ -51,6 +51,14 @@ def parse_segment(content: str) -> tuple[Passage, ...]:
     return tuple(found)
 
 
+def closed(content: str, beyond: int = 0) -> str:
+    """A segment's text with a block id after words a person wrote behind the last one: what follows is not theirs."""
+    told = parse_segment(content)
+    if not told or told[-1].end < len(content):
+        return content
+    return f"{content}\n\n^p{max(told[-1].n, beyond + 1)}"
+
+
 def render_passage(n: int, text: str, speaker: str | None = None, at: datetime | None = None) -> str:
     """A turn or paragraph as it stands in a segment, its block id last."""
     body = _LOOKS_LIKE_MARK.sub(r"\1\\\2", _LOOKS_LIKE_HEADER.sub(r"\1\\", text))

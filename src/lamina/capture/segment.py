@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.identity import AtomId
-from lamina.atom.passage import parse_segment, render_passage
+from lamina.atom.passage import closed, parse_segment, render_passage
 from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
 
@@ -74,8 +74,8 @@ class _Growing:
         told = parse_segment(segment.content)
         self._n = max((each.n for each in told), default=0)
         self._last = max((each.at for each in told if each.at), default=segment.observed_at)
-        self._parts = [segment.content] if segment.content else []
-        self._length = len(segment.content)
+        self._parts = [closed(segment.content)] if segment.content else []
+        self._length = sum(map(len, self._parts))
         self.grew = False
 
     def takes(self, piece: Piece) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lamina.atom.atom import FIXED_FIELDS, Atom, kind_defaults
+from lamina.atom.passage import closed, parse_segment
 from lamina.atom.status import ARROWS, ENDED, Status, Way, check_transition
 from lamina.errors import TransitionRefused
 from lamina.store.ledger import Problem
@@ -92,9 +93,14 @@ def _overruled(before: Sheet, head: Atom, wanted: Mapping[str, Any], path: str) 
 
 def _added(before: Sheet, head: Atom, content: str) -> str:
     """A session's turns that came in while the person edited those before; they follow what the person wrote."""
-    told = str(before.fields["content"])
-    added = head.content[len(told) :] if head.is_segment and head.content.startswith(told) else ""
-    return "" if content.endswith(added) else added
+    if not head.is_segment:
+        return ""
+    known = max((each.n for each in parse_segment(str(before.fields["content"]))), default=0)
+    later = [each for each in parse_segment(head.content) if each.n > known]
+    added = f"\n\n{head.content[min(each.start for each in later) :]}" if later else ""
+    if content.endswith(added):
+        return ""
+    return closed(content, max(each.n for each in later))[len(content) :] + added
 
 
 def _problem(path: str, after: Sheet, head: Atom, name: str, kind: str, message: str) -> Problem:

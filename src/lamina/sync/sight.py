@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
 from lamina.clock import disk_time_ns
@@ -68,13 +69,19 @@ class Sight:
         return [path for path, line in lines.items() if path not in on_disk and line.state is not FileState.GONE]
 
     def differs(self, path: str) -> bool:
-        """Whether one file is not as the ledger has it; a file still to be written is not looked at."""
+        """Whether one file is not as the ledger has it; one still to be written differs if somebody else wrote it."""
         line, stamp = self._ledger.line(path), self.stamp(path)
         if line is None or line.state is FileState.GONE:
             return stamp is not None
         if line.stamp is None:
-            return False
+            return stamp is not None and not self._ours(path)
         return stamp is None or (changed(line, stamp) and not self._same_bytes(path))
+
+    def _ours(self, path: str) -> bool:
+        row, found = self._ledger.row(path), self.read(path)
+        if row is None or not isinstance(found, Found):
+            return True
+        return found.data in (row.data, row.base) or hashlib.sha256(found.data).hexdigest() in row.ours
 
     def _same_bytes(self, path: str) -> bool:
         row, found = self._ledger.row(path), self.read(path)

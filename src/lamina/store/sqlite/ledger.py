@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -252,9 +253,11 @@ class SqliteLedger:
             self._stamp([(new, stamp)], checked_ns)
 
     def displaced(self, path: str) -> str:
-        row = self.row(path)
-        aside = f"{path.removesuffix(layout.SUFFIX)}-{row.line.atom_id if row else ''}{layout.SUFFIX}"
+        line = self.line(path)
+        name = f"{path.removesuffix(layout.SUFFIX)}-{line.atom_id if line else ''}"
+        places = (f"{name}{n or ''}{layout.SUFFIX}" for n in itertools.count())
         with self._db.writing(durable=False):
+            aside = next(place for place in places if self.line(place) is None)
             self._db.run("UPDATE files SET path=? WHERE path=?", (aside, path))
             self._db.run("UPDATE outbox SET path=? WHERE path=?", (aside, path))
         return aside
