@@ -38,6 +38,7 @@ from lamina.vault import layout
 from lamina.vault.files import Disk, Stamp, Swapped
 
 RUNS = int(os.environ.get("LAMINA_MACHINE_RUNS", "200"))
+PHASES = (Phase.generate, Phase.shrink) if "LAMINA_MACHINE_SHRINK" in os.environ else (Phase.generate,)
 STEPS = int(os.environ.get("LAMINA_MACHINE_STEPS", "50"))
 
 SETTINGS = Settings()
@@ -858,6 +859,6 @@ def test_the_index_and_the_files_say_the_same_whatever_happened(caplog: pytest.L
     caplog.set_level(logging.ERROR, logger="lamina")  # the tired disk is complained about at every turn
     profile = settings(
         max_examples=RUNS, stateful_step_count=STEPS, deadline=None, print_blob=True, database=None,
-        suppress_health_check=list(HealthCheck), phases=(Phase.generate, Phase.shrink) if "LAMINA_MACHINE_SHRINK" in os.environ else (Phase.generate,),
+        suppress_health_check=list(HealthCheck), phases=PHASES,
     )  # fmt: skip
     run_state_machine_as_test(hypothesis.seed(seed)(VaultMachine), settings=profile)
