@@ -42,6 +42,7 @@ _COPIES = tuple(
         rf"{_ID}-(?=.*[A-Z])[\w-]{{1,40}}$",  # OneDrive: the name of the machine
     )
 )
+_OURS = re.compile(rf"[a-z0-9-]+-{_ID}")
 
 
 def path_for(atom: Atom) -> str:
@@ -84,13 +85,13 @@ def is_searched_dir(name: str) -> bool:
 
 def stem(path: str) -> str:
     """The name a wikilink uses for a file."""
-    return PurePosixPath(path).name.removesuffix(SUFFIX)
+    return path.rpartition("/")[2].removesuffix(SUFFIX)
 
 
 def conflict_copy(path: str) -> bool:
     """Whether the name is one that sync tools and mergers give to the losing side."""
     name = stem(path)
-    return any(pattern.search(name) for pattern in _COPIES)
+    return not _OURS.fullmatch(name) and any(pattern.search(name) for pattern in _COPIES)
 
 
 def slug(text: str, otherwise: str) -> str:
