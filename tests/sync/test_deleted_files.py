@@ -65,6 +65,20 @@ def test_a_file_that_comes_back_elsewhere_and_edited_is_the_same_atom(desk: Desk
     assert (found.status, found.content) == (Status.ACTIVE, "Ann drinks coffee.")
 
 
+def test_a_file_that_comes_back_elsewhere_says_what_happened_to_its_atom_meanwhile(desk: Desk) -> None:
+    old = desk.remember("Drinks tea", kind="preference", subject="drinks")
+    new = desk.remember("Drinks coffee", kind="preference", subject="drinks")
+    file = desk.file(old)
+    data = file.read_bytes()
+    file.unlink()
+    desk.memory.sync()
+    desk.memory.relate(old.id, "depends_on", new.id, 0.25)
+    back = desk.drop("atoms/mine/tea.md", data)
+    desk.memory.sync()
+    assert b"depends_on" in back.read_bytes()
+    assert [each.target for each in desk.memory.get(old.id).relations] == [new.id]
+
+
 def test_what_a_person_forgot_stays_forgotten_when_its_file_is_only_edited(desk: Desk) -> None:
     atom = desk.remember("Ann drinks tea.")
     desk.memory.forget(atom.id, "enough")

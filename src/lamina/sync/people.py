@@ -123,9 +123,10 @@ class People:
             self._ledger.moved(old, found.path, found.stamp, found.checked_ns)
             self._ledger.clear(old)
             report.moved.append(found.path)
-            row = self._ledger.row(found.path)
-            if row is not None and (found.data != row.data or atom.status is Status.TOMBSTONED):
-                self._edited(found, row, sheet, report, came_back=owner.line.state is FileState.GONE)
+            row, came_back = self._ledger.row(found.path), owner.line.state is FileState.GONE
+            if row is not None and (came_back or found.data != row.data):
+                # What happened to the atom while it had no file is written into the one that came back.
+                self._edited(found, row, sheet, report, came_back=came_back)
 
     def _edited(self, found: Found, row: FileRow, sheet: Sheet, report: SyncReport, *, came_back: bool = False) -> None:
         """A person's save of a known file becomes a commit on top of the current state."""
