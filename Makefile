@@ -40,4 +40,5 @@ clean:
 .venv/ready: pyproject.toml requirements.lock
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e ".[dev]"
+	$(BIN)/python scripts/fetch_models.py
 	touch $@

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,10 @@ from typer.testing import CliRunner
 from desk import Desk
 from lamina.cli.app import app
 from terminal import Cli, Ran
+
+os.environ["LAMINA_EMBEDDER"] = "none"
+os.environ["LAMINA_BACKGROUND"] = "false"
+"""What is not about vectors is tested without them; tests that are say which embedder they want."""
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ LaminaError
 │   ├── ClaimTaken          another active value holds the claim at that time
 │   ├── StaleRevision       somebody else changed the atom first
 │   └── UndoRefused         later commits changed what the commit had set
+├── ModelError          a model is missing, damaged or out of reach (lamina.models.errors)
 └── StoreError          the disk or the database failed
     ├── StoreBusy           another process held the lock for too long
     └── StoreTooNew         written by a later version of lamina

@@ -6,7 +6,8 @@ import builtins
 import logging
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -27,12 +28,21 @@ from lamina.capture.draft import parse_draft, parse_heading, parse_text, parse_t
 from lamina.capture.receipt import Receipt
 from lamina.clock import Clock, SystemClock
 from lamina.errors import InvalidInput, InvalidScope, NotFound, StaleRevision, StoreError
+from lamina.models.choose import Choice, choose
+from lamina.models.embedder import Embedder
+from lamina.models.encode import Background, encode_all
+from lamina.models.encode import Progress as EncodeProgress
+from lamina.models.files import models_folder
 from lamina.recall import Question, Recall, recall
+from lamina.recall.feedback import Lesson, cite, learn, parse_verdict
+from lamina.recall.plan import PlanContext, plan_context
 from lamina.review.export import export
 from lamina.review.undo import last_undoable, undo
 from lamina.settings import Settings, load_settings
 from lamina.store.base import Change, Commit, CommitId, Committed, Edge, Entry, Filter, Match, TextQuery, Version
+from lamina.store.jobs import Job
 from lamina.store.ledger import Problem
+from lamina.store.recalls import not_kept
 from lamina.store.sqlite import SqliteStore
 from lamina.sync import Progress, Sync, SyncReport
 from lamina.text.times import to_utc
@@ -43,6 +53,7 @@ from lamina.vault.watch import Watcher
 logger = logging.getLogger("lamina")
 
 MOST_HITS = 100
+RANKINGS = ("full", "plain")
 REVISABLE = frozenset({
     "subject", "attribute", "value", "tags", "entities", "kind", "confidence", "importance", "valid_from",
     "valid_until", "expires_at", "durability", "memory_type", "metadata",
@@ -99,6 +110,7 @@ class Memory:
         ceiling: Origin | str = Origin.HUMAN,
         clock: Clock | None = None,
         watch: bool | None = None,
+        background: bool | None = None,
         settings: Settings | None = None,
         disk: Disk | None = None,
         vfs: str | None = None,
@@ -108,19 +120,25 @@ class Memory:
         with _disk_errors():
             self.created = home.establish(self.root)
             self.settings = settings or load_settings(
-                self.root / home.FOLDER / "settings.toml", scope=scope, watch=watch
+                self.root / home.FOLDER / "settings.toml", scope=scope, watch=watch, background=background
             )
         self.scope = parse_scope(scope if scope is not None else self.settings.scope)
         self._actor, self._principal, self._ceiling = actor, principal, _one_of(Origin, ceiling, "origin")
         self._clock: Clock = clock or SystemClock()
         self._ids = IdSource(os.urandom)
         self._trying = False
+        self._choice: Choice | None = None
         with _disk_errors():
             self.state = home.state_folder(self.root, self.settings.state_dir)
             self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._disk = disk or Disk(self.root)
             self._store = SqliteStore(self.state, self._clock, vfs=vfs)
         self._sync = Sync(self._disk, self._store, self._clock, self._ids, lambda: home.is_vault(self.root))
+        self._encoding = (
+            Background(self._store, self._embedders)
+            if (self.settings.background if background is None else background)
+            else None
+        )
         self._watcher = self._start_watching() if (self.settings.watch if watch is None else watch) else None
         try:
             self.opened = self.sync(progress=progress)
@@ -283,15 +301,94 @@ class Memory:
         mode: str = "full_context",
         scopes: Sequence[str] | None = None,
         include: Sequence[str] | str = (),
+        fast: bool = False,
+        ranking: str = "full",
     ) -> Recall:
-        """The passages that answer a question, best first: deterministic, scoped, explained, never stale."""
+        """The passages that answer a question, best first: deterministic, scoped, explained, never stale.
+
+        `fast` leaves out the closer look at token states; `ranking="plain"` is a fixed ranking over words alone.
+        """
         if not 1 <= k <= MOST_HITS:
             raise InvalidInput(f"k lies between 1 and {MOST_HITS}")
+        if ranking not in RANKINGS:
+            raise InvalidInput(f"there is no ranking {ranking!r}; choose one of {', '.join(RANKINGS)}")
         asked = Question(
             text=question, scopes=self._permitted(scopes), k=k, mode=mode,
-            include=(include,) if isinstance(include, str) else tuple(include), at=self._clock.now(),
+            include=(include,) if isinstance(include, str) else tuple(include), at=self._clock.now(), fast=fast,
+            ranking=ranking, assistant=self.settings.assistant_prior,
         )  # fmt: skip
-        return recall(asked, self._store, self._refresher(), secrets.token_hex(8))
+        found = recall(asked, self._store, self.models, self._refresher(), secrets.token_hex(8), self._core)
+        if not self._trying:
+            self._keep_for_feedback(found)
+        return found
+
+    def _keep_for_feedback(self, found: Recall) -> None:
+        try:
+            ids = [hit.atom.id for hit in found.hits]
+            self._store.recalls.remember(found.id, ids, found.asked_at, self.scope)
+        except StoreError as error:
+            logger.warning("no feedback can be given on recall %s: %s", found.id, error)
+
+    def feedback(self, recall_id: str, cited: Sequence[str] = (), verdict: str = "up") -> builtins.list[AtomId]:
+        """Tell how an answer made from a recall was: `up`, `down` or `wrong`; returns the atoms it taught us about.
+
+        Quality and counts of use move for what was cited, and a little for what was passed over. A recall is learnt
+        from once; telling again changes nothing.
+        """
+        judged = parse_verdict(verdict)
+        hits = self._store.recalls.hits(recall_id, self.scope)
+        if hits is None:
+            raise not_kept(recall_id)
+        lessons = learn(hits, [self._find(each).id for each in cited], judged)
+        if not lessons or not self._store.recalls.answer(recall_id, self.scope):
+            return []
+        return self._learn(lessons)
+
+    def cite(self, ids: Sequence[str]) -> builtins.list[AtomId]:
+        """Tell that these atoms were used; counts it, without a verdict."""
+        return self._learn(cite([self._find(each).id for each in ids]))
+
+    def _learn(self, lessons: Mapping[AtomId, Lesson]) -> builtins.list[AtomId]:
+        known, now = self._store.ledger.signals_of(lessons), self._clock.now()
+        for atom_id, lesson in lessons.items():
+            self._store.ledger.set_signals(atom_id, lesson.applied(known.get(atom_id, Signals()), now))
+        return [*lessons]
+
+    def top(self, k: int = 10) -> builtins.list[Atom]:
+        """The core memories, told whatever is asked: pinned ones first, then by importance, then the youngest."""
+        return self._core()[:k]
+
+    def _core(self) -> builtins.list[Atom]:
+        found = self._store.read(
+            Filter(scopes=self.scopes, core=True, statuses=frozenset({Status.ACTIVE}), valid_at=self._clock.now())
+        )
+        return sorted(
+            (atom for atom in found if not atom.is_segment), key=lambda atom: (not atom.pinned, -atom.importance)
+        )
+
+    def plan_context(self, goal: str) -> PlanContext:
+        """What a planner needs for a goal: three memories each of profile, procedures and facts."""
+        return plan_context(goal, self.recall(goal, MOST_HITS).relevant)
+
+    @property
+    def models(self) -> Choice:
+        """The embedders recall looks through; a transformer that has been fetched meanwhile counts at once."""
+        if self._choice is None or (self._choice.missing and not self._choice.primary):
+            key = self.settings.embedder_key
+            self._choice = choose(
+                self.settings.embedder, _models_folder(self.settings),
+                base_url=self.settings.embedder_url, api_key=key.get_secret_value() if key else None,
+            )  # fmt: skip
+        return self._choice
+
+    def embed(self, progress: EncodeProgress | None = None) -> int:
+        """Encode every passage that a model has not seen yet, now; returns how many texts were."""
+        if self._trying:
+            return 0
+        return sum(encode_all(self._store, each, lambda: False, progress) for each in self._embedders())
+
+    def _embedders(self) -> builtins.list[Embedder]:
+        return [each for each in (self.models.light, self.models.primary) if each is not None]
 
     def get(self, id: str) -> Atom:
         """One atom, as its file says at this moment."""
@@ -335,7 +432,9 @@ class Memory:
         """The atoms linked to or from one, with the link."""
         atom = self.get(id)
         edges = self._store.edges([atom.id], self.scopes)
-        others = {each: edge.target if edge.source == atom.id else edge.source for each, edge in enumerate(edges)}
+        others = {
+            each: AtomId(edge.target) if edge.source == atom.id else edge.source for each, edge in enumerate(edges)
+        }
         found = {each.id: each for each in self._store.read(Filter(scopes=self.scopes, ids=tuple(others.values())))}
         return [(edges[n], found[other]) for n, other in others.items() if other in found]
 
@@ -373,6 +472,10 @@ class Memory:
         with _disk_errors():
             return self._sync.run(accept_deletions=accept_deletions, progress=progress)
 
+    def jobs(self) -> builtins.list[Job]:
+        """Background work: who is at it, how far it is, how it ended."""
+        return self._store.jobs.list()
+
     def rebuild(self) -> int:
         """Make the index anew; returns how many atoms it holds."""
         self.sync()
@@ -406,6 +509,7 @@ class Memory:
             "by_layer": self._store.counts(self.scopes, "layer"),
             "commits": self._store.position(),
             "files": self._store.ledger.summary(),
+            "models": self._store.encodings.models(),
             "bytes": {file.name: file.stat().st_size for file in sorted(self.state.glob("*.db"))},
         }
 
@@ -420,6 +524,8 @@ class Memory:
         if self._watcher is not None:
             self._watcher.stop()
             self._watcher = None
+        if self._encoding is not None:
+            self._encoding.stop()
         self._store.close()
         self._disk.close()
 
@@ -498,6 +604,8 @@ class Memory:
                 follow()
             except (OSError, StoreError) as error:
                 logger.warning("files and index will follow later: %s", error)
+        if self._encoding is not None:
+            self._encoding.soon()
 
     def _look_for_edits(self) -> None:
         self.sync()
@@ -536,6 +644,8 @@ class Memory:
     def _on_change(self, paths: frozenset[str]) -> None:
         self._sync.look_at(paths)
         self._store.catch_up()
+        if self._encoding is not None:
+            self._encoding.soon()
 
     def _notes(self) -> Iterable[str]:
         first = self._store.journal(self.scopes, until=1)
@@ -547,6 +657,12 @@ class Memory:
             yield f"{tool} owns this folder, so the databases live in {self.state}"
         if self._watcher is None and self.settings.watch:
             yield "saved files are not watched here; edits count when they are recalled and at the next open"
+
+
+def _models_folder(settings: Settings) -> Path:
+    if settings.models_dir is not None:
+        return settings.models_dir.expanduser()
+    return models_folder(os.environ, Path.home(), sys.platform)
 
 
 def _one_of(family: type[E], given: str, noun: str) -> E:

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from lamina.errors import InvalidInput
@@ -23,6 +23,19 @@ class Settings(BaseSettings):
         default=12_000, ge=500, le=60_000, description="a verbatim session file is closed at this length"
     )
     idle_minutes: int = Field(default=30, ge=1, description="a session file is closed after this long without a turn")
+    embedder: str = Field(
+        default="auto",
+        description="what gives texts their meaning: auto, light, none, minilm, openai:MODEL, fastembed:NAME, "
+        "sentence-transformers:NAME",
+    )
+    embedder_url: str | None = Field(default=None, description="where openai:MODEL is served, such as …/v1")
+    embedder_key: SecretStr | None = Field(default=None, description="the key of that service")
+    models_dir: Path | None = Field(default=None, description="where model files are kept; default the user's cache")
+    background: bool = Field(default=True, description="encode new passages in a thread while the memory is open")
+    assistant_prior: float = Field(
+        default=-0.12, ge=-0.5, le=0.5,
+        description="what a machine's words gain or lose in recall where nobody asks for them",
+    )  # fmt: skip
     state_dir: Path | None = Field(default=None, description="where the databases live; default .lamina/ in the vault")
 
 

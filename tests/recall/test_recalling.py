@@ -46,8 +46,8 @@ def test_hits_come_by_score_then_youngest_then_id(memory: Memory, clock: FixedCl
     for day in (0, 2, 1, 2):
         clock.at = NOON + day * DAY
         for subject in "ab":
-            memory.remember("green tea", subject=f"{subject}{day}{len(memory.journal())}")
-        memory.remember(f"green tea and milk, {day}, " + "word " * len(memory.journal()))
+            memory.remember("green tea", subject=f"{subject}{day}x{len(memory.journal())}")
+        memory.remember(f"green tea and milk, {len(memory.journal())}, " + "word " * len(memory.journal()))
     hits = memory.recall("green tea", k=50).hits
     assert len(hits) == 12
     assert list(hits) == sorted(hits, key=order)
@@ -95,7 +95,7 @@ def test_every_hit_says_why_on_one_line(memory: Memory) -> None:
     memory.update_status(memory.remember("Green tea is old news.").atom.id, "archived", "old")
     for hit in memory.recall("does Ann drink GREEN tea?").hits:
         assert "\n" not in hit.why
-        assert re.fullmatch(r"matches (“\S+” \d\.\d+(, )?)+( × status 0\.92)?", hit.why)
+        assert re.fullmatch(r"words \d\.\d+ \(has (“\S+”(, )?)+\)( × \w+ [\d.]+)*", hit.why)
     assert "× status 0.92" in memory.recall("old news").hits[0].why
 
 
@@ -324,7 +324,7 @@ def test_a_hit_too_long_for_the_budget_is_cut_and_never_called_unknown(memory: M
     memory.capture([{"speaker": "Ann", "content": "zebra " * 1_900}], session_id="s")
     told = memory.recall("zebra").context(500)
     assert "nothing known" not in told
-    assert told.count("zebra") > 200
+    assert told.count("zebra") > 100
     assert len(told) <= 2_000
     assert "…\n</memories>" in told
     assert "nothing known" not in memory.recall("zebra").context(1)

@@ -30,7 +30,7 @@ from harness import (
 )
 
 from lamina.atom.atom import Atom
-from lamina.errors import Refused
+from lamina.errors import NotFound, Refused
 from lamina.memory import Memory
 
 RESET_AFTER, DEEP_AFTER = 100, 50
@@ -159,7 +159,10 @@ def write_something(memory: Memory, rng: random.Random, name: str, known: list[s
             turns = [{"speaker": who, "content": f"{name} said {who}. Remember that {name} is {who}."} for who in "AB"]
             receipt = memory.capture(turns, session_id=f"session {rng.randrange(3)}")
         case "undo":
-            done = memory.undo()
+            try:
+                done = memory.undo()
+            except NotFound:
+                done = []  # all there is was undone before
             return [atom for each in done for atom in each.atoms], [str(each.id) for each in done if each.id]
         case _:
             return [_change(memory, rng, verb, name, known)], []

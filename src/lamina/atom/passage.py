@@ -7,11 +7,13 @@ look like our own marks are escaped with a backslash, so the text comes back exa
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from datetime import datetime
 
 from lamina.atom.atom import Atom
+from lamina.text.roles import is_assistant, is_role
 from lamina.text.times import format_time, parse_time
 
 _HEADER = re.compile(r"\*\*([^\n*]+)\*\*(?: (\d{4}-\d{2}-\d{2}T[0-9:.]+Z))?")
@@ -31,6 +33,24 @@ class Passage:
     end: int
     speaker: str | None = None
     at: datetime | None = None
+
+
+def searched(atom: Atom, passage: Passage) -> str:
+    """The words a text search looks into: with the name of who said them, or with what a fact is about."""
+    name = None if is_role(passage.speaker) else passage.speaker
+    about = name if atom.is_segment else atom.subject
+    return f"{about}: {passage.text}" if about else passage.text
+
+
+def meant(atom: Atom, passage: Passage) -> str:
+    """The words a model is given: a name in front would outweigh what was said, what a fact is about would not."""
+    return passage.text if atom.is_segment or not atom.subject else f"{atom.subject}: {passage.text}"
+
+
+def digest_of(atom: Atom, passage: Passage) -> bytes:
+    """What the words a model is given are known by; a machine's long answers are kept apart, being read in part."""
+    read = "in part" if is_assistant(passage.speaker) else "whole"
+    return hashlib.blake2b(f"{read}\0{meant(atom, passage)}".encode(), digest_size=16).digest()
 
 
 def passages_of(atom: Atom) -> tuple[Passage, ...]:

@@ -1,21 +1,24 @@
-"""LoCoMo conversations as turns and questions, and text of the same shape in any amount."""
+"""LoCoMo: long conversations of two people, and text of the same shape in any amount.
+
+A turn is what the speaker said and, where an image was shared, its caption. Evidence is repaired ("D8:6; D9:17",
+"D:11:26", "D30:05"), turns that do not exist are dropped, and questions left without evidence are not asked.
+"""
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-import json
 import random
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lamina.errors import InvalidInput
+from lamina.bench.collection import Asked, Collection, Session, Turn, read, some
 
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+APART = frozenset({"adversarial"})
+"""Told by itself: a fact attributed to the wrong person is no question to be answered."""
 _TURN_ID = re.compile(r"D:?(\d+):0*(\d+)")
 _FILLER = (
     "I went to the market this morning and found a lovely old lamp for the hallway.",
@@ -26,63 +29,24 @@ _FILLER = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One turn of a conversation; `id` is how gold evidence names it."""
-
-    id: str
-    speaker: str
-    text: str
+def load(path: Path) -> tuple[list[Collection], str]:
+    """The conversations of a LoCoMo file and the SHA-256 of the file."""
+    return read(path, "LoCoMo", lambda data: some((_conversation(each) for each in data), "conversations"))
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
-    """One sitting of a conversation."""
-
-    id: str
-    at: datetime
-    turns: tuple[Turn, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question and the turns that answer it."""
-
-    text: str
-    gold: frozenset[str]
-    category: int
-
-
-@dataclass(frozen=True, slots=True)
-class Conversation:
-    """A conversation of many sessions and the questions about it."""
-
-    id: str
-    sessions: tuple[Session, ...]
-    questions: tuple[Asked, ...]
-
-
-def load(path: Path) -> tuple[list[Conversation], str]:
-    """The conversations of a LoCoMo file (JSON, also gzipped) and the SHA-256 of the file."""
-    raw = path.read_bytes()
-    try:
-        data = json.loads(gzip.decompress(raw) if path.suffix == ".gz" else raw)
-        return [_conversation(each) for each in data], hashlib.sha256(raw).hexdigest()
-    except (ValueError, KeyError, TypeError, OSError) as error:
-        raise InvalidInput(f"{path} is not a LoCoMo file: {error}") from error
-
-
-def _conversation(data: dict[str, Any]) -> Conversation:
+def _conversation(data: dict[str, Any]) -> Collection:
     name, said = str(data["sample_id"]), data["conversation"]
     numbers = sorted(int(key.split("_")[1]) for key in said if re.fullmatch(r"session_\d+", key))
     sessions = tuple(_session(name, number, said) for number in numbers if said[f"session_{number}"])
-    known = {turn.id for session in sessions for turn in session.turns}
+    home = {turn.id: session.id for session in sessions for turn in session.turns}
     questions = []
     for each in data["qa"]:
         named = {f"{name}/D{a}:{b}" for text in each.get("evidence", []) for a, b in _TURN_ID.findall(str(text))}
-        if named & known:
-            questions.append(Asked(str(each["question"]), frozenset(named & known), int(each["category"])))
-    return Conversation(name, sessions, tuple(questions))
+        gold = frozenset(named & home.keys())
+        if gold:
+            category = CATEGORIES[int(each["category"])]
+            questions.append(Asked(str(each["question"]), category, gold, frozenset(home[turn] for turn in gold)))
+    return Collection(name, sessions, tuple(questions))
 
 
 def _session(name: str, number: int, said: dict[str, Any]) -> Session:
@@ -91,11 +55,11 @@ def _session(name: str, number: int, said: dict[str, Any]) -> Session:
     for turn in said[f"session_{number}"]:
         caption = f" [image: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
         a, b = _TURN_ID.findall(turn["dia_id"])[0]
-        turns.append(Turn(f"{name}/D{a}:{b}", str(turn["speaker"]), str(turn["text"]) + caption))
+        turns.append(Turn(f"{name}/D{a}:{b}", str(turn["text"]) + caption, speaker=str(turn["speaker"]), at=at))
     return Session(f"{name}-{number}", at, tuple(turns))
 
 
-def shaped(conversations: Sequence[Conversation], count: int, seed: int) -> Iterator[Session]:
+def shaped(conversations: Sequence[Collection], count: int, seed: int) -> Iterator[Session]:
     """Sessions of `count` turns in all, each word following from the one before as in the conversations given.
 
     Word frequencies, turn lengths, session lengths and speakers are theirs, so that an index of them costs what an
@@ -104,7 +68,7 @@ def shaped(conversations: Sequence[Conversation], count: int, seed: int) -> Iter
     rng = random.Random(seed)
     turns = [turn for each in conversations for session in each.sessions for turn in session.turns]
     texts = [turn.text.split() for turn in turns] or [each.split() for each in _FILLER]
-    speakers = sorted({turn.speaker for turn in turns}) or ["Ann", "Ben"]
+    speakers = sorted({turn.speaker for turn in turns if turn.speaker}) or ["Ann", "Ben"]
     follows: dict[str, list[str]] = defaultdict(list)
     for words in texts:
         for one, other in zip(["", *words], words, strict=False):
@@ -115,11 +79,11 @@ def shaped(conversations: Sequence[Conversation], count: int, seed: int) -> Iter
         size = min(rng.randint(12, 40), count - made)
         pair = rng.sample(speakers, 2)
         at = datetime.fromtimestamp(1_600_000_000 + made * 60, UTC)
-        yield Session(
-            f"shaped-{made}", at, tuple(
-                Turn(f"shaped/{made + n}", pair[n % 2], _talk(rng, follows, rng.choice(lengths))) for n in range(size)
-            )
-        )  # fmt: skip
+        said = (
+            Turn(f"shaped/{made + n}", _talk(rng, follows, rng.choice(lengths)), speaker=pair[n % 2], at=at)
+            for n in range(size)
+        )
+        yield Session(f"shaped-{made}", at, tuple(said))
         made += size
 
 

@@ -18,7 +18,10 @@ import apsw
 import lamina
 from lamina.atom.kinds import MemoryType
 from lamina.atom.status import RECALL_WEIGHT
-from lamina.bench.locomo import Asked, Conversation, Session, load, shaped
+from lamina.bench.collection import Asked, Collection, Session
+from lamina.bench.locomo import APART, load, shaped
+from lamina.bench.metrics import quantile
+from lamina.bench.places import Places, capture
 from lamina.memory import Memory
 from lamina.store.base import TextQuery
 from lamina.text.analyse import QUESTION_STOP, question_terms
@@ -149,7 +152,7 @@ def _statements(count: int) -> list[dict[str, Any]]:
 
 def _measure_recall(
     folder: Path,
-    conversations: Sequence[Conversation],
+    conversations: Sequence[Collection],
     passages: int,
     questions: int,
     seed: int,
@@ -171,44 +174,32 @@ def _measure_recall(
         ours, theirs = _latencies(memory, bare, asked)
         bare.close()
         result.figures |= {
-            "recall_p50_ms": _quantile(ours, 0.5), "recall_p95_ms": _quantile(ours, 0.95),
-            "bare_fts5_p50_ms": _quantile(theirs, 0.5), "bare_fts5_p95_ms": _quantile(theirs, 0.95),
+            "recall_p50_ms": quantile(ours, 0.5), "recall_p95_ms": quantile(ours, 0.95),
+            "bare_fts5_p50_ms": quantile(theirs, 0.5), "bare_fts5_p95_ms": quantile(theirs, 0.95),
         }  # fmt: skip
         result.figures["recall_p50_vs_bare_fts5"] = result.figures["recall_p50_ms"] / result.figures["bare_fts5_p50_ms"]
         result.figures["recall_p95_vs_p50"] = result.figures["recall_p95_ms"] / result.figures["recall_p50_ms"]
-        graded = [each for each in asked if each.gold]
+        graded = [each for each in asked if each.turns]
         if graded:
             say("measuring what pruning costs")
             pruned, whole = (_recall_at_10(memory, graded, places, exhaustive=each) for each in (False, True))
             result.figures |= {"r10_pruned": pruned, "r10_exhaustive": whole, "pruning_cost_points": whole - pruned}
 
 
-def _questions(
-    conversations: Sequence[Conversation], sessions: Sequence[Session], count: int, seed: int
-) -> list[Asked]:
-    real = [asked for each in conversations for asked in each.questions if asked.category != 5]
+def _questions(conversations: Sequence[Collection], sessions: Sequence[Session], count: int, seed: int) -> list[Asked]:
+    real = [asked for each in conversations for asked in each.questions if asked.category not in APART]
     if not real:
         rng = random.Random(seed)
         turns = [turn for session in sessions for turn in session.turns]
-        real = [
-            Asked(f"What about {' '.join(rng.choice(turns).text.split()[:6])}?", frozenset(), 0) for _ in range(count)
-        ]
+        real = [Asked(f"What about {' '.join(rng.choice(turns).text.split()[:6])}?", "") for _ in range(count)]
     return random.Random(seed).sample(real, min(count, len(real)))
 
 
-def _capture(memory: Memory, sessions: Sequence[Session]) -> dict[tuple[str, int], str]:
+def _capture(memory: Memory, sessions: Sequence[Session]) -> Places:
     """Capture the sessions; returns which turn each passage is."""
-    places: dict[tuple[str, int], str] = {}
+    places = Places()
     for session in sessions:
-        receipt = memory.capture(
-            [{"speaker": turn.speaker, "content": turn.text, "at": session.at} for turn in session.turns],
-            session_id=session.id, observed_at=session.at,
-        )  # fmt: skip
-        waiting = iter(turn for turn in session.turns if turn.text.strip())
-        for outcome in receipt.outcomes:
-            if outcome.result == "kept":
-                for passage in lamina.passages_of(outcome.atom):
-                    places[outcome.atom.id, passage.n] = next(waiting).id
+        places.learn(session, capture(memory, session))
     return places
 
 
@@ -243,9 +234,7 @@ def _ask_bare(bare: apsw.Connection, text: str) -> None:
         bare.execute("SELECT rowid, rank FROM t WHERE t MATCH ? ORDER BY rank LIMIT 10", (expression,)).fetchall()
 
 
-def _recall_at_10(
-    memory: Memory, asked: Sequence[Asked], places: dict[tuple[str, int], str], *, exhaustive: bool
-) -> float:
+def _recall_at_10(memory: Memory, asked: Sequence[Asked], places: Places, *, exhaustive: bool) -> float:
     found = 0.0
     for each in asked:
         query = TextQuery(
@@ -254,8 +243,8 @@ def _recall_at_10(
             exhaustive=exhaustive,
         )  # fmt: skip
         best = sorted(memory.search_text(query), key=lambda match: (-match.score, match.atom_id, match.n))[:10]
-        hits = {places.get((match.atom_id, match.n)) for match in best}
-        found += len(hits & each.gold) / len(each.gold)
+        hits = {places.at(match.atom_id, match.n) for match in best}
+        found += len(hits & each.turns) / len(each.turns)
     return 100 * found / len(asked)
 
 
@@ -263,10 +252,6 @@ def _timed(work: Callable[[], object]) -> float:
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
-
-
-def _quantile(values: Sequence[float], share: float) -> float:
-    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
 @contextlib.contextmanager

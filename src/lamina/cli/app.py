@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from lamina.cli import bench, init, read, tour, try_, upkeep, write
+from lamina.cli import bench, init, models, read, tour, try_, upkeep, write
 from lamina.cli.command import AsJson, Scope, Shared, Vault, ending
 from lamina.cli.output import Output
 
@@ -23,6 +23,7 @@ app = typer.Typer(
 )
 for family in (init, tour, try_, write, read, upkeep, bench):
     app.registered_commands += family.app.registered_commands
+app.add_typer(models.app, rich_help_panel="Upkeep")
 
 
 @app.callback(invoke_without_command=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from lamina.cli.vault_choice import NoVault
 from lamina.cli.words import NoFile
 from lamina.errors import InvalidInput, InvalidScope, NotFound, Refused, StoreBusy, StoreTooNew, UndoRefused
+from lamina.models.errors import ModelError
 
 OK, ERROR, USAGE, NOT_FOUND, REFUSED, INTERRUPTED, READER_GONE = 0, 1, 2, 3, 4, 130, 141
 
@@ -46,5 +47,7 @@ def hint_of(error: Exception, command: str) -> str:
             return "another program is writing; try again in a moment"
         case StoreTooNew():
             return "upgrade lamina"
+        case ModelError():
+            return "`lamina models` shows which model files are here"
         case _:
             return "`lamina doctor` looks for what is wrong"

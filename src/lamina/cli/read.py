@@ -21,6 +21,7 @@ from lamina.cli.told import (
     hit_blocks,
     hit_data,
     quotes_of,
+    recall_blocks,
     short,
     when,
     words_of,
@@ -46,24 +47,35 @@ def recall(
     include: Annotated[
         list[str] | None, typer.Option("--include", help="Search history, challenged or constrained, too.")
     ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Show every word, term and weight of each score.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Draw every word, term and weight of each score.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Show hits below the floor of relevance, too.")] = False,
+    fast: Annotated[bool, typer.Option("--fast", help="Leave out the closer look at every word.")] = False,
+    ranking: Annotated[str, typer.Option(help="full, or plain: a fixed ranking over words alone.")] = "full",
     context: Annotated[bool, typer.Option("--context", help="Print the hits as text for an agent.")] = False,
     budget: Annotated[int, typer.Option(help="Tokens the context may take.", min=1)] = 2000,
 ) -> View:
     """Find the passages that answer a question, best first, each with its reason."""
-    found = session.memory.recall(question, k, mode=mode, scopes=only or None, include=include or ())
+    found = session.memory.recall(
+        question, k, mode=mode, scopes=only or None, include=include or (), fast=fast, ranking=ranking
+    )
+    session.say_once("light", session.memory.models.missing)
     data = {
         "question": found.question,
         "recall_id": found.id,
         "position": found.position,
         "model": found.model,
         "asked_at": format_time(found.asked_at),
+        "understood": dict(found.understood),
+        "filtered": dict(found.filtered),
         "hits": [hit_data(rank, hit) for rank, hit in enumerate(found.hits, 1)],
     }
     if context:
         packed = found.context(budget)
         return View({**data, "context": packed}, (Line(packed),))
-    blocks = [block for rank, hit in enumerate(found.hits, 1) for block in hit_blocks(rank, hit, explain=explain)]
+    shown = found.hits if every else found.relevant
+    blocks = [block for rank, hit in enumerate(shown, 1) for block in hit_blocks(rank, hit, explain=explain)]
+    if explain:
+        blocks += recall_blocks(found)
     return View(data, tuple(blocks) or (Line("nothing known"),))
 
 

@@ -48,6 +48,21 @@ class Session:
         with self.memory.trial():
             yield self.memory
 
+    def say_once(self, name: str, text: str) -> None:
+        """A note that a vault's owner needs to read once."""
+        told = self.memory.state / f"told-{name}"
+        if text and not told.exists():
+            self.output.note(text)
+            told.touch()
+
+    def encode(self) -> None:
+        """Encode what came in, with a bar on standard error, so that the next recall need not wait for it."""
+        from lamina.cli.progress import Bar
+
+        if not self.dry_run:
+            with Bar() as bar:
+                self.memory.embed(bar)
+
     def shell(self, *words: str) -> str:
         """A command a person can type to go on with this vault and scope."""
         scope = ("--scope", self.scope) if self.scope else ()
@@ -72,7 +87,7 @@ class Session:
 
         folder = self.choice.folder if self._may_make else self.choice.needed()
         with Bar() as bar:
-            memory = Memory(folder, self.scope, watch=False, progress=bar)
+            memory = Memory(folder, self.scope, watch=False, background=False, progress=bar)
         if memory.created and not self._quiet:
             self.output.note(f"made a vault in {folder}")
         return memory

@@ -12,11 +12,12 @@ from lamina.atom.claim import claim_of
 from lamina.atom.passage import passages_of
 from lamina.atom.record import encode_field, to_record
 from lamina.cli.output import Block, Facts, Grid, Json, Line, brief
+from lamina.cli.xray import xray
 from lamina.text.times import format_time
 
 if TYPE_CHECKING:
     from lamina.memory import Memory
-    from lamina.recall.hit import Hit
+    from lamina.recall.hit import Hit, Recall
     from lamina.store.base import Entry
 
 SHORT = 8
@@ -135,17 +136,18 @@ def hit_blocks(rank: int, hit: Hit, *, explain: bool = False) -> list[Block]:
     at = date(hit.passage.at or hit.atom.observed_at)
     marks = "".join(f" · {mark}" for mark in hit.marks)
     told: list[Block] = [
-        Line(f"{rank}. {hit.score:.4f}  {brief(said, 200)}", "bold"),
+        Line(f"{rank}. {hit.score:.4f}  {brief(said, 200)}", "bold" if hit.relevant else "dim"),
         Line(f"   {at} · {hit.atom.kind}{marks} · {short(hit.atom.id)} · {hit.path or 'file deleted'}", "dim"),
         Line(f"   why: {hit.why}"),
     ]
-    if explain:
-        parts = [(f"word “{word}”", value) for word, value in hit.words]
-        parts += [(f"term {name}", value) for name, value in hit.terms]
-        parts += [("relevance", hit.relevance), *((f"weight {name}", value) for name, value in hit.weights)]
-        parts += [("score", hit.score)]
-        told.append(Facts(tuple((name, f"{value:.6f}") for name, value in parts), indent=6))
-    return told
+    return [*told, *xray(hit)] if explain else told
+
+
+def recall_blocks(found: Recall) -> list[Block]:
+    """What was read out of the question, through what it was looked at, and what was left out."""
+    pairs = [*found.understood, ("model", found.model), ("journal position", str(found.position))]
+    pairs += [(f"left out: {why}", str(count)) for why, count in found.filtered]
+    return [Line(), Facts(tuple(pairs))]
 
 
 def entry_data(entry: Entry) -> Json:

@@ -41,6 +41,7 @@ def sync(
         report.deleted += accepted.deleted
         report.held = accepted.held
         report.written += accepted.written
+    session.encode()
     blocks: list[Block] = [report_facts(report)] if report.anything or report.written else [Line("nothing to do")]
     if session.dry_run:
         told = "with --accept-deletions the files held above would be forgotten" if report.held else DRY
@@ -54,7 +55,26 @@ def rebuild(session: Session) -> View:
     memory = session.memory
     with _busy("making the index anew"):
         atoms = memory.rebuild()
+    session.encode()
     return View({"atoms": atoms}, (Line(f"the index holds {atoms} atoms"),))
+
+
+@command(app, "jobs", panel=PANEL, example="lamina jobs")
+def jobs(session: Session) -> View:
+    """Show background work: who is at it, how far it is, and how it ended."""
+    found = session.memory.jobs()
+    data = [
+        {
+            "name": each.name, "holder": each.holder, "done": each.done, "total": each.total, "error": each.error,
+            "until": format_time(each.until) if each.until else None,
+            "started_at": format_time(each.started_at) if each.started_at else None,
+            "finished_at": format_time(each.finished_at) if each.finished_at else None,
+        }
+        for each in found
+    ]  # fmt: skip
+    rows = tuple((each.name, each.holder or "nobody", f"{each.done} of {each.total}", each.error) for each in found)
+    table = Grid(("work", "at it", "done", "what went wrong"), rows)
+    return View({"jobs": data}, (table,) if rows else (Line("there has been no background work"),))
 
 
 @command(app, "doctor", panel=PANEL, example="lamina doctor --deep")

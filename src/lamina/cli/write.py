@@ -81,7 +81,9 @@ def capture(
             said, session_id=session_id, source_id=source_id or file, observed_at=moment(at), origin=origin,
             private=private, key=key,
         )  # fmt: skip
-        return receipt_view(session, memory, receipt)
+        told = receipt_view(session, memory, receipt)
+    session.encode()
+    return told
 
 
 @command(

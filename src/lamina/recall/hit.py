@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from math import prod
 
 from lamina.atom.atom import Atom
-from lamina.atom.passage import Passage
-from lamina.recall.pack import pack
+from lamina.atom.passage import Passage, passages_of
+from lamina.recall.pack import Count, Item, by_characters, pack
+
+Core = Callable[[], Sequence[Atom]]
+"""Gives the core memories when they are wanted."""
+
+_SHOWN_TERMS = 3
+_TOLD: dict[str, str] = {
+    "text": "words", "vector": "meaning", "light": "meaning (static)", "passage": "close reading",
+    "window": "what was said beside it", "session": "the rest of its session", "speaker": "who said it",
+    "time": "when it was said", "question": "is itself a question", "graph": "links",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
     """One passage that answers, with every term and weight of its score.
 
-    `relevance = max(0, Σ terms)` and `score = relevance × Π weights`; `words` is what each word of the question adds to
-    the text term.
+    `relevance = max(0, Σ terms)` and `score = relevance × Π weights`. `words` is what each word of the question adds to
+    the text term; `channels` the rank and the score the passage had in each channel; `folded` the places of passages
+    that say the same; `relevant` whether it stands above the floor below which nothing counts as an answer.
     """
 
     atom: Atom
@@ -24,8 +36,12 @@ class Hit:
     path: str | None
     terms: tuple[tuple[str, float], ...]
     weights: tuple[tuple[str, float], ...]
-    words: tuple[tuple[str, float], ...]
+    words: tuple[tuple[str, float], ...] = ()
+    channels: tuple[tuple[str, int, float], ...] = ()
+    folded: tuple[tuple[str, int], ...] = ()
+    links: tuple[tuple[str, str, str, float], ...] = ()
     marks: tuple[str, ...] = ()
+    relevant: bool = True
 
     @property
     def text(self) -> str:
@@ -41,10 +57,12 @@ class Hit:
 
     @property
     def why(self) -> str:
-        """The reason on one line."""
-        words = ", ".join(f"“{word}” {value:.3f}" for word, value in self.words)
-        weights = "".join(f" × {name} {value:g}" for name, value in self.weights if value != 1.0)
-        return f"matches {words}{weights}"
+        """The reason on one line: the strongest terms, the words that were met, and the weights that moved it."""
+        strongest = sorted((each for each in self.terms if each[1] > 0), key=lambda each: -each[1])[:_SHOWN_TERMS]
+        told = ", ".join(f"{_TOLD.get(name, name)} {value:.3f}" for name, value in strongest) or "nothing speaks for it"
+        words = ", ".join(f"“{word}”" for word, _ in self.words)
+        weights = "".join(f" × {name} {value:.3g}" for name, value in self.weights if value != 1.0)
+        return f"{told}{f' (has {words})' if words else ''}{weights}"
 
     def explain(self) -> dict[str, object]:
         """Everything that went into the score; it adds and multiplies back."""
@@ -54,16 +72,24 @@ class Hit:
         return {
             "score": self.score,
             "relevance": self.relevance,
+            "relevant": self.relevant,
             "terms": dict(self.terms),
             "weights": dict(self.weights),
             "words": words,
+            "channels": {name: {"rank": rank, "score": score} for name, rank, score in self.channels},
+            "links": [list(each) for each in self.links],
+            "folded": [list(each) for each in self.folded],
             "marks": list(self.marks),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """The answer to one question: hits best first, the journal position and the model they were found with."""
+    """The answer to one question: hits best first, the journal position and the model they were found with.
+
+    `understood` is what was read out of the question; `filtered` how many passages that lay as near were left out, and
+    why.
+    """
 
     id: str
     question: str
@@ -71,7 +97,29 @@ class Recall:
     position: int
     model: str
     asked_at: datetime
+    understood: tuple[tuple[str, str], ...] = ()
+    filtered: tuple[tuple[str, int], ...] = ()
+    core: Core = field(default=list, repr=False, compare=False)
 
-    def context(self, budget: int = 2000) -> str:
-        """The hits as fenced, sectioned text for an agent, within a budget of tokens."""
-        return pack([(hit.atom, hit.passage) for hit in self.hits], budget)
+    @property
+    def relevant(self) -> tuple[Hit, ...]:
+        """The hits that stand above the floor; none means that nothing is known."""
+        return tuple(hit for hit in self.hits if hit.relevant)
+
+    def context(self, budget: int = 2000, *, count: Count | None = None) -> str:
+        """The relevant hits as fenced, sectioned text for an agent, core memories first, within a budget of tokens.
+
+        `count` says how many tokens a text has; without it the tokenizer that comes with lamina counts.
+        """
+        return pack(
+            [Item(hit.atom, hit.passage, hit.text, hit.marks) for hit in self.relevant], budget,
+            core=[(atom, passages_of(atom)[0]) for atom in self.core()], count=count or bundled_count(),
+        )  # fmt: skip
+
+
+def bundled_count() -> Count:
+    """The counter of the tokenizer that comes with lamina, or a careful guess where it is not installed."""
+    from lamina.models.light import light_tokeniser
+
+    tokeniser = light_tokeniser()
+    return by_characters if tokeniser is None else tokeniser.count

@@ -1,25 +1,34 @@
-"""The read path: understand, gather, weigh, order, and check that nothing shown is stale."""
+"""The read path: understand, gather, fuse, rerank, weigh, order, and check that nothing shown is stale."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import prod
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, Signals
 from lamina.atom.identity import AtomId
 from lamina.atom.passage import Passage, passages_of
 from lamina.atom.scope import Scope
-from lamina.atom.status import RECALL_WEIGHT, Status
-from lamina.recall.hit import Hit, Recall
+from lamina.atom.status import Status
+from lamina.models.choose import Choice
+from lamina.recall.asked import Asked
+from lamina.recall.candidate import Candidate
+from lamina.recall.collapse import Said, collapse
+from lamina.recall.fuse import fuse
+from lamina.recall.gather import Admitted, Gathering, tilts
+from lamina.recall.hit import Core, Hit, Recall
+from lamina.recall.lens import Lens, lens
+from lamina.recall.plain import plain
+from lamina.recall.rerank import rerank
 from lamina.recall.understand import memory_types, statuses, understand
-from lamina.store.base import Filter, Match, Store, TextQuery
-from lamina.text.analyse import Term
+from lamina.recall.weigh import weigh
+from lamina.store.base import Filter, Store
+from lamina.store.encodings import Key
 
-TEXT_SCALE = 0.01
-"""BM25 on the scale the other channels of a score have."""
-SHELF_WEIGHT = 0.9
-"""For what normal recall does not search and was asked for."""
+SPARE = 5
+"""How many more candidates than asked for are read, in case some say the same."""
 
 Refresh = Callable[[Sequence[AtomId]], bool]
 """Brings the store up to date with these atoms' files; tells whether anything had changed."""
@@ -27,7 +36,7 @@ Refresh = Callable[[Sequence[AtomId]], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked, of whom, and what may answer."""
+    """What is asked, of whom, and what may answer. `assistant` is what a machine's words are worth beforehand."""
 
     text: str
     scopes: tuple[Scope, ...]
@@ -35,52 +44,146 @@ class Question:
     mode: str
     include: tuple[str, ...]
     at: datetime
+    fast: bool = False
+    ranking: str = "full"
+    assistant: float = 0.0
 
 
-def recall(question: Question, store: Store, refresh: Refresh, recall_id: str) -> Recall:
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    hits: tuple[Hit, ...]
+    model: str
+    understood: tuple[tuple[str, str], ...]
+
+
+def recall(
+    question: Question, store: Store, choice: Choice, refresh: Refresh, recall_id: str, core: Core = list
+) -> Recall:  # fmt: skip
     """Find the passages that answer, best first. Hits whose file was edited are read again before they are shown."""
-    terms = understand(question.text)
-    hits = _ranked(question, terms, store)
-    while refresh([hit.atom.id for hit in hits]):
-        hits = _ranked(question, terms, store)
-    return Recall(recall_id, question.text, tuple(hits), store.position(), "text", question.at)
+    answer = _answer(question, store, choice)
+    while refresh([hit.atom.id for hit in answer.hits]):
+        answer = _answer(question, store, choice)
+    return Recall(recall_id, question.text, answer.hits, store.position(), answer.model, question.at, answer.understood)
 
 
-def _ranked(question: Question, terms: Sequence[Term], store: Store) -> list[Hit]:
-    matches = store.search(
-        TextQuery(
-            scopes=question.scopes, tokens=tuple(term.token for term in terms), statuses=statuses(question.include),
-            memory_types=memory_types(question.mode), valid_at=question.at, limit=question.k,
+def _answer(question: Question, store: Store, choice: Choice) -> _Answer:
+    asked = understand(question.text, store.encodings.speakers(question.scopes), question.at)
+    admitted = Admitted(
+        scopes=question.scopes, statuses=statuses(question.include), memory_types=memory_types(question.mode),
+        at=question.at,
+    )  # fmt: skip
+    if asked.idle:
+        return _Answer((), "none", _told(asked))
+    if question.ranking == "plain":
+        return _Answer(_plain(question, admitted, store), "plain", _told(asked))
+    through = lens(store, question.scopes, choice)
+    candidates = _scored(question, asked, admitted, through, store)
+    return _Answer(_hits(candidates, question.k, asked, through, store), through.name, _told(asked))
+
+
+def _scored(question: Question, asked: Asked, admitted: Admitted, through: Lens, store: Store) -> list[Candidate]:
+    leaning = tilts(asked, store.encodings.speakers(question.scopes), question.assistant, through.recipe.prior)
+    candidates = Gathering(asked, admitted, through, store, leaning).candidates()
+    fuse(candidates, through.recipe, closely=not question.fast)
+    if not question.fast:
+        rerank(candidates, asked.meant, through, store)
+    return candidates
+
+
+def _hits(candidates: Sequence[Candidate], k: int, asked: Asked, through: Lens, store: Store) -> tuple[Hit, ...]:
+    """The best k, each with its weights; what says the same as a better one is folded into it."""
+    signals = store.ledger.signals_of({each.key[0] for each in candidates})
+    weights = {each.key: weigh(each.near, signals.get(each.key[0], Signals())) for each in candidates}
+    ordered = sorted(candidates, key=lambda each: _order(each, weights[each.key]))[: k + SPARE]
+    read = _read(ordered, store)
+    there = [each for each in ordered if each.key in read]
+    slots = collapse([_said(*read[each.key]) for each in there])
+    kept = slots.kept[:k]
+    paths = store.ledger.paths_of({there[n].key[0] for n in kept})
+    words, ranks = {term.token: term.word for term in asked.terms}, _ranks(candidates)
+    return tuple(
+        _hit(
+            there[n], *read[there[n].key], paths.get(there[n].key[0]), weights[there[n].key], words, through,
+            ranks(there[n]), tuple(there[other].key for other in slots.folded.get(n, ())),
+        )
+        for n in kept
+    )  # fmt: skip
+
+
+def _ranks(candidates: Sequence[Candidate]) -> Callable[[Candidate], tuple[tuple[str, int, float], ...]]:
+    """How each channel alone would have ordered the candidates."""
+    scores = {
+        "text": {each.key: each.match.score for each in candidates if each.match is not None},
+        "vector": {each.key: each.near.cosine for each in candidates if each.near.cosine > 0},
+        "graph": {each.key: each.terms["graph"] for each in candidates if "graph" in each.terms},
+    }
+    ordered = {name: sorted(found.values(), reverse=True) for name, found in scores.items()}
+
+    def of(candidate: Candidate) -> tuple[tuple[str, int, float], ...]:
+        own = ((name, found[candidate.key]) for name, found in scores.items() if candidate.key in found)
+        return tuple((name, ordered[name].index(score) + 1, score) for name, score in own)
+
+    return of
+
+
+def _read(candidates: Sequence[Candidate], store: Store) -> dict[Key, tuple[Atom, Passage]]:
+    scopes = tuple({each.near.scope for each in candidates})
+    ids = tuple(dict.fromkeys(each.key[0] for each in candidates))
+    atoms = store.read(Filter(scopes=scopes, ids=ids))
+    return {(atom.id, passage.n): (atom, passage) for atom in atoms for passage in passages_of(atom)}
+
+
+def _said(atom: Atom, passage: Passage) -> Said:
+    if not atom.is_segment:
+        return Said(passage.text, atom.subject, atom.kind)
+    at = passage.at or atom.observed_at
+    return Said(passage.text, atom.subject, atom.kind, passage.speaker or "", at.date())
+
+
+def _hit(
+    candidate: Candidate, atom: Atom, passage: Passage, path: str | None, weights: tuple[tuple[str, float], ...],
+    words: dict[str, str], through: Lens, channels: tuple[tuple[str, int, float], ...], folded: tuple[Key, ...],
+) -> Hit:  # fmt: skip
+    match = candidate.match
+    scale = candidate.terms["text"] / match.score if match is not None and match.score else 0.0
+    return Hit(
+        atom, passage, path, tuple(candidate.terms.items()), weights,
+        words=tuple((words[token], scale * part) for token, part in match.parts) if match else (),
+        channels=channels, folded=folded,
+        links=tuple((edge.source, edge.name, edge.target, edge.confidence) for edge in candidate.links),
+        marks=() if atom.status is Status.ACTIVE else (atom.status.value,),
+        relevant=candidate.relevance >= through.recipe.floor,
+    )  # fmt: skip
+
+
+def _plain(question: Question, admitted: Admitted, store: Store) -> tuple[Hit, ...]:
+    """The plain ranking, over whole atoms and without an index."""
+    atoms = store.read(
+        Filter(
+            scopes=admitted.scopes, statuses=admitted.statuses, memory_types=admitted.memory_types,
+            valid_at=admitted.at,
         )
     )  # fmt: skip
-    best = sorted(matches, key=_order)[: question.k]
-    ids = tuple(dict.fromkeys(match.atom_id for match in best))
-    atoms = {atom.id: atom for atom in store.read(Filter(scopes=question.scopes, ids=ids))}
-    passages = {atom.id: {each.n: each for each in passages_of(atom)} for atom in atoms.values()}
-    paths = store.ledger.paths_of(ids)
-    words = {term.token: term.word for term in terms}
-    return [
-        _hit(atoms[match.atom_id], passages[match.atom_id][match.n], paths.get(match.atom_id), match, words)
-        for match in best
-        if match.n in passages.get(match.atom_id, {})
-    ]
-
-
-def _hit(atom: Atom, passage: Passage, path: str | None, match: Match, words: dict[str, str]) -> Hit:
-    return Hit(
-        atom, passage, path,
-        terms=(("text", TEXT_SCALE * match.score),),
-        weights=(("status", _status_weight(match)),),
-        words=tuple((words[token], TEXT_SCALE * part) for token, part in match.parts),
-        marks=() if match.status is Status.ACTIVE else (match.status.value,),
+    best = plain(atoms, question.text)[: question.k]
+    paths = store.ledger.paths_of(each.atom.id for each in best)
+    return tuple(
+        Hit(
+            each.atom, Passage(1, each.atom.content, 0, len(each.atom.content), at=each.atom.observed_at),
+            paths.get(each.atom.id), each.terms, (), relevant=each.terms[0][1] + each.terms[1][1] > 0,
+        )
+        for each in best
     )  # fmt: skip
 
 
-def _status_weight(match: Match) -> float:
-    return RECALL_WEIGHT.get(match.status, SHELF_WEIGHT)
+def _told(asked: Asked) -> tuple[tuple[str, str], ...]:
+    told = {
+        "shape": asked.shape.value, "speakers": ", ".join(asked.speakers), "time": ", ".join(asked.windows.said),
+        "asks the assistant": "yes" if asked.asks_assistant else "", "about the past": "yes" if asked.past else "",
+    }  # fmt: skip
+    return tuple((name, value) for name, value in told.items() if value)
 
 
-def _order(match: Match) -> tuple[float, float, str, int]:
+def _order(candidate: Candidate, weights: tuple[tuple[str, float], ...]) -> tuple[float, int, Key]:
     """By score, then the younger record, then id and place; the same question always gives the same order."""
-    score = max(0.0, TEXT_SCALE * match.score) * _status_weight(match)
-    return -score, -match.recorded_at.timestamp(), match.atom_id, match.n
+    score = candidate.relevance * prod(value for _, value in weights)
+    return -score, -candidate.near.recorded_ms, candidate.key

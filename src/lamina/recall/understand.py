@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from datetime import datetime
+
 from lamina.atom.kinds import MemoryType
 from lamina.atom.status import INCLUDE, RECALL_WEIGHT, Status
 from lamina.errors import InvalidInput
-from lamina.text.analyse import Term, question_terms
+from lamina.recall.asked import Asked, asked
 
 MODES: dict[str, frozenset[MemoryType]] = {
     "facts_only": frozenset({MemoryType.FACT}),
@@ -13,16 +16,15 @@ MODES: dict[str, frozenset[MemoryType]] = {
     "full_context": frozenset(MemoryType),
 }
 QUESTION_LIMIT = 4096
-MOST_TERMS = 64
 
 
-def understand(question: str) -> list[Term]:
-    """The words of a question that are looked up."""
+def understand(question: str, speakers: Collection[str], now: datetime) -> Asked:
+    """What is asked: the words that are looked up, who and when it names, and what sort of question it is."""
     if not question.strip():
         raise InvalidInput("the question is empty")
     if len(question.encode(errors="replace")) > QUESTION_LIMIT:
         raise InvalidInput(f"the question is longer than {QUESTION_LIMIT} bytes")
-    return question_terms(question)[:MOST_TERMS]
+    return asked(question, speakers, now)
 
 
 def memory_types(mode: str) -> frozenset[MemoryType]:

@@ -15,7 +15,10 @@ from lamina.atom.record import Record
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status, Way
 from lamina.atom.trust import Origin
+from lamina.store.encodings import Encodings
+from lamina.store.jobs import Jobs
 from lamina.store.ledger import Ledger
+from lamina.store.recalls import Recalls
 from lamina.vault.files import Stamp
 
 CommitId = NewType("CommitId", str)
@@ -121,7 +124,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which atoms. Scopes are required: an empty list selects nothing."""
+    """Which atoms. Scopes are required: an empty list selects nothing. `core`: pinned ones and those that never age."""
 
     scopes: tuple[Scope, ...]
     ids: tuple[AtomId, ...] | None = None
@@ -134,6 +137,7 @@ class Filter:
     session_id: str | None = None
     contents: tuple[str, ...] | None = None
     valid_at: datetime | None = None
+    core: bool = False
     limit: int | None = None
     offset: int = 0
 
@@ -156,26 +160,22 @@ class TextQuery:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A passage that holds some of the tokens, with what each adds to its BM25 score, and its atom's status and age."""
+    """A passage that holds some of the tokens: its BM25 score, what each token adds to it, and its atom's status."""
 
     atom_id: AtomId
     n: int
     status: Status
-    recorded_at: datetime
+    score: float
     parts: tuple[tuple[str, float], ...]
-
-    @property
-    def score(self) -> float:
-        return sum(part for _, part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A relation as the graph walks it."""
+    """A link as the graph walks it: to another atom, or to what atoms share (`subject:…`, `entity:…`, `session:…`)."""
 
     source: AtomId
     name: str
-    target: AtomId
+    target: str
     confidence: float
 
 
@@ -185,6 +185,18 @@ class Store(Protocol):
     @property
     def ledger(self) -> Ledger:
         """What the store knows of the vault's files."""
+
+    @property
+    def encodings(self) -> Encodings:
+        """What models made of the passages."""
+
+    @property
+    def recalls(self) -> Recalls:
+        """What the last recalls returned."""
+
+    @property
+    def jobs(self) -> Jobs:
+        """Work that one process does on behalf of all."""
 
     def commit(self, commit: Commit) -> Committed:
         """Check the commit against the rules and apply it whole or not at all; durable when it returns."""
@@ -215,8 +227,8 @@ class Store(Protocol):
     def search(self, query: TextQuery) -> list[Match]:
         """The best passages for the tokens."""
 
-    def edges(self, ids: Iterable[AtomId], scopes: Sequence[Scope]) -> list[Edge]:
-        """Relations from or to these atoms."""
+    def edges(self, ids: Iterable[str], scopes: Sequence[Scope]) -> list[Edge]:
+        """Links from or to these atoms or shared things."""
 
     def rebuild(self) -> int:
         """Make the index anew from the journal; returns how many atoms it holds."""

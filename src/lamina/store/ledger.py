@@ -157,6 +157,9 @@ class Ledger(Protocol):
     def signals(self, atom_id: AtomId) -> Signals:
         """What use has taught us of an atom."""
 
+    def signals_of(self, ids: Iterable[AtomId]) -> dict[AtomId, Signals]:
+        """The same for many; atoms that nothing is known of are left out."""
+
     def set_signals(self, atom_id: AtomId, signals: Signals) -> None:
         """Take over signals, such as those a file brought along."""
 

@@ -25,7 +25,7 @@ from lamina.store.base import Changed, Commit, CommitId, Entry, Filter, Version
 from lamina.store.sqlite.database import Database
 from lamina.text.normal import normal_form
 
-FORMAT = 1
+FORMAT = 2
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -64,6 +64,13 @@ CREATE TABLE problems(
 CREATE TABLE signals(
   atom_id TEXT PRIMARY KEY, quality_score REAL NOT NULL, recall_count INTEGER NOT NULL, last_recalled_at INTEGER);
 """
+_SINCE_FORMAT_1 = """
+CREATE TABLE jobs(
+  name TEXT PRIMARY KEY, holder TEXT NOT NULL, until INTEGER, done INTEGER NOT NULL, total INTEGER NOT NULL,
+  started_at INTEGER, finished_at INTEGER, error TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX heads_of_the_core ON heads(scope)
+  WHERE json_extract(record, '$.pinned')=1 OR json_extract(record, '$.durability')='core';
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +89,23 @@ class History:
         _refuse_newer(path, _format_in_header(path))
         self.db = Database(path, vfs=vfs)
         with self.db.or_closed():
-            if self.db.rows("PRAGMA user_version")[0][0] == 0:
+            _refuse_newer(path, self._format())
+            if self._format() < FORMAT:
                 self._create()
-            _refuse_newer(path, self.db.rows("PRAGMA user_version")[0][0])
+
+    def _format(self) -> int:
+        return int(self.db.rows("PRAGMA user_version")[0][0])
 
     def _create(self) -> None:
+        """Make what is missing: everything, or what a store of an older format does not have yet."""
         with self.db.writing(durable=True):
-            if self.db.rows("PRAGMA user_version")[0][0] == 0:
+            found = self._format()
+            if found == 0:
                 self.db.run(_SCHEMA)
                 self.db.run("INSERT INTO meta VALUES('store_key', ?)", (os.urandom(32),))
                 self.db.run("INSERT INTO meta VALUES('store_id', ?)", (os.urandom(16).hex(),))
+            if found < FORMAT:
+                self.db.run(_SINCE_FORMAT_1)
                 self.db.run(f"PRAGMA user_version={FORMAT}")
 
     def meta(self, key: str) -> Any:
@@ -420,6 +434,8 @@ def _where(wanted: Filter) -> tuple[str, list[Any]]:
         values.extend([form] if form else [])
     among("claim", wanted.claims)
     equals("session_id", wanted.session_id)
+    if wanted.core:
+        parts.append("(json_extract(record, '$.pinned')=1 OR json_extract(record, '$.durability')='core')")
     if wanted.contents is not None:
         keys = [key for content in wanted.contents if (key := content_key(content))]
         parts.append(f"content_hash IN ({','.join('?' * len(keys))})")

@@ -8,13 +8,13 @@ shelf of their own and are scored by the statistics of the recallable ones.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
-from lamina.atom.passage import passages_of
+from lamina.atom.passage import Passage, digest_of, passages_of, searched
 from lamina.atom.scope import Scope
 from lamina.atom.status import RECALL_WEIGHT
 from lamina.store.base import Edge, Match, TextQuery
@@ -23,8 +23,9 @@ from lamina.store.sqlite.history import millis
 from lamina.store.sqlite.index_dump import dump
 from lamina.store.sqlite.text_search import search, text_table
 from lamina.text.analyse import ANALYSER, analyse
+from lamina.text.normal import normal_form
 
-FORMAT = 1
+FORMAT = 3
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -33,10 +34,14 @@ CREATE TABLE scopes(
 CREATE TABLE atoms(
   id INTEGER PRIMARY KEY, atom_id TEXT NOT NULL UNIQUE, scope INTEGER NOT NULL, status TEXT NOT NULL,
   memory_type TEXT NOT NULL, valid_from INTEGER, valid_until INTEGER, recorded_at INTEGER NOT NULL,
-  shelf INTEGER NOT NULL);
+  shelf INTEGER NOT NULL, session TEXT NOT NULL, layer TEXT NOT NULL, origin TEXT NOT NULL,
+  seq INTEGER NOT NULL);
+CREATE INDEX atoms_by_seq ON atoms(seq);
 CREATE TABLE passages(
-  id INTEGER PRIMARY KEY, atom INTEGER NOT NULL, n INTEGER NOT NULL, length INTEGER NOT NULL, tokens TEXT NOT NULL);
+  id INTEGER PRIMARY KEY, atom INTEGER NOT NULL, n INTEGER NOT NULL, length INTEGER NOT NULL, tokens TEXT NOT NULL,
+  digest BLOB NOT NULL, speaker TEXT NOT NULL, at INTEGER NOT NULL, asks INTEGER NOT NULL);
 CREATE INDEX passages_of ON passages(atom, n);
+CREATE INDEX passages_by_digest ON passages(digest);
 CREATE TABLE terms(
   scope INTEGER NOT NULL, term TEXT NOT NULL, passages INTEGER NOT NULL, PRIMARY KEY(scope, term)) WITHOUT ROWID;
 CREATE TABLE edges(
@@ -44,6 +49,15 @@ CREATE TABLE edges(
   PRIMARY KEY(source, name, target)) WITHOUT ROWID;
 CREATE INDEX edges_to ON edges(target);
 """
+_VECTORS = """
+CREATE TABLE IF NOT EXISTS vectors(
+  id INTEGER PRIMARY KEY AUTOINCREMENT, model TEXT NOT NULL, digest BLOB NOT NULL, data BLOB NOT NULL,
+  UNIQUE(digest, model));
+CREATE TABLE IF NOT EXISTS states(vector INTEGER PRIMARY KEY, data BLOB NOT NULL);
+"""
+_QUESTION_MARKS = ("?", "？", "؟")
+_KEPT = ("vectors", "states")
+"""What a text gave a model outlives the rows around it: an index made anew need not encode it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +69,48 @@ class _Row:
     shelf: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A passage as the index holds it."""
+
+    tokens: str
+    digest: bytes
+    speaker: str
+    at: int
+    asks: bool
+
+
+def _said(atom: Atom, passage: Passage) -> _Said:
+    return _Said(
+        " ".join(analyse(searched(atom, passage))), digest_of(atom, passage), passage.speaker or "",
+        millis(passage.at or atom.observed_at), passage.text.rstrip().endswith(_QUESTION_MARKS),
+    )  # fmt: skip
+
+
 class _Batch:
     """Rows gathered for one write, so that a thousand atoms cost a few statements."""
 
     def __init__(self) -> None:
-        self.passages: list[tuple[int, int, int, int, str]] = []
+        self.passages: list[tuple[int, int, int, int, str, bytes, str, int, int]] = []
+        self.orphans: set[bytes] = set()
         self.text: dict[tuple[int, bool], list[tuple[int, str]]] = {}
         self.dropped: dict[tuple[int, bool], list[tuple[int, str]]] = {}
         self.terms: dict[int, Counter[str]] = {}
         self.counts: Counter[int] = Counter()
         self.lengths: Counter[int] = Counter()
 
-    def add(self, row: _Row, passage_id: int, n: int, tokens: list[str]) -> None:
-        text = " ".join(tokens)
-        self.passages.append((passage_id, row.id, n, len(tokens), text))
-        self.text.setdefault((row.scope, row.shelf), []).append((passage_id, text))
+    def add(self, row: _Row, passage_id: int, n: int, said: _Said) -> None:
+        tokens = said.tokens.split()
+        self.passages.append(
+            (passage_id, row.id, n, len(tokens), said.tokens, said.digest, said.speaker, said.at, int(said.asks))
+        )
+        self.text.setdefault((row.scope, row.shelf), []).append((passage_id, said.tokens))
         self._count(row, tokens, 1)
 
-    def drop(self, row: _Row, passage_id: int, tokens: str) -> None:
-        self.dropped.setdefault((row.scope, row.shelf), []).append((passage_id, tokens))
-        self._count(row, tokens.split(), -1)
+    def drop(self, row: _Row, passage_id: int, said: _Said) -> None:
+        self.dropped.setdefault((row.scope, row.shelf), []).append((passage_id, said.tokens))
+        self.orphans.add(said.digest)
+        self._count(row, said.tokens.split(), -1)
 
     def _count(self, row: _Row, tokens: list[str], sign: int) -> None:
         if not row.shelf:
@@ -83,6 +119,33 @@ class _Batch:
                 counter[token] += sign
             self.counts[row.scope] += sign
             self.lengths[row.scope] += sign * len(tokens)
+
+
+def _session(atom: Atom) -> str:
+    """What a passage's neighbours are looked for in; a fact stands by itself, wherever it was said."""
+    return atom.session_id if atom.is_segment and atom.session_id else atom.id
+
+
+def _links(atom: Atom) -> dict[tuple[str, str], float]:
+    """Where an atom leads: to others, and to what it shares with others (subject, entities, session)."""
+    links = {("subject", f"subject:{form}"): 1.0 for form in [normal_form(atom.subject)] if form}
+    links |= {("entity", f"entity:{form}"): 1.0 for each in atom.entities if (form := normal_form(each))}
+    links |= {("session", f"session:{atom.session_id}"): 0.5} if atom.session_id and not atom.is_segment else {}
+    links |= {("evidence", each.segment): 1.0 for each in atom.evidence}
+    links |= {("derived_from", target): 1.0 for target in atom.derived_from}
+    links |= {("supersedes", target): 1.0 for target in atom.supersedes}
+    return links | {(each.name.value, each.target): each.confidence for each in atom.relations}
+
+
+class _Ids:
+    """Row numbers that are never given twice, so that who remembers one never means another by it."""
+
+    def __init__(self, last: int) -> None:
+        self.last = last
+
+    def next(self) -> int:
+        self.last += 1
+        return self.last
 
 
 class Index:
@@ -95,11 +158,11 @@ class Index:
             if not self._is_ours():
                 with self.db.writing(durable=False):
                     if not self._is_ours():
-                        self._create()
+                        self._create(keep=())
 
     def _is_ours(self) -> bool:
         tables = {row[0] for row in self.db.rows("SELECT name FROM sqlite_master WHERE type='table'")}
-        if not {"meta", "scopes", "atoms", "passages", "terms", "edges"} <= tables:
+        if not {"meta", "scopes", "atoms", "passages", "terms", "edges", *_KEPT} <= tables:
             return False
         known = dict(self.db.rows("SELECT key, value FROM meta"))
         return all(known.get(key) == value for key, value in self._maker())
@@ -108,87 +171,88 @@ class Index:
         """What the index hangs on; another store, layout or analyser means another index."""
         return [("store_id", self._store_id), ("format", FORMAT), ("analyser", ANALYSER)]
 
-    def _create(self) -> None:
+    def _create(self, keep: Collection[str]) -> None:
         for name, kind in self.db.rows("SELECT name, type FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL%'"):
             self.db.run(f'DROP {kind} "{name}"')
         for (name,) in self.db.rows("SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'"):
-            self.db.run(f'DROP TABLE "{name}"')
+            if name not in keep:
+                self.db.run(f'DROP TABLE "{name}"')
         self.db.run(_SCHEMA)
-        self.db.run_many("INSERT INTO meta VALUES(?,?)", [*self._maker(), ("applied_seq", 0)])
+        self.db.run(_VECTORS)
+        self.db.run_many("INSERT INTO meta VALUES(?,?)", [*self._maker(), ("applied_seq", 0), ("last_id", 0)])
 
     @property
     def applied(self) -> int:
-        found = self.db.one("SELECT value FROM meta WHERE key='applied_seq'")
-        return int(found[0]) if found else 0
+        return self._meta("applied_seq")
 
     def empty(self) -> None:
-        """Start anew; the caller holds the write transaction."""
-        self._create()
+        """Start anew, but for what models made of the texts; the caller holds the write transaction."""
+        self._create(keep=_KEPT)
 
     def apply(self, atoms: Iterable[Atom], seq: int) -> None:
         """Make these atoms searchable as they are at a journal position; the caller holds the write transaction."""
         batch = _Batch()
-        ids = self._free_ids()
+        ids = _Ids(self._meta("last_id"))
         for atom in atoms:
-            self._apply_one(atom, batch, ids)
+            self._apply_one(atom, batch, ids, seq)
         self._write(batch)
-        self.db.run("UPDATE meta SET value=? WHERE key='applied_seq'", (seq,))
+        self.db.run_many("UPDATE meta SET value=? WHERE key=?", [(seq, "applied_seq"), (ids.last, "last_id")])
 
-    def _apply_one(self, atom: Atom, batch: _Batch, ids: Iterator[int]) -> None:
+    def drop_orphans(self) -> None:
+        """Forget what models made of texts that are no longer there; the caller holds the write transaction."""
+        self.db.run("DELETE FROM vectors WHERE digest NOT IN (SELECT digest FROM passages)")
+        self.db.run("DELETE FROM states WHERE vector NOT IN (SELECT id FROM vectors)")
+
+    def _apply_one(self, atom: Atom, batch: _Batch, ids: _Ids, seq: int) -> None:
         old, kept = self._row(atom.id), {}
-        row = _Row(old.id if old else next(ids), self._scope_id(atom.scope), atom.status not in RECALL_WEIGHT)
-        self._put_atom(atom, row, known=old is not None)
-        wanted = {
-            each.n: analyse(f"{each.speaker}: {each.text}" if each.speaker else each.text) for each in passages_of(atom)
-        }
+        row = _Row(old.id if old else ids.next(), self._scope_id(atom.scope), atom.status not in RECALL_WEIGHT)
+        self._put_atom(atom, row, seq, known=old is not None)
+        wanted = {each.n: _said(atom, each) for each in passages_of(atom)}
         if old is not None:
-            for passage_id, n, tokens in self.db.rows("SELECT id, n, tokens FROM passages WHERE atom=?", (old.id,)):
-                if old.shelf == row.shelf and n in wanted and tokens == " ".join(wanted[n]):
+            for passage_id, n, tokens, digest, speaker, at, asks in self.db.rows(
+                "SELECT id, n, tokens, digest, speaker, at, asks FROM passages WHERE atom=?", (old.id,)
+            ):
+                known = _Said(tokens, digest, speaker, at, bool(asks))
+                if old.shelf == row.shelf and wanted.get(n) == known:
                     kept[n] = passage_id
                 else:
-                    batch.drop(old, passage_id, tokens)
+                    batch.drop(old, passage_id, known)
         for n, found in wanted.items():
             if n not in kept:
-                batch.add(row, next(ids), n, found)
+                batch.add(row, ids.next(), n, found)
         self._put_edges(atom, row, known=old is not None)
 
     def _row(self, atom_id: AtomId) -> _Row | None:
         found = self.db.one("SELECT id, scope, shelf FROM atoms WHERE atom_id=?", (atom_id,))
         return _Row(found[0], found[1], bool(found[2])) if found else None
 
-    def _put_atom(self, atom: Atom, row: _Row, *, known: bool) -> None:
+    def _put_atom(self, atom: Atom, row: _Row, seq: int, *, known: bool) -> None:
         values = (
             row.scope, atom.status.value, atom.memory_type.value, millis(atom.valid_from) if atom.valid_from else None,
             millis(atom.valid_until) if atom.valid_until else None, millis(atom.recorded_at or atom.observed_at),
-            int(row.shelf),
+            int(row.shelf), _session(atom), atom.layer.value, atom.origin.value, seq,
         )  # fmt: skip
         if known:
             self.db.run(
                 "UPDATE atoms SET scope=?, status=?, memory_type=?, valid_from=?, valid_until=?, recorded_at=?, "
-                "shelf=? WHERE id=?",
+                "shelf=?, session=?, layer=?, origin=?, seq=? WHERE id=?",
                 (*values, row.id),
             )
         else:
-            self.db.run("INSERT INTO atoms VALUES(?,?,?,?,?,?,?,?,?)", (row.id, atom.id, *values))
+            self.db.run("INSERT INTO atoms VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", (row.id, atom.id, *values))
 
     def _put_edges(self, atom: Atom, row: _Row, *, known: bool) -> None:
         if known:
             self.db.run("DELETE FROM edges WHERE source=?", (atom.id,))
-        links = {(each.name.value, each.target): each.confidence for each in atom.relations}
-        links |= {("supersedes", target): 1.0 for target in atom.supersedes}
+        links = _links(atom)
         self.db.run_many(
             "INSERT INTO edges VALUES(?,?,?,?,?)",
             [(atom.id, name, target, row.scope, confidence) for (name, target), confidence in links.items()],
         )
 
-    def _free_ids(self) -> Iterator[int]:
-        found = self.db.one(
-            "SELECT max((SELECT coalesce(max(id),0) FROM atoms), (SELECT coalesce(max(id),0) FROM passages))"
-        )
-        last = int(found[0]) if found else 0
-        while True:
-            last += 1
-            yield last
+    def _meta(self, key: str) -> int:
+        found = self.db.one("SELECT value FROM meta WHERE key=?", (key,))
+        return int(found[0]) if found else 0
 
     def _scope_id(self, scope: Scope) -> int:
         found = self.db.one("SELECT id FROM scopes WHERE scope=?", (scope,))
@@ -205,7 +269,8 @@ class Index:
             table = text_table(scope, shelf=shelf)
             self.db.run_many(f"INSERT INTO {table}({table}, rowid, tokens) VALUES('delete',?,?)", rows)
             self.db.run_many("DELETE FROM passages WHERE id=?", [(passage_id,) for passage_id, _ in rows])
-        self.db.run_many("INSERT INTO passages VALUES(?,?,?,?,?)", batch.passages)
+        self.db.run_many("INSERT INTO passages VALUES(?,?,?,?,?,?,?,?,?)", batch.passages)
+        self._forget_orphans(batch.orphans)
         for (scope, shelf), rows in batch.text.items():
             self.db.run_many(f"INSERT INTO {text_table(scope, shelf=shelf)}(rowid, tokens) VALUES(?,?)", rows)
         for scope, counter in batch.terms.items():
@@ -221,14 +286,19 @@ class Index:
                 (batch.counts[scope], batch.lengths[scope], scope),
             )
 
+    def _forget_orphans(self, digests: Iterable[bytes]) -> None:
+        lost = [(each,) for each in digests if not self.db.one("SELECT 1 FROM passages WHERE digest=?", (each,))]
+        self.db.run_many("DELETE FROM states WHERE vector IN (SELECT id FROM vectors WHERE digest=?)", lost)
+        self.db.run_many("DELETE FROM vectors WHERE digest=?", lost)
+
     def search(self, query: TextQuery) -> list[Match]:
         with self.db.reading():
             return search(self.db, query)
 
-    def edges(self, ids: Sequence[AtomId], scopes: Sequence[Scope]) -> list[Edge]:
+    def edges(self, ids: Sequence[str], scopes: Sequence[Scope]) -> list[Edge]:
         one, other = ",".join("?" * len(ids)), ",".join("?" * len(scopes))
         return [
-            Edge(AtomId(source), name, AtomId(target), confidence)
+            Edge(AtomId(source), name, target, confidence)
             for source, name, target, confidence in self.db.rows(
                 "SELECT e.source, e.name, e.target, e.confidence FROM edges e JOIN scopes s ON s.id=e.scope "
                 f"WHERE (e.source IN ({one}) OR e.target IN ({one})) AND s.scope IN ({other}) ORDER BY 1, 2, 3",

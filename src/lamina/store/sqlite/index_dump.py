@@ -9,9 +9,11 @@ from lamina.store.sqlite.database import Database
 from lamina.store.sqlite.text_search import text_table
 
 _TABLES = {
-    "atom": "SELECT a.atom_id, s.scope, a.status, a.memory_type, a.valid_from, a.valid_until, a.recorded_at, a.shelf "
+    "atom": "SELECT a.atom_id, s.scope, a.status, a.memory_type, a.valid_from, a.valid_until, a.recorded_at, "
+    "a.shelf, a.session, a.layer, a.origin "
     "FROM atoms a JOIN scopes s ON s.id=a.scope ORDER BY 1",
-    "passage": "SELECT a.atom_id, p.n, p.length, p.tokens FROM passages p JOIN atoms a ON a.id=p.atom ORDER BY 1, 2",
+    "passage": "SELECT a.atom_id, p.n, p.length, p.tokens, hex(p.digest), p.speaker, p.at, p.asks "
+    "FROM passages p JOIN atoms a ON a.id=p.atom ORDER BY 1, 2",
     "term": "SELECT s.scope, t.term, t.passages FROM terms t JOIN scopes s ON s.id=t.scope ORDER BY 1, 2",
     "edge": "SELECT e.source, e.name, e.target, s.scope, e.confidence FROM edges e JOIN scopes s ON s.id=e.scope "
     "ORDER BY 1, 2, 3",

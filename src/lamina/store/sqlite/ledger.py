@@ -321,6 +321,15 @@ class SqliteLedger:
         )
         return Signals(found[0], found[1], moment(found[2]) if found[2] is not None else None) if found else Signals()
 
+    def signals_of(self, ids: Iterable[AtomId]) -> dict[AtomId, Signals]:
+        return {
+            AtomId(atom_id): Signals(quality, count, moment(last) if last is not None else None)
+            for batch in _batches(list(ids))
+            for atom_id, quality, count, last in self._db.rows(
+                f"SELECT * FROM signals WHERE atom_id IN ({_marks(batch)})", batch
+            )
+        }
+
     def set_signals(self, atom_id: AtomId, signals: Signals) -> None:
         last = millis(signals.last_recalled_at) if signals.last_recalled_at else None
         with self._db.writing(durable=False):

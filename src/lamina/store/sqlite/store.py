@@ -19,9 +19,12 @@ from lamina.errors import StoreBusy, StoreError
 from lamina.store import rules
 from lamina.store.base import Change, Commit, CommitId, Committed, Edge, Entry, Filter, Match, TextQuery, Version
 from lamina.store.sqlite.database import Corrupt
+from lamina.store.sqlite.encodings import SqliteEncodings
 from lamina.store.sqlite.history import History, Written
 from lamina.store.sqlite.index import Index
+from lamina.store.sqlite.jobs import SqliteJobs
 from lamina.store.sqlite.ledger import SqliteLedger
+from lamina.store.sqlite.recalls import SqliteRecalls
 
 REPLAY_AT_ONCE = 2000
 
@@ -40,6 +43,9 @@ class SqliteStore:
         with self._history.db.or_closed():
             self._index = self._open_index()
         self.ledger = SqliteLedger(self._history.db, self._clock)
+        self.jobs = SqliteJobs(self._history.db, self._clock)
+        self.recalls = SqliteRecalls(folder / "recalls.db", vfs=vfs)
+        self.encodings = SqliteEncodings(self._on_index, self._heads)
 
     def commit(self, commit: Commit) -> Committed:
         """Look the key up, check every change against what stands, write it down once, and let the index follow."""
@@ -99,7 +105,15 @@ class SqliteStore:
         with self._lock:
             return self._following(lambda: self._index.search(query))
 
-    def edges(self, ids: Iterable[AtomId], scopes: Sequence[Scope]) -> list[Edge]:
+    def _on_index(self, work: Callable[[Index], T]) -> T:
+        with self._lock:
+            return self._following(lambda: work(self._index))
+
+    def _heads(self, ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
+        with self._lock:
+            return self._history.heads(ids)
+
+    def edges(self, ids: Iterable[str], scopes: Sequence[Scope]) -> list[Edge]:
         wanted = list(ids)
         with self._lock:
             return self._following(lambda: self._index.edges(wanted, scopes))
@@ -143,6 +157,7 @@ class SqliteStore:
         with self._index.db.writing(durable=False):
             self._index.empty()
             self._apply_since(0)
+            self._index.drop_orphans()
 
     def check(self) -> list[str]:
         with self._lock:
@@ -161,6 +176,7 @@ class SqliteStore:
 
     def close(self) -> None:
         with self._lock:
+            self.recalls.close()
             self._index.db.close()
             self._history.db.close()
 
@@ -190,9 +206,13 @@ class SqliteStore:
         except StoreBusy:
             raise
         except StoreError:
-            with self._index.db.trial():
-                self._replay()
-                return work()
+            self.encodings.forget_board()
+            try:
+                with self._index.db.trial():
+                    self._replay()
+                    return work()
+            finally:
+                self.encodings.forget_board()
         return self._mending(work)
 
     def _mending(self, work: Callable[[], T]) -> T:

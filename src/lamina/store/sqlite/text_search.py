@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lamina.atom.identity import AtomId
-from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
+from lamina.atom.status import ENDED, RECALL_WEIGHT
 from lamina.store.base import Match, TextQuery
 from lamina.store.sqlite.database import Corrupt, Database
-from lamina.store.sqlite.history import millis, moment
+from lamina.store.sqlite.history import millis
 
 K1, B = 1.2, 0.75
 SELECTIVE_SHARE = 0.05
@@ -62,7 +61,7 @@ def _search_table(db: Database, scope: int, shelf: bool, statistics: Statistics,
     expression = _any_of(query.tokens) if shelf or query.exhaustive else _pruned(query.tokens, statistics)
     if not expression:
         return []
-    limit = max(CANDIDATES, 5 * query.limit)
+    limit = max(CANDIDATES, 2 * query.limit)
     while True:
         ranked = db.rows(
             f"SELECT rowid, rank FROM {table} WHERE {table} MATCH ? ORDER BY rank LIMIT ?", (expression, limit + 1)
@@ -85,18 +84,24 @@ def _is_settled(found: Sequence[Match], limit: int) -> bool:
 
 def _scored(db: Database, ids: Sequence[int], statistics: Statistics, query: TextQuery) -> list[Match]:
     at = millis(query.valid_at)
+    weights = [(token, statistics.weight(token) * (K1 + 1)) for token in query.tokens]
+    statuses = {each.value: each for each in query.statuses}
     found: list[Match] = []
-    for atom_id, n, length, tokens, status, memory_type, start, end, recorded in _fetch(db, ids):
-        if status not in query.statuses or memory_type not in query.memory_types:
+    for atom_id, n, length, tokens, status, memory_type, start, end in _fetch(db, ids):
+        if status not in statuses or memory_type not in query.memory_types:
             continue
-        if status not in ENDED and ((start is not None and at < start) or (end is not None and at >= end)):
+        if (
+            ((start is not None and at < start) or (end is not None and at >= end))
+            and statuses[status] not in ENDED
+        ):  # fmt: skip
             continue
         words = tokens.split()
         if len(words) != length:
             # SQLite does not notice when the pages of a long text were overwritten.
             raise Corrupt(f"{db.path.name} is damaged: passage {n} of {atom_id} is not as it was written")
-        parts = _parts(words, length, statistics, query.tokens)
-        found.append(Match(AtomId(atom_id), n, Status(status), moment(recorded), parts))
+        parts = _parts(words, K1 * (1 - B + B * length / statistics.mean_length), weights)
+        score = sum([part for _, part in parts])
+        found.append(Match(atom_id, n, statuses[status], score, parts))
     return found
 
 
@@ -104,8 +109,7 @@ def _fetch(db: Database, ids: Sequence[int]) -> Iterator[tuple[Any, ...]]:
     for start in range(0, len(ids), 500):
         chunk = ids[start : start + 500]
         yield from db.rows(
-            "SELECT a.atom_id, p.n, p.length, p.tokens, a.status, a.memory_type, a.valid_from, a.valid_until, "
-            "a.recorded_at "
+            "SELECT a.atom_id, p.n, p.length, p.tokens, a.status, a.memory_type, a.valid_from, a.valid_until "
             f"FROM passages p JOIN atoms a ON a.id=p.atom WHERE p.id IN ({','.join('?' * len(chunk))})",
             chunk,
         )
@@ -135,14 +139,8 @@ def _pruned(tokens: Sequence[str], statistics: Statistics) -> str:
     return f"({_any_of(selective)}) AND ({_any_of(known)})"
 
 
-def _parts(
-    tokens: list[str], length: int, statistics: Statistics, wanted: Sequence[str]
-) -> tuple[tuple[str, float], ...]:
+def _parts(tokens: list[str], norm: float, weights: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
     """What each wanted token adds: BM25 with an idf that never goes below zero."""
-    norm = K1 * (1 - B + B * length / statistics.mean_length)
-    parts = []
-    for token in wanted:
-        times = tokens.count(token)
-        if times:
-            parts.append((token, statistics.weight(token) * times * (K1 + 1) / (times + norm)))
-    return tuple(parts)
+    return tuple(
+        [(token, weight * times / (times + norm)) for token, weight in weights if (times := tokens.count(token))]
+    )

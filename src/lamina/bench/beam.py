@@ -1,0 +1,62 @@
+"""BEAM: long chats with an assistant, probed ten ways.
+
+A message is a turn, a batch of messages a session, dated by the time anchor its messages carry; messages without one
+are as old as those before them. Gold is `source_chat_ids`, however deep it is nested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lamina.bench.collection import Asked, Collection, Session, Turn, read, some
+
+UNDATED = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+def load(path: Path) -> tuple[list[Collection], str]:
+    """The chats of a BEAM file and the SHA-256 of the file."""
+    return read(path, "BEAM", lambda data: some((_chat(each) for each in data), "chats"))
+
+
+def _chat(data: dict[str, Any]) -> Collection:
+    name = f"chat-{data['id']}"
+    sessions = tuple(_sessions(name, data["chat"]))
+    home = {turn.id: session.id for session in sessions for turn in session.turns}
+    questions = []
+    for category, probes in data["probing_questions"].items():
+        for probe in probes:
+            gold = frozenset(f"{name}/{each}" for each in _flat(probe.get("source_chat_ids"))) & home.keys()
+            if gold:
+                questions.append(Asked(str(probe["question"]), category, gold, frozenset(home[each] for each in gold)))
+    return Collection(name, sessions, tuple(questions))
+
+
+def _sessions(name: str, batches: list[dict[str, Any]]) -> Iterator[Session]:
+    at = UNDATED
+    for batch in batches:
+        turns = []
+        at = _moment(batch.get("time_anchor")) or at
+        for message in (each for group in batch["turns"] for each in group):
+            at = _moment(message.get("time_anchor")) or at
+            turns.append(Turn(f"{name}/{message['id']}", str(message["content"]), role=str(message["role"]), at=at))
+        if turns:
+            yield Session(f"{name}-{batch['batch_number']}", turns[0].at or at, tuple(turns))
+
+
+def _flat(ids: Any) -> Iterator[int]:
+    match ids:
+        case dict():
+            for each in ids.values():
+                yield from _flat(each)
+        case list():
+            for each in ids:
+                yield from _flat(each)
+        case int() | str():
+            yield int(ids)
+
+
+def _moment(anchor: str | None) -> datetime | None:
+    return datetime.strptime(anchor, "%B-%d-%Y").replace(tzinfo=UTC) if anchor else None

@@ -1,0 +1,138 @@
+"""FactConsolidation: numbered facts of which later ones overrule earlier ones. Does the current fact come first?
+
+Facts are remembered in their order, a minute apart. A question counts where an accepted answer is contained, whatever
+the case, in the text of a hit: single-hop questions in the first (`top1`) or the first five (`top5`), multi-hop
+questions in the first ten (`chain@10`: the fact that ends the chain was found). A string match, so slightly generous.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from lamina import Hit
+from lamina.bench.collection import read, some
+from lamina.bench.metrics import averaged
+from lamina.bench.vaults import Desk, Progress, Vaults
+
+DEPTH = 10
+AT_ONCE = 200
+_FACT = re.compile(r"(?m)^\d+\. (.+)$")
+_NAME = re.compile(r"factconsolidation_(sh|mh)_(\w+)")
+_FIRST = datetime(2024, 1, 1, tzinfo=UTC)
+_BETWEEN = timedelta(minutes=1)
+_CUTS = {"single_hop": {"top1": 1, "top5": 5}, "multi_hop": {"chain@10": 10}}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question and the answers that are accepted."""
+
+    text: str
+    answers: tuple[str, ...]
+    hops: str
+    size: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Facts in their order, and the questions asked of them."""
+
+    told: tuple[str, ...]
+    questions: tuple[Asked, ...]
+
+
+def load(path: Path) -> tuple[list[Facts], str]:
+    """The lists of facts in a file of MemoryAgentBench and the SHA-256 of the file."""
+    return read(path, "FactConsolidation", _parse)
+
+
+def _parse(data: Any) -> list[Facts]:
+    asked: dict[str, list[Asked]] = {}
+    for task in data:
+        name = _NAME.fullmatch(task["name"])
+        if name is not None:
+            hops = {"sh": "single_hop", "mh": "multi_hop"}[name.group(1)]
+            pairs = zip(task["questions"], task["answers"], strict=True)
+            asked.setdefault(task["context"], []).extend(
+                Asked(str(text), tuple(map(str, answers)), hops, name.group(2)) for text, answers in pairs
+            )
+    return some(
+        (
+            Facts(tuple(some(_FACT.findall(context), "numbered facts")), tuple(questions))
+            for context, questions in asked.items()
+        ),
+        "task named factconsolidation_sh_… or factconsolidation_mh_…",
+    )
+
+
+@dataclass(slots=True)
+class Grades:
+    """Whether each question was answered, in the order they were asked."""
+
+    told: list[tuple[Asked, dict[str, float]]]
+
+    def overall(self) -> dict[str, dict[str, float]]:
+        """Single-hop and multi-hop, all lists together."""
+        return self._by(lambda asked: asked.hops)
+
+    def categories(self) -> dict[str, dict[str, float]]:
+        """Single-hop and multi-hop, by the length of the list."""
+        return self._by(lambda asked: f"{asked.hops}_{asked.size}")
+
+    def _by(self, name: Callable[[Asked], str]) -> dict[str, dict[str, float]]:
+        grades: dict[str, list[dict[str, float]]] = defaultdict(list)
+        for asked, grade in self.told:
+            grades[name(asked)].append(grade)
+        return {each: averaged(grades[each]) for each in sorted(grades, reverse=True)}
+
+
+def limited(lists: Sequence[Facts], most: int | None) -> Sequence[Facts]:
+    """For a quick look: the first few questions of each kind and list."""
+    return [
+        replace(each, questions=tuple(
+            asked for hops in _CUTS for asked in [one for one in each.questions if one.hops == hops][:most]
+        ))
+        for each in lists
+    ]  # fmt: skip
+
+
+def run(lists: Sequence[Facts], vaults: Vaults, progress: Progress) -> Grades:
+    """Remember each list in a fresh vault, ask its questions and look for the answers."""
+    asking = sum(len(each.questions) for each in lists)
+    answered = count(1)
+    grades = Grades([])
+    for n, each in enumerate(lists, 1):
+        with vaults.fresh(f"facts-{n}", _FIRST) as desk:
+            _fill(desk, each, progress)
+            desk.warm_up()
+            for asked in each.questions:
+                hits = desk.ask(asked.text, DEPTH, _FIRST + len(each.told) * _BETWEEN)
+                grades.told.append((asked, _graded(asked, hits)))
+                progress("asking questions", next(answered), asking)
+    return grades
+
+
+def _fill(desk: Desk, facts: Facts, progress: Progress) -> None:
+    times = [_FIRST + n * _BETWEEN for n in range(len(facts.told))]
+    statements = [{"content": fact, "observed_at": at} for fact, at in zip(facts.told, times, strict=True)]
+    with desk.filling(len(statements), progress):
+        for start in range(0, len(statements), AT_ONCE):
+            batch = statements[start : start + AT_ONCE]
+            desk.clock.at = times[start + len(batch) - 1]
+            desk.memory.remember_many(batch)
+            progress(f"remembering {len(statements)} facts", start + len(batch), len(statements))
+
+
+def _graded(asked: Asked, hits: Sequence[Hit]) -> dict[str, float]:
+    return {name: 100.0 if _answered(asked, hits[:cut]) else 0.0 for name, cut in _CUTS[asked.hops].items()}
+
+
+def _answered(asked: Asked, hits: Sequence[Hit]) -> bool:
+    return any(answer.casefold() in hit.text.casefold() for hit in hits for answer in asked.answers)

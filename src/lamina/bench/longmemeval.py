@@ -1,0 +1,74 @@
+"""LongMemEval: a user's sessions with an assistant.
+
+Three files are told apart by themselves. The oracle file holds only the sessions that answer, so all of them go into
+one vault and every question is asked of it ("LME-pool": a construction of its own, not a published setting). A file
+with whole haystacks gives a vault to each question. So does the file of heads ("LME_S heads"), where a session is one
+passage, the first characters of what the user said, and only sessions can be graded. Questions nobody can answer
+(their id or type ends in `_abs`) have no gold and are not asked; their sessions are there all the same.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lamina.bench.collection import Asked, Collection, Session, Turn, merged, read, some
+
+_DATE = re.compile(r"(\d{4})/(\d\d)/(\d\d)\D*(\d\d):(\d\d)")
+
+
+def load(path: Path) -> tuple[list[Collection], str]:
+    """The haystacks of a LongMemEval file and the SHA-256 of the file."""
+    return read(path, "LongMemEval", _parse)
+
+
+def _parse(data: Any) -> list[Collection]:
+    if isinstance(data, dict):
+        heads = data["sessions"]
+        haystacks = [_heads(each, heads) for each in some(data["questions"], "questions")]
+        return some((each for each in haystacks if each.questions), "questions that can be answered")
+    haystacks = [_haystack(each) for each in some(data, "questions")]
+    if all(_is_evidence(each) for each in data):
+        haystacks = [merged("pool", haystacks)]
+    return some((each for each in haystacks if each.questions), "questions that can be answered")
+
+
+def _is_evidence(data: dict[str, Any]) -> bool:
+    return set(data["haystack_session_ids"]) <= set(data["answer_session_ids"])
+
+
+def _haystack(data: dict[str, Any]) -> Collection:
+    sessions, gold = [], set()
+    for name, date, said in zip(
+        data["haystack_session_ids"], data["haystack_dates"], data["haystack_sessions"], strict=True
+    ):
+        at = _moment(date)
+        turns = [
+            Turn(f"{name}/{n}", str(each["content"]), role=str(each["role"]), at=at) for n, each in enumerate(said)
+        ]
+        sessions.append(Session(str(name), at, tuple(turns)))
+        gold |= {turn.id for turn, each in zip(turns, said, strict=True) if each.get("has_answer")}
+    return Collection(str(data["question_id"]), tuple(sessions), _asked(data, frozenset(gold)))
+
+
+def _heads(data: dict[str, Any], heads: dict[str, str]) -> Collection:
+    dates = {str(name): _moment(date) for name, date in reversed(data["haystack"])}
+    sessions = [Session(name, at, (Turn(f"{name}/0", heads[name], role="user", at=at),)) for name, at in dates.items()]
+    return Collection(str(data["question_id"]), tuple(sessions), _asked(data, frozenset()))
+
+
+def _asked(data: dict[str, Any], turns: frozenset[str]) -> tuple[Asked, ...]:
+    kind, sessions = str(data["question_type"]), frozenset(map(str, data["answer_session_ids"]))
+    if str(data["question_id"]).endswith("_abs") or kind.endswith("_abs"):
+        return ()
+    return (Asked(str(data["question"]), kind, turns, sessions, _moment(data["question_date"])),)
+
+
+def _moment(text: str) -> datetime:
+    found = _DATE.search(text)
+    if found is None:
+        raise ValueError(f"{text!r} is no date")
+    year, month, day, hour, minute = map(int, found.groups())
+    return datetime(year, month, day, hour, minute, tzinfo=UTC)

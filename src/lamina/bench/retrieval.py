@@ -1,0 +1,85 @@
+"""The runner of the retrieval benchmarks: capture a collection, ask its questions, grade what came back."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TypeAlias
+
+from lamina import Hit
+from lamina.bench.collection import Asked, Collection
+from lamina.bench.metrics import DEPTH, averaged, distinct, graded
+from lamina.bench.places import Places, capture
+from lamina.bench.vaults import Desk, Progress, Vaults
+
+Levels: TypeAlias = dict[str, dict[str, float]]
+"""Figures at the level of turns and of sessions."""
+
+
+@dataclass(slots=True)
+class Grades:
+    """The figures of every question, by category and level."""
+
+    told: dict[str, dict[str, list[dict[str, float]]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
+
+    def add(self, asked: Asked, hits: Sequence[Hit], places: Places) -> None:
+        """Grade a question at each level that has gold."""
+        for level, gold, place in (("turn", asked.turns, places.turn), ("session", asked.sessions, places.session)):
+            if gold:
+                self.told[asked.category][level].append(graded(_ranked(hits, place), gold))
+
+    def categories(self) -> dict[str, Levels]:
+        """The mean of each category."""
+        return {
+            category: {level: averaged(grades) for level, grades in levels.items()}
+            for category, levels in sorted(self.told.items())
+        }
+
+    def overall(self, apart: Set[str]) -> Levels:
+        """The mean over all questions but those told apart."""
+        joined: dict[str, list[dict[str, float]]] = defaultdict(list)
+        for category, levels in self.told.items():
+            if category not in apart:
+                for level, grades in levels.items():
+                    joined[level] += grades
+        return {level: averaged(grades) for level, grades in joined.items()}
+
+
+def run(collections: Sequence[Collection], vaults: Vaults, progress: Progress) -> Grades:
+    """Give each collection a fresh vault, capture it, ask its questions and grade the hits."""
+    sessions = sum(len(each.sessions) for each in collections)
+    asking = sum(len(each.questions) for each in collections)
+    captured, answered = count(1), count(1)
+    grades = Grades()
+    for collection in collections:
+        last = max(session.at for session in collection.sessions)
+        with vaults.fresh(collection.id, last) as desk:
+            places = _fill(desk, collection, progress, lambda: progress("capturing sessions", next(captured), sessions))
+            desk.warm_up()
+            for asked in collection.questions:
+                grades.add(asked, desk.ask(asked.text, DEPTH, asked.at or last), places)
+                progress("asking questions", next(answered), asking)
+    return grades
+
+
+def _fill(desk: Desk, collection: Collection, progress: Progress, told: Callable[[], None]) -> Places:
+    """Capture the sessions in the order they happened, each at its own time."""
+    kept = []
+    with desk.filling(sum(len(session.turns) for session in collection.sessions), progress):
+        for session in sorted(collection.sessions, key=lambda each: each.at):
+            desk.clock.at = session.at
+            kept.append((session, capture(desk.memory, session)))
+            told()
+    places = Places()
+    for session, segments in kept:
+        places.learn(session, segments)
+    return places
+
+
+def _ranked(hits: Sequence[Hit], place: Callable[[Hit], str | None]) -> list[str]:
+    """What the hits are, each once; one that is nothing of the data keeps its place in the ranking."""
+    return distinct(place(hit) or f"nowhere {hit.atom.id} {hit.passage.n}" for hit in hits)

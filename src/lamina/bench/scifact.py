@@ -1,0 +1,27 @@
+"""SciFact: claims and the abstracts that bear on them, a check of the harness against published figures.
+
+A document is a session of one turn, its title and its text.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lamina.bench.collection import Asked, Collection, Session, Turn, read, some
+
+WRITTEN = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+def load(path: Path) -> tuple[list[Collection], str]:
+    """The documents and claims of a SciFact file and the SHA-256 of the file."""
+    return read(path, "SciFact", lambda data: [_corpus(data)])
+
+
+def _corpus(data: dict[str, Any]) -> Collection:
+    documents = {str(name): f"{each['title']}. {each['text']}" for name, each in data["docs"].items()}
+    sessions = tuple(Session(name, WRITTEN, (Turn(name, text),)) for name, text in documents.items())
+    claims = [(str(each["text"]), frozenset(map(str, each["gold"])) & documents.keys()) for each in data["queries"]]
+    questions = some((Asked(text, "claim", gold, gold) for text, gold in claims if gold), "claims with documents")
+    return Collection("scifact", sessions, tuple(questions))

@@ -1,0 +1,135 @@
+"""`lamina models`: which models are on this machine, and how to get them there."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lamina.cli.command import AsJson, Scope, Shared, Vault, command, ending
+from lamina.cli.output import Block, Grid, Json, Line, Output, View
+from lamina.cli.progress import Bar
+from lamina.cli.session import Session
+from lamina.vault import home
+
+if TYPE_CHECKING:
+    from lamina.models.files import ModelFile, ModelStore
+
+PANEL = "Upkeep"
+MISSING, DAMAGED, PRESENT, VERIFIED = "missing", "damaged", "present", "verified"
+
+app = typer.Typer(
+    name="models",
+    rich_help_panel=PANEL,
+    epilog="Example: lamina models --check  ·  lamina models download  ·  lamina models add FOLDER",
+)
+
+
+@app.callback(invoke_without_command=True)
+def models(
+    ctx: typer.Context,
+    check: Annotated[bool, typer.Option("--check", help="Read every byte and compare it with the known hash.")] = False,
+    vault: Vault = None,
+    scope: Scope = None,
+    json: AsJson = False,
+) -> None:
+    """Show the models on this machine; recall works without them and finds more with them."""
+    ctx.obj = shared = Shared(vault, scope, json).over(ctx.obj or Shared())
+    if ctx.invoked_subcommand is not None:
+        return
+    with ending(Output(as_json=shared.as_json), "models"), shared.session() as session:
+        view = _inventory(_store(session), check=check)
+        session.output.show(view)
+    if view.code:
+        raise typer.Exit(view.code)
+
+
+@command(app, "download", panel=PANEL, example="lamina models download")
+def download(session: Session) -> View:
+    """Get the missing model files from the hub, once; a broken download goes on where it stopped."""
+    from lamina.models.hub import download
+
+    store = _store(session)
+    with Bar() as bar:
+        got = download(store, bar)
+    return _came(store, got, "all model files were here already")
+
+
+@command(app, "add", panel=PANEL, example="lamina models add ~/Downloads/all-MiniLM-L6-v2")
+def add(
+    session: Session,
+    folder: Annotated[Path, typer.Argument(help="A folder with model files anywhere below; they are known by hash.")],
+) -> View:
+    """Take model files from a folder, for a machine without a network."""
+    store = _store(session)
+    got = store.add_folder(folder)
+    view = _came(store, got, "nothing to take: the model files are here already, or not in that folder")
+    return view if not _missing(store) else View(view.data, (*view.blocks, _still_missing(store)), 1)
+
+
+def _store(session: Session) -> ModelStore:
+    """The store that the chosen vault would use; there need not be a vault."""
+    from lamina.models.files import ModelStore, models_folder
+    from lamina.settings import load_settings
+
+    chosen = load_settings(session.choice.folder / home.FOLDER / "settings.toml").models_dir
+    return ModelStore(chosen.expanduser() if chosen else models_folder(os.environ, Path.home(), sys.platform))
+
+
+def _inventory(store: ModelStore, *, check: bool) -> View:
+    from lamina.models.files import MODEL_FILES
+
+    rows = [
+        {"model": model, "file": file.name, "bytes": file.size, "state": _state(store, file, check=check),
+         "where": str(store.place(file))}
+        for model, files in MODEL_FILES.items()
+        for file in files
+    ]  # fmt: skip
+    rows += _light_rows()
+    grid = Grid(("model", "file", "size", "state", "where"), tuple(_told(row) for row in rows))
+    states = {row["state"] for row in rows}
+    blocks: list[Block] = [grid]
+    if MISSING in states or DAMAGED in states:
+        blocks.append(Line("`lamina models download` gets what is missing, `lamina models add FOLDER` takes it", "dim"))
+    return View({"folder": str(store.folder), "files": rows}, tuple(blocks), 1 if DAMAGED in states else 0)
+
+
+def _state(store: ModelStore, file: ModelFile, *, check: bool) -> str:
+    if not store.place(file).exists():
+        return MISSING
+    if not store.has(file):
+        return DAMAGED
+    return PRESENT if not check else VERIFIED if store.verified(file) else DAMAGED
+
+
+def _light_rows() -> list[Json]:
+    """The light model comes as a package, which pip has checked."""
+    from lamina.models.light import MODEL, light_files
+
+    return [
+        {"model": MODEL.id, "file": file.name, "bytes": file.stat().st_size, "state": PRESENT, "where": str(file)}
+        for file in light_files()
+    ]
+
+
+def _told(row: Json) -> tuple[str, ...]:
+    return row["model"], row["file"], f"{row['bytes'] / 1e6:.1f} MB", row["state"], row["where"]
+
+
+def _came(store: ModelStore, got: list[ModelFile], otherwise: str) -> View:
+    data = {"folder": str(store.folder), "added": [file.name for file in got], "missing": _missing(store)}
+    lines = [Line(f"{file.name} is in {store.place(file)}") for file in got]
+    return View(data, tuple(lines or [Line(otherwise)]))
+
+
+def _missing(store: ModelStore) -> list[str]:
+    from lamina.models.files import ALL_FILES
+
+    return [file.name for file in ALL_FILES if not store.has(file)]
+
+
+def _still_missing(store: ModelStore) -> Line:
+    return Line(f"still missing: {', '.join(_missing(store))}", "yellow")

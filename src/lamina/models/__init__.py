@@ -1,0 +1,1 @@
+"""Outside models behind small Protocols."""

@@ -1,0 +1,102 @@
+"""Which embedders a memory works with, from one word of the settings. Nothing is loaded until it is used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from lamina.errors import InvalidInput
+from lamina.models.cache import CachedQuestions
+from lamina.models.embedder import Embedder
+from lamina.models.files import MINILM, MODEL_FILES, ModelStore
+
+SETTINGS = "auto, light, none, minilm, openai:MODEL, fastembed:NAME or sentence-transformers:NAME"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The embedders to use; `missing` is what to say once where recall could be better and is not."""
+
+    light: Embedder | None = None
+    primary: Embedder | None = None
+    missing: str = ""
+
+
+def choose(
+    setting: str,
+    models_dir: Path,
+    *,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    dimensions: int | None = None,
+) -> Choice:
+    """The embedders a setting stands for; the rest is for openai:MODEL, which is asked for `dimensions` not given."""
+    family, _, name = setting.partition(":")
+    match family, name:
+        case "auto", "":
+            return _automatic(ModelStore(models_dir))
+        case "none", "":
+            return Choice()
+        case "light", "":
+            return Choice(_light())
+        case "minilm", "":
+            return Choice(_light(), _demanded(ModelStore(models_dir)))
+        case ("openai", name) if name:
+            return Choice(_light(), _endpoint(name, base_url, api_key, dimensions))
+        case (("fastembed" | "sentence-transformers"), name) if name:
+            return Choice(_light(), _library(family, name))
+        case _:
+            raise InvalidInput(f"no embedder is called {setting!r}; it is one of {SETTINGS}")
+
+
+def _automatic(store: ModelStore) -> Choice:
+    if _present(store):
+        return Choice(_light(), _minilm(store))
+    return Choice(
+        _light(),
+        missing=f"recall works without {MINILM} and finds more with it: `lamina models download` gets it once (24 MB)",
+    )
+
+
+def _demanded(store: ModelStore) -> Embedder:
+    for file in MODEL_FILES[MINILM]:
+        store.find(file)
+    return _minilm(store)
+
+
+def _present(store: ModelStore) -> bool:
+    return all(store.has(file) for file in MODEL_FILES[MINILM])
+
+
+@cache
+def _light() -> Embedder | None:
+    """One for the whole process: its table is read once."""
+    from lamina.models.light import WordLlama, light_files
+
+    return CachedQuestions(WordLlama()) if light_files() else None
+
+
+def _minilm(store: ModelStore) -> Embedder:
+    return _loaded_minilm(store.folder)
+
+
+@cache
+def _loaded_minilm(folder: Path) -> Embedder:
+    from lamina.models.minilm import MiniLM
+
+    return CachedQuestions(MiniLM(ModelStore(folder)))
+
+
+def _endpoint(name: str, base_url: str | None, api_key: str | None, dimensions: int | None) -> Embedder:
+    from lamina.models.remote import remote
+
+    if not base_url:
+        raise InvalidInput(f"openai:{name} needs the address of its endpoint, such as http://127.0.0.1:8080/v1")
+    return CachedQuestions(remote(base_url, name, api_key, dimensions=dimensions))
+
+
+def _library(family: str, name: str) -> Embedder:
+    from lamina.models.local import fastembed, sentence_transformers
+
+    return CachedQuestions(fastembed(name) if family == "fastembed" else sentence_transformers(name))

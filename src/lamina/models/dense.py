@@ -1,0 +1,63 @@
+"""Embedders that give one vector a text and nothing else: endpoints, and libraries the user chose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from threading import Lock
+
+import numpy as np
+
+from lamina.models.embedder import Encoded, Model, Piece, Probe, TokenStates
+from lamina.models.errors import ModelError
+from lamina.models.unit import unit
+from lamina.vectors.levels import Floats
+
+Embed = Callable[[Sequence[str]], Floats]
+"""A row a text, in order, of any length."""
+
+LONGEST = 24_000
+"""Characters; what most such models read is shorter, and endpoints refuse what is much longer."""
+
+
+class Dense:
+    """An embedder around a function; how wide its vectors are is learnt from the first, where nobody says."""
+
+    def __init__(self, id: str, passages: Embed, questions: Embed, *, dimensions: int | None = None) -> None:
+        self._id, self._passages, self._questions = id, passages, questions
+        self._dimensions = dimensions
+        self._lock = Lock()
+
+    @property
+    def model(self) -> Model:
+        if self._dimensions is None:
+            self._rows(self._passages, ["width"])
+        assert self._dimensions is not None
+        return Model(self._id, self._dimensions, TokenStates.NONE)
+
+    def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
+        return [Encoded(row[None, :], b"") for row in self._all(self._passages, [piece.text for piece in pieces])]
+
+    def question(self, text: str) -> Probe:
+        return Probe(self._all(self._questions, [text])[0], np.zeros((0, self.model.dimensions), np.float32), ())
+
+    def _all(self, embed: Embed, texts: Sequence[str]) -> Floats:
+        """A unit row a text; zeros for a blank one, which endpoints refuse."""
+        asked = [n for n, text in enumerate(texts) if text.strip()]
+        rows = np.zeros((len(texts), self.model.dimensions), np.float32)
+        if asked:
+            rows[asked] = unit(self._rows(embed, [_sendable(texts[n]) for n in asked]))
+        return rows
+
+    def _rows(self, embed: Embed, texts: Sequence[str]) -> Floats:
+        rows = embed(texts)
+        if rows.ndim != 2 or len(rows) != len(texts) or not np.isfinite(rows).all():
+            raise ModelError(f"{self._id} gave no usable vectors for {len(texts)} texts; is it an embedding model?")
+        with self._lock:
+            self._dimensions = self._dimensions or rows.shape[1]
+        if rows.shape[1] != self._dimensions:
+            raise ModelError(f"{self._id} gave {rows.shape[1]} dimensions where {self._dimensions} were expected")
+        return rows
+
+
+def _sendable(text: str) -> str:
+    return text[:LONGEST].encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,112 @@
+"""Keeps every passage encoded: a few at once where a recall needs them, the rest in the background under a lease."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable
+
+from lamina.errors import LaminaError
+from lamina.models.embedder import Embedder, Piece
+from lamina.store.base import Store
+from lamina.store.encodings import Encoding, Unencoded
+
+logger = logging.getLogger(__name__)
+
+WHOLE_CHUNKS, PART_CHUNKS = 32, 2
+"""How much of a text is read: a machine's long answers only to their second chunk, more gave nothing."""
+LEASE_SECONDS = 30.0
+BATCH_SECONDS = 1.0
+
+Progress = Callable[[str, int, int], None]
+
+
+def encode_some(store: Store, embedder: Embedder, most: int) -> int:
+    """Encode up to so many texts that the model has not seen; returns how many."""
+    found = store.encodings.missing(embedder.model.id, most)
+    if found:
+        made = embedder.passages([_piece(each) for each in found])
+        store.encodings.put(
+            embedder.model.id,
+            [Encoding(each.digest, it.vectors, it.states) for each, it in zip(found, made, strict=True)],
+        )
+    return len(found)
+
+
+def encode_all(store: Store, embedder: Embedder, stop: Callable[[], bool], progress: Progress | None = None) -> int:
+    """Encode everything the model has not seen, unless another process is at it; returns how many texts.
+
+    The lease is renewed a batch at a time, and batches grow or shrink to about a second.
+    """
+    name, holder = f"encode {embedder.model.id}", f"{os.getpid()}-{secrets.token_hex(4)}"
+    total = store.encodings.how_many_missing(embedder.model.id)
+    if not total or not store.jobs.take(name, holder, LEASE_SECONDS):
+        return 0
+    done, batch, error = 0, 8, ""
+    try:
+        while not stop():
+            began = time.monotonic()
+            made = encode_some(store, embedder, batch)
+            done += made
+            if progress:
+                progress(f"encoding with {embedder.model.id}", done, max(total, done))
+            if made == 0 or not store.jobs.renew(name, holder, LEASE_SECONDS, done, max(total, done)):
+                return done
+            batch = max(1, min(2000, int(batch * min(2.0, BATCH_SECONDS / max(0.001, time.monotonic() - began)))))
+        return done
+    except LaminaError as problem:
+        error = str(problem)
+        raise
+    finally:
+        store.jobs.release(name, holder, error)
+
+
+def _piece(text: Unencoded) -> Piece:
+    return Piece(text.text, PART_CHUNKS if text.in_part else WHOLE_CHUNKS)
+
+
+class Background:
+    """A thread that encodes what is missing whenever it is told that something may be."""
+
+    def __init__(self, store: Store, embedders: Callable[[], list[Embedder]]) -> None:
+        self._store, self._embedders = store, embedders
+        self._wake, self._stopped = threading.Event(), threading.Event()
+        self._thread: threading.Thread | None = None
+        self._start = threading.Lock()
+
+    def soon(self) -> None:
+        """Something may be missing."""
+        if self._stopped.is_set():
+            return
+        self._wake.set()
+        with self._start:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="lamina-encode", daemon=True)
+                self._thread.start()
+
+    def stop(self) -> None:
+        """Finish the text at hand and end; what is left is done another time."""
+        self._stopped.set()
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _work(self) -> None:
+        failures = 0
+        while True:
+            self._wake.wait()
+            self._wake.clear()
+            if self._stopped.is_set():
+                return
+            try:
+                for embedder in self._embedders():
+                    encode_all(self._store, embedder, self._stopped.is_set)
+                failures = 0
+            except LaminaError as error:
+                logger.warning("encoding will be tried again: %s", error)
+                failures += 1
+                self._stopped.wait(min(300.0, 2.0**failures))
+                self._wake.set()

@@ -1,0 +1,114 @@
+"""Model files from the hub, resumed where a broken download stopped.
+
+The hub's library says where a file is and whether the user wants no network; its own downloads start anew in every
+process, so the bytes are fetched here.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Sequence
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from lamina.models.errors import ModelError, ModelMissing, ModelUnreachable
+from lamina.models.files import ALL_FILES, ModelFile, ModelStore, Progress, sha256_of
+
+TIMEOUT = 30.0
+_BLOCK = 1 << 18
+_RANGE_REFUSED = 416
+
+
+def download(
+    store: ModelStore,
+    progress: Progress,
+    files: Sequence[ModelFile] = ALL_FILES,
+    *,
+    endpoint: str | None = None,
+    timeout: float = TIMEOUT,
+) -> list[ModelFile]:
+    """Fetch what is not yet in the store; another process at the same work is waited for."""
+    with store.alone():
+        wanted = [file for file in files if not store.verified(file)]
+        for file in wanted:
+            _fetch(store, file, _address(file, endpoint), progress, timeout)
+    return wanted
+
+
+def _address(file: ModelFile, endpoint: str | None) -> str:
+    try:
+        from huggingface_hub import constants, hf_hub_url
+    except ModuleNotFoundError as error:
+        raise ModelMissing(
+            "the package huggingface_hub is not installed; install it, or use `lamina models add FOLDER`"
+        ) from error
+    if constants.HF_HUB_OFFLINE:
+        raise _unreachable(file, "HF_HUB_OFFLINE is set")
+    return hf_hub_url(file.repo, file.path, revision=file.revision, endpoint=endpoint)
+
+
+def _fetch(store: ModelStore, file: ModelFile, address: str, progress: Progress, timeout: float) -> None:
+    part = store.folder / f"{file.sha256}.part"
+    try:
+        _receive(part, file, address, progress, timeout)
+    except HTTPError as error:
+        error.close()
+        raise _unreachable(file, f"it answers {error.code} {error.reason}") from error
+    except (OSError, HTTPException) as error:
+        raise _unreachable(file, str(getattr(error, "reason", error)) or type(error).__name__) from error
+    size = part.stat().st_size
+    if size < file.size:
+        raise _unreachable(file, f"the connection broke after {size} of {file.size} bytes, which are kept")
+    if size > file.size or sha256_of(part) != file.sha256:
+        part.unlink()
+        raise ModelError(
+            f"the hub's {file.repo}/{file.path} is not the file this version of lamina was tested with; "
+            "upgrade lamina, or use `lamina models add FOLDER` with the right one"
+        )
+    store.settle(part, file)
+
+
+def _receive(part: Path, file: ModelFile, address: str, progress: Progress, timeout: float) -> None:
+    begun = part.stat().st_size if part.exists() else 0
+    if begun == file.size:
+        return
+    try:
+        response = _open(address, begun, timeout)
+    except HTTPError as error:
+        if error.code != _RANGE_REFUSED:
+            raise
+        error.close()
+        response = _open(address, 0, timeout)
+    with response, part.open("ab" if response.status == 206 else "wb") as target:
+        done = target.tell()
+        while done <= file.size and (block := response.read(_BLOCK)):
+            target.write(block)
+            done += len(block)
+            progress(file.name, done, file.size)
+
+
+def _open(address: str, begun: int, timeout: float) -> HTTPResponse:
+    headers = {"User-Agent": "lamina", **({"Range": f"bytes={begun}-"} if begun else {})}
+    response = urlopen(Request(address, headers=headers), timeout=timeout, context=_trusted())
+    assert isinstance(response, HTTPResponse)
+    return response
+
+
+def _trusted() -> ssl.SSLContext:
+    """The system's certificates and, where a Python came without any, those that the hub's library brings."""
+    context = ssl.create_default_context()
+    try:
+        import certifi
+    except ModuleNotFoundError:
+        return context
+    context.load_verify_locations(certifi.where())
+    return context
+
+
+def _unreachable(file: ModelFile, why: str) -> ModelUnreachable:
+    return ModelUnreachable(
+        f"cannot get {file.name} from the hub: {why}; try again where there is a network, "
+        "or copy the model files here and use `lamina models add FOLDER`"
+    )

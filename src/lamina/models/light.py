@@ -1,0 +1,144 @@
+"""WordLlama: a fixed vector for each word piece. Needs no network, no download and about a tenth of a millisecond."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache, cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.models.embedder import Encoded, Model, Piece, Probe, TokenStates
+from lamina.models.errors import ModelError, ModelMissing
+from lamina.models.tokeniser import Tokeniser, Tokens
+from lamina.models.unit import unit
+from lamina.vectors.levels import Floats, Rows, to_rows
+
+DIMENSIONS = 256
+MODEL = Model("wordllama-l2-supercat-256", DIMENSIONS, TokenStates.PIECES)
+LONGEST = 2_000
+"""Word pieces that count."""
+MOST_DISTINCT = 400
+_LONGEST_TEXT = 8 * LONGEST
+_SPECIAL = 3
+"""<unk>, <s> and </s> are the first ids."""
+_SPACE = "▁"
+"""Put before every text; where it becomes a token of its own, it is given the place of the first character."""
+_ROWS_AT_ONCE = 1_000
+_WEIGHTS = "weights/l2_supercat_256.safetensors"
+_TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+
+
+def wordllama_folder() -> Path | None:
+    """Where the package is. It is not imported: that takes half a second, and its own loader wants a network."""
+    spec = find_spec("wordllama")
+    return Path(spec.origin).parent if spec and spec.origin else None
+
+
+def light_files() -> tuple[Path, ...]:
+    """The model's files inside the package; none where it is not installed."""
+    folder = wordllama_folder()
+    files = (folder / _TOKENIZER, folder / _WEIGHTS) if folder else ()
+    return files if all(file.is_file() for file in files) else ()
+
+
+@cache
+def light_tokeniser() -> Tokeniser | None:
+    """The tokenizer that comes with the package, without its vectors; None where it is not installed."""
+    files = light_files()
+    return Tokeniser(files[0]) if files else None
+
+
+class WordLlama:
+    """An embedder made of a table; it is loaded at first use, and threads may share it."""
+
+    model = MODEL
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+
+    def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
+        return [self._passage(piece.text) for piece in pieces]
+
+    def question(self, text: str) -> Probe:
+        words = self._words
+        tokens = words.encode(text)
+        spans = tuple(span for span, word in zip(tokens.spans, tokens.words, strict=True) if word)
+        return Probe(words.mean(tokens), unit(words.vectors(tokens.ids[tokens.words])), spans, words.rows)
+
+    def table(self) -> Rows:
+        """The unit vector of every word piece, a row an id, for late interaction."""
+        with self._lock:
+            return self._table
+
+    def _passage(self, text: str) -> Encoded:
+        words = self._words
+        tokens = words.encode(text)
+        return Encoded(words.mean(tokens)[None, :], _packed(tokens))
+
+    @property
+    def _words(self) -> _Words:
+        with self._lock:
+            return self._loaded
+
+    @cached_property
+    def _loaded(self) -> _Words:
+        files = light_files()
+        if not files:
+            raise ModelMissing("the package wordllama is not installed; `pip install wordllama`")
+        return _Words(*files)
+
+    @cached_property
+    def _table(self) -> Rows:
+        return self._loaded.table()
+
+
+class _Words:
+    def __init__(self, tokenizer: Path, weights: Path) -> None:
+        self._tokeniser = Tokeniser(tokenizer)
+        self._space = self._tokeniser.id_of(_SPACE)
+        self._halves = _read(weights)
+
+    def encode(self, text: str) -> Tokens:
+        tokens = self._tokeniser.encode(text[:_LONGEST_TEXT]).first(LONGEST)
+        words = tokens.words & (tokens.ids >= _SPECIAL) & (tokens.ids != self._space)
+        return Tokens(tokens.ids, tokens.spans, words)
+
+    def vectors(self, ids: NDArray[np.int64]) -> Floats:
+        return self._halves[ids].astype(np.float32)
+
+    def mean(self, tokens: Tokens) -> Floats:
+        """One unit vector of all tokens; zeros where there is none."""
+        if not len(tokens.ids):
+            return np.zeros(DIMENSIONS, np.float32)
+        return unit(self.vectors(tokens.ids).mean(axis=0))
+
+    def rows(self, ids: NDArray[np.int64]) -> Rows:
+        """The unit vectors of some word pieces as levels; each row is the one it is in the whole table."""
+        return to_rows(unit(self.vectors(ids)))
+
+    def table(self) -> Rows:
+        """The whole table as levels, made a few rows at a time so that the wide copy stays small."""
+        ids = np.arange(len(self._halves))
+        parts = [self.rows(ids[start : start + _ROWS_AT_ONCE]) for start in ids[::_ROWS_AT_ONCE]]
+        return Rows(np.concatenate([each.levels for each in parts]), np.concatenate([each.scale for each in parts]))
+
+
+def _packed(tokens: Tokens) -> bytes:
+    distinct = list(dict.fromkeys(tokens.ids[tokens.words].tolist()))[:MOST_DISTINCT]
+    return np.array(distinct, "<u2").tobytes()
+
+
+def _read(weights: Path) -> NDArray[np.float16]:
+    """The table, mapped and not read: a short run touches few of its pages."""
+    with weights.open("rb") as source:
+        length = int.from_bytes(source.read(8), "little")
+        entry = json.loads(source.read(length))["embedding.weight"]
+    if entry["dtype"] != "F16" or entry["shape"][1] != DIMENSIONS:
+        raise ModelError(f"{weights.name} has another shape than expected; `pip install --force-reinstall wordllama`")
+    offset = 8 + length + entry["data_offsets"][0]
+    return np.asarray(np.memmap(weights, "<f2", "r", offset, tuple(entry["shape"])))

@@ -1,0 +1,101 @@
+"""all-MiniLM-L6-v2, quantised to eight bits, on onnxruntime: a vector a chunk and the states of its tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.models.chunks import MOST, chunks
+from lamina.models.embedder import Encoded, Model, Piece, Probe, TokenStates
+from lamina.models.errors import ModelMissing
+from lamina.models.files import MINILM, MINILM_TOKENIZER, MINILM_WEIGHTS, ModelStore
+from lamina.models.tokeniser import Tokeniser
+from lamina.models.unit import unit
+from lamina.vectors.levels import Floats
+
+DIMENSIONS = 384
+MODEL = Model(f"{MINILM}@{MINILM_WEIGHTS.sha256[:8]}", DIMENSIONS, TokenStates.SIGNS)
+LONGEST_QUESTION = 254
+"""Word pieces; with [CLS] and [SEP] the 256 that the model was trained on."""
+_CHARS_A_PIECE = 32
+"""What lies further back than this many a piece is not even tokenised; only text with hardly a word is that long."""
+
+
+class MiniLM:
+    """An embedder whose files are in a store. They are loaded at first use; threads may share it."""
+
+    model = MODEL
+
+    def __init__(self, store: ModelStore) -> None:
+        self._store = store
+        self._lock = Lock()
+
+    def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
+        return [self._passage(piece) for piece in pieces]
+
+    def question(self, text: str) -> Probe:
+        tokens = self._network.tokeniser.encode(text[: LONGEST_QUESTION * _CHARS_A_PIECE]).first(LONGEST_QUESTION)
+        states = self._network.states(tokens.ids)
+        spans = tuple(span for span, word in zip(tokens.spans, tokens.words, strict=True) if word)
+        return Probe(_mean(states), unit(states[1:-1][tokens.words]), spans)
+
+    def _passage(self, piece: Piece) -> Encoded:
+        most = max(1, piece.chunks)
+        text = piece.text[: most * MOST * _CHARS_A_PIECE]
+        tokens = self._network.tokeniser.encode(text)
+        # A text without a word still has the two special tokens, and so a vector.
+        parts = chunks(text, tokens.spans)[:most] or [(0, 0)]
+        # One run a chunk: the eight-bit scale of a batch depends on all that is in it.
+        states = [self._network.states(tokens.ids[start:end]) for start, end in parts]
+        signs = [_signs(each[1:-1][tokens.words[start:end]]) for each, (start, end) in zip(states, parts, strict=True)]
+        return Encoded(np.stack([_mean(each) for each in states]), b"".join(signs))
+
+    @property
+    def _network(self) -> _Network:
+        with self._lock:
+            return self._loaded
+
+    @cached_property
+    def _loaded(self) -> _Network:
+        return _Network(self._store.find(MINILM_TOKENIZER), self._store.find(MINILM_WEIGHTS))
+
+
+class _Network:
+    def __init__(self, tokenizer: Path, weights: Path) -> None:
+        self.tokeniser = Tokeniser(tokenizer)
+        self._session = _session(weights)
+        self._first, self._last = self.tokeniser.id_of("[CLS]"), self.tokeniser.id_of("[SEP]")
+
+    def states(self, ids: NDArray[np.int64]) -> Floats:
+        """The last layer's state of every token, those of [CLS] first and of [SEP] last."""
+        row = np.concatenate(([self._first], ids, [self._last]))[None, :]
+        fed = {"input_ids": row, "attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}
+        return np.asarray(self._session.run(None, fed)[0][0], np.float32)
+
+
+def _session(weights: Path) -> Any:
+    try:
+        onnxruntime: Any = import_module("onnxruntime")
+    except ModuleNotFoundError as error:
+        raise ModelMissing("the package onnxruntime is not installed; `pip install onnxruntime`") from error
+    options = onnxruntime.SessionOptions()
+    # One thread: sums keep their order, and a machine that is busy is not slowed by threads that wait for each other.
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(weights), options, providers=["CPUExecutionProvider"])
+
+
+def _mean(states: Floats) -> Floats:
+    return unit(states.mean(axis=0))
+
+
+def _signs(states: Floats) -> bytes:
+    return np.packbits(states > 0, axis=1).tobytes()

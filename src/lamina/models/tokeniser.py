@@ -1,0 +1,70 @@
+"""Text to word pieces, with the place of each in the text and whether it is a word or mere punctuation."""
+
+from __future__ import annotations
+
+import re
+import string
+from dataclasses import dataclass
+from pathlib import Path
+from unicodedata import category
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.models.chunks import Span
+
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_ASCII_PUNCTUATION = frozenset(string.punctuation)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The word pieces of a text. Special tokens are not among them."""
+
+    ids: NDArray[np.int64]
+    spans: tuple[Span, ...]
+    words: NDArray[np.bool_]
+    """Which are more than punctuation or white space."""
+
+    def first(self, most: int) -> Tokens:
+        """The first so many."""
+        return Tokens(self.ids[:most], self.spans[:most], self.words[:most])
+
+
+class Tokeniser:
+    """A tokenizer.json, loaded. Safe to share between threads."""
+
+    def __init__(self, file: Path) -> None:
+        from tokenizers import Tokenizer
+
+        self._tokenizer = Tokenizer.from_file(str(file))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+
+    def id_of(self, token: str) -> int:
+        found = self._tokenizer.token_to_id(token)
+        assert found is not None, f"a tokenizer without {token}"
+        return int(found)
+
+    def count(self, text: str) -> int:
+        """How many word pieces a text has."""
+        return len(self._tokenizer.encode(_SURROGATE.sub("?", text), add_special_tokens=False).ids)
+
+    def encode(self, text: str) -> Tokens:
+        # Half a surrogate pair is no text; one character stands in for one, so that places stay right.
+        text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
+        encoded = self._tokenizer.encode(text, add_special_tokens=False)
+        spans = tuple(_trimmed(text, start, end) for start, end in encoded.offsets)
+        words = np.fromiter((_is_word(text[start:end]) for start, end in spans), np.bool_, len(spans))
+        return Tokens(np.array(encoded.ids, np.int64), spans, words)
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    """The span without the white space that some tokenizers count to the word after it."""
+    while start < end and text[start].isspace():
+        start += 1
+    return start, end
+
+
+def _is_word(text: str) -> bool:
+    return text.isalnum() or any(category(each)[0] not in "PZC" and each not in _ASCII_PUNCTUATION for each in text)

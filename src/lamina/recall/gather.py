@@ -1,0 +1,96 @@
+"""The channels: every passage that text, vectors, names, times or links lead to, with what each says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from lamina.atom.kinds import MemoryType
+from lamina.atom.scope import Scope
+from lamina.atom.status import Status
+from lamina.recall.asked import Asked
+from lamina.recall.candidate import Candidate
+from lamina.recall.graph import walk
+from lamina.recall.lens import Lens
+from lamina.recall.recipe import ASKED_ASSISTANT, BESIDE, IN_TIME, LINKED, POOL, SPEAKER, TEXT_POOL
+from lamina.recall.weigh import status_weight
+from lamina.store.base import Match, Store, TextQuery
+from lamina.store.encodings import Key, Near, NearQuery, Tilts
+from lamina.text.roles import is_assistant
+from lamina.vectors.levels import to_asked
+
+_NO_VECTOR = to_asked(np.zeros(1, dtype=np.float32))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted:
+    """What may answer: whose it is, where it stands, what sort of memory it is, and when it must hold."""
+
+    scopes: tuple[Scope, ...]
+    statuses: frozenset[Status]
+    memory_types: frozenset[MemoryType]
+    at: datetime
+
+
+class Gathering:
+    """One question's way through the channels."""
+
+    def __init__(self, asked: Asked, admitted: Admitted, lens: Lens, store: Store, tilts: Tilts) -> None:
+        self._asked, self._admitted, self._lens, self._store, self._tilts = asked, admitted, lens, store, tilts
+        self._vector = to_asked(lens.main.question(asked.meant).vector) if lens.main is not None else _NO_VECTOR
+        self._matches = self._search()
+
+    def candidates(self) -> list[Candidate]:
+        """The passages worth a closer look, those beside them, and facts that hang together with them."""
+        found = [self._candidate(each) for each in self._near(POOL, BESIDE if self._lens.main is not None else 0)]
+        walked = walk(found, self._admitted.scopes, self._store)
+        if not walked.nearness:
+            return found
+        brought = [(each, 1) for each in walked.brought({each.key[0] for each in found})]
+        found += [self._candidate(each) for each in self._near(0, 0, brought)]
+        for each in found:
+            if each.key[0] in walked.nearness:
+                each.terms["graph"] = LINKED * self._lens.recipe.prior * walked.nearness[each.key[0]]
+                each.links = walked.of(each.key[0])
+        return found
+
+    def _search(self) -> dict[Key, Match]:
+        query = TextQuery(
+            scopes=self._admitted.scopes, tokens=tuple(term.token for term in self._asked.terms),
+            statuses=self._admitted.statuses, memory_types=self._admitted.memory_types, valid_at=self._admitted.at,
+            limit=TEXT_POOL,
+        )  # fmt: skip
+        return {(match.atom_id, match.n): match for match in self._store.search(query)}
+
+    def _near(self, limit: int, beside: int, also: Collection[Key] = ()) -> list[Near]:
+        recipe = self._lens.recipe
+        return self._store.encodings.nearest(
+            NearQuery(
+                scopes=self._admitted.scopes, memory_types=self._admitted.memory_types, valid_at=self._admitted.at,
+                statuses={each: status_weight(each) for each in self._admitted.statuses},
+                model=self._lens.main.model.id if self._lens.main else "", asked=self._vector,
+                vector=recipe.first_vector, texts={key: match.score for key, match in self._matches.items()},
+                text=recipe.first_text, tilts=self._tilts, limit=limit, beside=beside, also=also,
+            )
+        )  # fmt: skip
+
+    def _candidate(self, near: Near) -> Candidate:
+        """With what speaks for it before its words do: who said it, and when."""
+        made = Candidate(near.key, near, self._matches.get(near.key))
+        leaning = self._tilts.speakers.get(near.speaker, 0.0)
+        if leaning:
+            made.terms["speaker"] = leaning
+        if near.in_time:
+            made.terms["time"] = self._tilts.in_time
+        return made
+
+
+def tilts(asked: Asked, speakers: Iterable[str], assistant: float, prior: float) -> Tilts:
+    """What a passage gains or loses by who said it and when, for one question."""
+    amounts = {each: ASKED_ASSISTANT if asked.asks_assistant else assistant for each in speakers if is_assistant(each)}
+    amounts |= dict.fromkeys(asked.speakers, SPEAKER)
+    scaled = {speaker: prior * amount for speaker, amount in amounts.items()}
+    return Tilts(scaled, asked.windows if asked.windows else None, prior * IN_TIME)

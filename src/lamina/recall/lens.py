@@ -1,0 +1,52 @@
+"""Which models a recall can look through at this moment: those that have seen every passage it may find."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lamina.atom.scope import Scope
+from lamina.models.choose import Choice
+from lamina.models.embedder import Embedder, TokenStates
+from lamina.models.encode import encode_some
+from lamina.recall.recipe import DENSE, FULL, LIGHT, TEXT, Recipe
+from lamina.store.base import Store
+
+AT_ONCE = {TokenStates.PIECES: 2000, TokenStates.SIGNS: 32, TokenStates.NONE: 64}
+"""How many passages are encoded while somebody waits for the answer; about a quarter of a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lens:
+    """The model whose vectors are searched, the one whose token states are compared, and the recipe they fit."""
+
+    recipe: Recipe
+    main: Embedder | None = None
+    light: Embedder | None = None
+
+    @property
+    def states(self) -> Embedder | None:
+        if self.main is not None and self.main.model.states is not TokenStates.NONE:
+            return self.main
+        return self.light
+
+    @property
+    def name(self) -> str:
+        return self.main.model.id if self.main is not None else "text"
+
+
+def lens(store: Store, scopes: Sequence[Scope], choice: Choice) -> Lens:
+    """The best that is complete: a model that has seen only some passages would favour those."""
+    light = choice.light if choice.light is not None and _is_complete(store, scopes, choice.light) else None
+    if choice.primary is not None and _is_complete(store, scopes, choice.primary):
+        recipe = FULL if choice.primary.model.states is TokenStates.SIGNS else DENSE
+        return Lens(recipe, choice.primary, light)
+    return Lens(LIGHT, light) if light is not None else Lens(TEXT)
+
+
+def _is_complete(store: Store, scopes: Sequence[Scope], embedder: Embedder) -> bool:
+    encoded, there = store.encodings.coverage(embedder.model.id, scopes)
+    if 0 < there - encoded <= AT_ONCE[embedder.model.states]:
+        encode_some(store, embedder, AT_ONCE[embedder.model.states])
+        encoded, there = store.encodings.coverage(embedder.model.id, scopes)
+    return encoded == there

@@ -1,0 +1,36 @@
+"""Context for a plan: a few memories of each sort that a planner needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lamina.atom.kinds import Layer
+from lamina.recall.hit import Hit
+from lamina.recall.pack import Count, Item, by_characters, pack
+
+EACH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PlanContext:
+    """What is known of whom it is for, how such things are done, and what is so; three of each at most."""
+
+    goal: str
+    profile: tuple[Hit, ...]
+    procedural: tuple[Hit, ...]
+    semantic: tuple[Hit, ...]
+
+    def text(self, budget: int = 2000, *, count: Count = by_characters) -> str:
+        """All of it as fenced, sectioned text for an agent."""
+        hits = (*self.profile, *self.procedural, *self.semantic)
+        return pack([Item(hit.atom, hit.passage, hit.text, hit.marks) for hit in hits], budget, count=count)
+
+
+def plan_context(goal: str, hits: Sequence[Hit]) -> PlanContext:
+    """The best hits of each sort."""
+    return PlanContext(goal, *(_best(hits, layer) for layer in (Layer.PROFILE, Layer.PROCEDURAL, Layer.SEMANTIC)))
+
+
+def _best(hits: Sequence[Hit], layer: Layer) -> tuple[Hit, ...]:
+    return tuple(hit for hit in hits if hit.atom.layer is layer and not hit.atom.is_segment)[:EACH]

@@ -1,0 +1,123 @@
+"""Context MaxSim: each word of a question is looked for in the passage, beside it and in its whole session.
+
+The best match is taken for each word before anything is added up, so that a turn that says "yes, in Lisbon!" gets the
+question's other words from the turn before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.atom.scope import Scope
+from lamina.models.embedder import Probe, TokenStates
+from lamina.recall.candidate import Candidate
+from lamina.recall.lens import Lens
+from lamina.recall.recipe import WINDOW, Recipe
+from lamina.store.base import Store
+from lamina.text.analyse import analyse
+from lamina.vectors.late import met_by_pieces, met_by_signs
+from lamina.vectors.levels import Floats, to_asked
+
+_WORD = re.compile(r"[\w'’]+")
+
+
+def rerank(candidates: Sequence[Candidate], meant: str, lens: Lens, store: Store) -> None:
+    """Add what a closer look says to the terms of the candidates."""
+    if lens.light is not None and lens.light is not lens.main:
+        _add_light(candidates, meant, lens, store)
+    if lens.states is None or not candidates:
+        return
+    probe = lens.states.question(meant)
+    placed = sorted(candidates, key=lambda each: (each.near.session, each.near.position))
+    states = store.encodings.states(lens.states.model.id, [each.near.digest for each in placed])
+    met = _met(probe, lens.states.model.states, [states.get(each.near.digest, b"") for each in placed])
+    weights = _weights(probe, meant, {each.near.scope for each in placed}, store, lens.recipe)
+    _add(placed, met, weights, lens.recipe)
+
+
+def _add_light(candidates: Sequence[Candidate], meant: str, lens: Lens, store: Store) -> None:
+    assert lens.light is not None
+    asked = to_asked(lens.light.question(meant).vector)
+    near = store.encodings.cosines(lens.light.model.id, asked, [each.key for each in candidates])
+    for each, cosine in zip(candidates, near, strict=True):
+        each.terms["light"] = lens.recipe.light * cosine
+
+
+def _met(probe: Probe, packed: TokenStates, states: Sequence[bytes]) -> Floats:
+    if packed is TokenStates.SIGNS:
+        return met_by_signs(probe.tokens, states)
+    assert probe.rows is not None
+    return met_by_pieces(probe.tokens, probe.rows, states)
+
+
+def _weights(
+    probe: Probe, meant: str, scopes: set[Scope], store: Store, recipe: Recipe
+) -> dict[Scope, NDArray[np.float64]]:
+    """How much each token of the question counts in each scope: the rarer its word there, the more. They add to 1."""
+    words = [analyse(_word_at(meant, span)) for span in probe.spans]
+    known = store.encodings.rarity(sorted(scopes), sorted({token for tokens in words for token in tokens}))
+    found = {}
+    for scope, (passages, holding) in known.items():
+        rarity = np.array([_rarity(tokens, passages, holding) for tokens in words], dtype=np.float64)
+        weight = np.sqrt(rarity) if recipe.root_rarity else rarity
+        found[scope] = weight / max(weight.sum(), 1e-9)
+    return found
+
+
+def _rarity(tokens: Sequence[str], passages: int, holding: Mapping[str, int]) -> float:
+    return max((_idf(passages, holding.get(token, 0)) for token in tokens), default=0.0)
+
+
+def _idf(passages: int, holding: int) -> float:
+    return float(np.log(1 + (passages - holding + 0.5) / (holding + 0.5)))
+
+
+def _word_at(text: str, span: tuple[int, int]) -> str:
+    """The whole word a piece of one belongs to."""
+    start, end = span
+    for match in _WORD.finditer(text):
+        if match.start() < end and start < match.end():
+            return match.group()
+    return text[start:end]
+
+
+def _add(
+    placed: Sequence[Candidate], met: Floats, weights: Mapping[Scope, NDArray[np.float64]], recipe: Recipe
+) -> None:
+    """Add the three sums. The candidates come session by session, in the order of each."""
+    names = np.unique([each.near.session for each in placed], return_inverse=True)[1]
+    starts = np.flatnonzero(np.diff(names, prepend=-1))
+    session = np.maximum.reduceat(met, starts, axis=1)[:, names]
+    window = _windows(met, names, np.array([each.near.position for each in placed]))
+    for scope, weight in weights.items():
+        here = [n for n, each in enumerate(placed) if each.near.scope == scope]
+        sums = [(weight[:, None] * each[:, here]).sum(axis=0).tolist() for each in (met, window, session)]
+        for n, own, beside, whole in zip(here, *sums, strict=True):
+            terms = placed[n].terms
+            terms["passage"], terms["window"] = recipe.passage * own, recipe.window * beside
+            terms["session"] = recipe.session * whole
+
+
+def _windows(met: Floats, names: NDArray[np.int64], positions: NDArray[np.int64]) -> Floats:
+    """The best match of each token in a passage and those around it, so far as they are candidates themselves."""
+    best, (before, after) = met.copy(), WINDOW
+    for step in range(1, max(before, after) + 1):
+        for shift, reach in ((-step, before), (step, after)):
+            if step <= reach:
+                _raise(best, met, names, positions, shift)
+    return best
+
+
+def _raise(best: Floats, met: Floats, names: NDArray[np.int64], positions: NDArray[np.int64], shift: int) -> None:
+    """Let each passage have what stands `shift` places on in its session; who stands there is at most as far away."""
+    for apart in range(1, abs(shift) + 1):
+        towards = apart if shift > 0 else -apart
+        one, other = (
+            (slice(None, -apart), slice(apart, None)) if towards > 0 else (slice(apart, None), slice(None, -apart))
+        )
+        there = (names[one] == names[other]) & (positions[other] - positions[one] == shift)
+        best[:, one] = np.where(there, np.maximum(best[:, one], met[:, other]), best[:, one])

@@ -1,0 +1,45 @@
+"""What multiplies a relevance: how an atom stands, where it lives, who said it and what use has taught."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from lamina.atom.atom import Signals
+from lamina.atom.kinds import Layer
+from lamina.atom.status import RECALL_WEIGHT, Status
+from lamina.atom.trust import Origin, trust_of
+from lamina.store.encodings import Near
+
+LEAST, MOST = 0.5, 1.5
+SHELF, DISPUTED = 0.9, 0.88
+"""For what normal recall does not search and was asked for."""
+LAYERS: Mapping[Layer, float] = {
+    Layer.WORKING: 0.9,
+    Layer.EPISODIC: 1.0,
+    Layer.CODEBASE: 1.0,
+    Layer.SEMANTIC: 1.1,
+    Layer.PROCEDURAL: 1.1,
+    Layer.PROFILE: 1.1,
+}
+
+
+def weigh(near: Near, signals: Signals) -> tuple[tuple[str, float], ...]:
+    """Each weight by name, none below a half or above one and a half: a memory is ranked lower, never silenced."""
+    return _weights(near.status, near.layer, near.origin, signals.quality_score)
+
+
+@lru_cache(maxsize=1024)
+def _weights(status: Status, layer: Layer, origin: Origin, quality: float) -> tuple[tuple[str, float], ...]:
+    told = {
+        "status": status_weight(status),
+        "layer": LAYERS[layer],
+        "trust": 0.9 + 0.1 * trust_of(origin),
+        "quality": quality**0.5,
+    }
+    return tuple((name, min(MOST, max(LEAST, value))) for name, value in told.items())
+
+
+def status_weight(status: Status) -> float:
+    """How much an atom counts by how it stands."""
+    return DISPUTED if status is Status.CHALLENGED else RECALL_WEIGHT.get(status, SHELF)

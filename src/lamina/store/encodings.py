@@ -1,0 +1,143 @@
+"""The numbers beside the words: each passage's vectors and token states, and the search over them.
+
+An encoding belongs to a text, not to a row: two passages with the same words share one, and an index made anew keeps
+what it has. None of it is history; what is missing is computed again from the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.atom.identity import AtomId
+from lamina.atom.kinds import Layer, MemoryType
+from lamina.atom.scope import Scope
+from lamina.atom.status import Status
+from lamina.atom.trust import Origin
+from lamina.vectors.levels import Asked, Floats
+
+Key: TypeAlias = tuple[AtomId, int]
+"""A passage: its atom and its number there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unencoded:
+    """A text a model has not seen yet; of one `in_part`, a machine's long answer, the beginning is enough."""
+
+    digest: bytes
+    text: str
+    in_part: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """What a model made of a text."""
+
+    digest: bytes
+    vectors: Floats
+    states: bytes
+
+
+class When(Protocol):
+    """A span of time a question names."""
+
+    def contains(self, times_ms: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of the moments lie inside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tilts:
+    """What a passage gains or loses before it is looked at: by who said it and when."""
+
+    speakers: Mapping[str, float]
+    when: When | None = None
+    in_time: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearQuery:
+    """Which passages: the best by `(cosine × vector + text score × text + tilts) × weight of their status`.
+
+    Filtered before they are ranked; a passage without a vector and without a text score is not looked at. `beside` of
+    the passages before and after each of the best come along, and those in `also` if the filters let them through.
+    """
+
+    scopes: tuple[Scope, ...]
+    statuses: Mapping[Status, float]
+    memory_types: frozenset[MemoryType]
+    valid_at: datetime
+    model: str
+    asked: Asked
+    vector: float
+    texts: Mapping[Key, float]
+    text: float
+    tilts: Tilts
+    limit: int
+    beside: int = 0
+    also: Collection[Key] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A passage with the cosine of its nearest chunk (0 where it has none), who said it when, and where it stands.
+
+    Times are milliseconds since 1970. `session` and `position` tell its neighbours, `digest` what its text is known by.
+    """
+
+    key: Key
+    scope: Scope
+    cosine: float
+    score: float
+    status: Status
+    layer: Layer
+    origin: Origin
+    recorded_ms: int
+    speaker: str
+    at_ms: int
+    in_time: bool
+    asks: bool
+    session: str
+    position: int
+    digest: bytes
+
+
+class Encodings(Protocol):
+    """Vectors and token states of passages, by model."""
+
+    def missing(self, model: str, limit: int) -> list[Unencoded]:
+        """Texts that a model has not seen, those of recallable passages first."""
+
+    def how_many_missing(self, model: str) -> int:
+        """How many texts a model has not seen."""
+
+    def put(self, model: str, encodings: Iterable[Encoding]) -> None:
+        """Keep what a model made of these texts; texts that are no longer there are passed over."""
+
+    def coverage(self, model: str, scopes: Sequence[Scope]) -> tuple[int, int]:
+        """How many passages of these scopes a model has encoded, and how many there are."""
+
+    def models(self) -> dict[str, int]:
+        """How many texts each model has encoded."""
+
+    def drop(self, model: str) -> None:
+        """Forget all that a model made."""
+
+    def nearest(self, query: NearQuery) -> list[Near]:
+        """The best passages, in no order; a few more than the limit where they tie."""
+
+    def cosines(self, model: str, asked: Asked, keys: Sequence[Key]) -> list[float]:
+        """The cosine of each passage's nearest chunk with a question; 0 where it is not encoded."""
+
+    def states(self, model: str, digests: Iterable[bytes]) -> dict[bytes, bytes]:
+        """The token states of texts; those not encoded are left out."""
+
+    def speakers(self, scopes: Sequence[Scope]) -> frozenset[str]:
+        """Whoever said something here."""
+
+    def rarity(self, scopes: Sequence[Scope], tokens: Sequence[str]) -> dict[Scope, tuple[int, dict[str, int]]]:
+        """For each scope how many passages it has, and in how many each token stands."""

@@ -1,0 +1,155 @@
+"""Vectors and token states in index.db, and the board that is searched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from lamina.atom.atom import Atom
+from lamina.atom.identity import AtomId
+from lamina.atom.passage import digest_of, meant, passages_of
+from lamina.atom.scope import Scope
+from lamina.store.encodings import Encoding, Key, Near, NearQuery, Unencoded
+from lamina.store.sqlite.board import Board
+from lamina.store.sqlite.database import Database
+from lamina.store.sqlite.index import Index
+from lamina.text.roles import is_assistant
+from lamina.vectors.levels import Asked
+
+T = TypeVar("T")
+Follow = Callable[[Callable[[Index], T]], T]
+
+_MISSING = "FROM passages p JOIN atoms a ON a.id=p.atom LEFT JOIN vectors v ON v.digest=p.digest AND v.model=?"
+_AT_ONCE = 500
+
+
+class SqliteEncodings:
+    """What models made of the texts, beside the index they belong to."""
+
+    def __init__(self, follow: Follow[object], heads: Callable[[Iterable[AtomId]], dict[AtomId, Atom]]) -> None:
+        self._follow, self._heads = follow, heads
+        self._board: tuple[Database, Board] | None = None
+
+    def missing(self, model: str, limit: int) -> list[Unencoded]:
+        """Texts a model has not seen, those of recallable passages first."""
+        rows = self._on(
+            lambda index: index.db.rows(
+                f"SELECT a.atom_id, p.digest {_MISSING} WHERE v.id IS NULL ORDER BY a.shelf, p.id LIMIT ?",
+                (model, limit),
+            )
+        )
+        wanted = {bytes(digest) for _, digest in rows}
+        atoms = self._heads(dict.fromkeys(AtomId(atom_id) for atom_id, _ in rows))
+        found = {
+            digest: Unencoded(digest, meant(atom, passage), in_part=is_assistant(passage.speaker))
+            for atom in atoms.values()
+            for passage in passages_of(atom)
+            if (digest := digest_of(atom, passage)) in wanted
+        }
+        return list(found.values())
+
+    def how_many_missing(self, model: str) -> int:
+        """How many texts a model has not seen."""
+        sql = f"SELECT count(DISTINCT p.digest) {_MISSING} WHERE v.id IS NULL"
+        return int(self._on(lambda index: index.db.rows(sql, (model,)))[0][0])
+
+    def put(self, model: str, encodings: Iterable[Encoding]) -> None:
+        """Keep what a model made of texts that are still there."""
+        made = list(encodings)
+
+        def keep(index: Index) -> None:
+            with index.db.writing(durable=False):
+                for each in made:
+                    if index.db.one("SELECT 1 FROM passages WHERE digest=?", (each.digest,)):
+                        _put_one(index.db, model, each)
+
+        self._on(keep)
+
+    def coverage(self, model: str, scopes: Sequence[Scope]) -> tuple[int, int]:
+        """How many passages a model has encoded, and how many there are."""
+        return self._on(lambda index: self._current(index).coverage(model, scopes))
+
+    def models(self) -> dict[str, int]:
+        """How many texts each model has encoded."""
+        return dict(self._on(lambda index: index.db.rows("SELECT model, count(*) FROM vectors GROUP BY 1 ORDER BY 1")))
+
+    def drop(self, model: str) -> None:
+        """Forget all that a model made."""
+
+        def forget(index: Index) -> None:
+            with index.db.writing(durable=False):
+                index.db.run("DELETE FROM states WHERE vector IN (SELECT id FROM vectors WHERE model=?)", (model,))
+                index.db.run("DELETE FROM vectors WHERE model=?", (model,))
+
+        self._on(forget)
+        self.forget_board()
+
+    def nearest(self, query: NearQuery) -> list[Near]:
+        """The best passages for a vector."""
+        return self._on(lambda index: self._current(index).nearest(query))
+
+    def cosines(self, model: str, asked: Asked, keys: Sequence[Key]) -> list[float]:
+        """The cosine of each passage with a question."""
+        return self._on(lambda index: self._current(index).cosines(model, asked, keys))
+
+    def speakers(self, scopes: Sequence[Scope]) -> frozenset[str]:
+        """Whoever said something here."""
+        return self._on(lambda index: self._current(index).speakers(scopes))
+
+    def states(self, model: str, digests: Iterable[bytes]) -> dict[bytes, bytes]:
+        """The token states of texts."""
+        wanted = list(dict.fromkeys(digests))
+
+        def read(index: Index) -> dict[bytes, bytes]:
+            found: dict[bytes, bytes] = {}
+            for start in range(0, len(wanted), _AT_ONCE):
+                batch = wanted[start : start + _AT_ONCE]
+                found |= index.db.rows(
+                    "SELECT v.digest, s.data FROM vectors v JOIN states s ON s.vector=v.id "
+                    f"WHERE v.model=? AND v.digest IN ({','.join('?' * len(batch))})",
+                    (model, *batch),
+                )
+            return found
+
+        return self._on(read)
+
+    def rarity(self, scopes: Sequence[Scope], tokens: Sequence[str]) -> dict[Scope, tuple[int, dict[str, int]]]:
+        """How many passages each scope has, and in how many each token stands."""
+        marks = ",".join("?" * len(tokens))
+
+        def read(index: Index) -> dict[Scope, tuple[int, dict[str, int]]]:
+            found = {}
+            for scope in scopes:
+                known = index.db.one("SELECT id, passages FROM scopes WHERE scope=?", (scope,))
+                if known:
+                    held = index.db.rows(
+                        f"SELECT term, passages FROM terms WHERE scope=? AND term IN ({marks})", (known[0], *tokens)
+                    )
+                    found[scope] = int(known[1]), dict(held)
+            return found
+
+        return self._on(read)
+
+    def forget_board(self) -> None:
+        """Whoever asks next reads the columns anew."""
+        self._board = None
+
+    def _current(self, index: Index) -> Board:
+        with index.db.reading():
+            applied = index.applied
+            if self._board is None or self._board[0] is not index.db or not self._board[1].follow(applied):
+                self._board = index.db, Board(index.db)
+                self._board[1].follow(applied)
+            return self._board[1]
+
+    def _on(self, work: Callable[[Index], T]) -> T:
+        return self._follow(work)  # type: ignore[return-value]
+
+
+def _put_one(db: Database, model: str, encoding: Encoding) -> None:
+    count, dimensions = encoding.vectors.shape
+    assert count
+    data = dimensions.to_bytes(2, "little") + encoding.vectors.astype("<f4").tobytes()
+    db.run("INSERT OR IGNORE INTO vectors(model, digest, data) VALUES(?,?,?)", (model, encoding.digest, data))
+    (row,) = db.rows("SELECT id FROM vectors WHERE digest=? AND model=?", (encoding.digest, model))
+    db.run("INSERT OR REPLACE INTO states VALUES(?,?)", (row[0], encoding.states))

@@ -1,0 +1,63 @@
+"""Leases in history.db."""
+
+from __future__ import annotations
+
+import builtins
+from datetime import timedelta
+
+from lamina.clock import Clock
+from lamina.store.jobs import Job
+from lamina.store.sqlite.database import Database
+from lamina.store.sqlite.history import millis, moment
+
+
+class SqliteJobs:
+    """One row a job. A lost row costs a repetition of the work at most, so none of it waits for the disk."""
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db, self._clock = db, clock
+
+    def take(self, name: str, holder: str, seconds: float) -> bool:
+        """Lease the work, unless somebody else holds it."""
+        now = self._clock.now()
+        with self._db.writing(durable=False):
+            self._db.run(
+                "INSERT INTO jobs VALUES(?1,?2,?3,0,0,?4,NULL,'') ON CONFLICT(name) DO UPDATE "
+                "SET holder=?2, until=?3, done=0, total=0, started_at=?4, finished_at=NULL, error='' "
+                "WHERE holder='' OR holder=?2 OR until<=?4",
+                (name, holder, millis(now + timedelta(seconds=seconds)), millis(now)),
+            )
+            return self._holds(name, holder)
+
+    def renew(self, name: str, holder: str, seconds: float, done: int, total: int) -> bool:
+        """Hold on to the lease and say how far the work is."""
+        until = millis(self._clock.now() + timedelta(seconds=seconds))
+        with self._db.writing(durable=False):
+            self._db.run(
+                "UPDATE jobs SET until=?, done=?, total=? WHERE name=? AND holder=?", (until, done, total, name, holder)
+            )
+            return self._holds(name, holder)
+
+    def release(self, name: str, holder: str, error: str = "") -> None:
+        """Give the work up."""
+        with self._db.writing(durable=False):
+            self._db.run(
+                "UPDATE jobs SET holder='', until=NULL, finished_at=?, error=? WHERE name=? AND holder=?",
+                (millis(self._clock.now()), error, name, holder),
+            )
+
+    def list(self) -> builtins.list[Job]:
+        """Every piece of work there has been."""
+        return [
+            Job(
+                name, holder, moment(until) if until is not None else None, done, total,
+                moment(started) if started is not None else None, moment(finished) if finished is not None else None,
+                error,
+            )
+            for name, holder, until, done, total, started, finished, error in self._db.rows(
+                "SELECT * FROM jobs ORDER BY name"
+            )
+        ]  # fmt: skip
+
+    def _holds(self, name: str, holder: str) -> bool:
+        return self._db.one("SELECT 1 FROM jobs WHERE name=? AND holder=?", (name, holder)) is not None

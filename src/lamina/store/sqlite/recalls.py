@@ -1,0 +1,74 @@
+"""recalls.db: what the last recalls returned. A file of its own, so that no recall waits for somebody who writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+
+from lamina.atom.identity import AtomId
+from lamina.atom.scope import Scope
+from lamina.store.recalls import KEPT, not_kept
+from lamina.store.sqlite.database import Corrupt, Database
+from lamina.store.sqlite.history import millis
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS recalls(
+  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, scope TEXT NOT NULL, atom_ids TEXT NOT NULL,
+  answered INTEGER NOT NULL DEFAULT 0);
+"""
+
+
+class SqliteRecalls:
+    """The last recalls of a store, in a file that is made at the first one and made anew if it is damaged."""
+
+    def __init__(self, path: Path, kept: int = KEPT, *, vfs: str | None = None) -> None:
+        self._path, self._kept, self._vfs = path, kept, vfs
+        self._opened: Database | None = None
+
+    @property
+    def _db(self) -> Database:
+        if self._opened is None:
+            try:
+                self._opened = self._open()
+            except Corrupt:
+                for suffix in ("-wal", "-shm", ""):
+                    self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+                self._opened = self._open()
+        return self._opened
+
+    def _open(self) -> Database:
+        db = Database(self._path, vfs=self._vfs)
+        with db.or_closed(), db.writing(durable=False):
+            db.run(_SCHEMA)
+        return db
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    def remember(self, recall_id: str, atom_ids: Iterable[AtomId], at: datetime, scope: Scope) -> None:
+        """Keep what a recall returned to a caller of this scope; the oldest beyond the last ones is let go."""
+        row = (recall_id, millis(at), scope, json.dumps(list(dict.fromkeys(atom_ids)), separators=(",", ":")))
+        with self._db.writing(durable=False):
+            self._db.run("INSERT OR IGNORE INTO recalls(id, at, scope, atom_ids) VALUES(?,?,?,?)", row)
+            self._db.run("DELETE FROM recalls WHERE n<=(SELECT max(n) FROM recalls)-?", (self._kept,))
+
+    def hits(self, recall_id: str, scope: Scope) -> list[AtomId] | None:
+        """The atoms a recall of this scope returned, best first and each once; None where it is not kept."""
+        found = self._db.rows("SELECT atom_ids FROM recalls WHERE id=? AND scope=?", (recall_id, scope))
+        return [AtomId(each) for each in json.loads(found[0][0])] if found else None
+
+    def answer(self, recall_id: str, scope: Scope) -> bool:
+        """Mark a recall as answered: True the first time, False ever after, NotFound where it is not kept."""
+        with self._db.writing(durable=False):
+            if self._db.rows(
+                "UPDATE recalls SET answered=1 WHERE id=? AND scope=? AND NOT answered RETURNING n", (recall_id, scope)
+            ):
+                return True
+            if not self._db.rows("SELECT n FROM recalls WHERE id=? AND scope=?", (recall_id, scope)):
+                raise not_kept(recall_id)
+            return False

@@ -1,0 +1,552 @@
+"""The days that words name: "last May", "8 May 2023", "two weeks ago". English words; others name nothing.
+
+The text is read twice: first for dates by name, then for times told from a day, which is the day it is or a date that
+stands beside them. Every pattern takes time linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import MAXYEAR, date, timedelta
+
+Span = tuple[date, date]
+"""The first day, and the day after the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Yearly:
+    """The same days of every year, as (month, day): from the first, until before the other."""
+
+    first: tuple[int, int]
+    until: tuple[int, int]
+
+    def of(self, year: int) -> Span:
+        """These days as they begin in one year; empty where that year has no such day."""
+        last_year = year + (self.until <= self.first)
+        return _rolled(year, self.first), _rolled(last_year, self.until) if last_year <= MAXYEAR else date.max
+
+    def nearest(self, today: date) -> Span | None:
+        """The latest of them that has begun."""
+        for year in range(today.year, max(0, today.year - 9), -1):
+            start, end = self.of(year)
+            if start < end and start <= today:
+                return start, end
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Where in a text days are named; a date that another span is told from is not itself what is told of."""
+
+    start: int
+    end: int
+    days: Span | Yearly
+    leaned_on: bool = False
+
+
+def absolute(days: Span | Yearly, today: date) -> Span | None:
+    """The days of one year: those without a year are the nearest past ones."""
+    return days.nearest(today) if isinstance(days, Yearly) else days
+
+
+def find_days(text: str, today: date) -> list[Named]:
+    """All the days a text names, in order."""
+    text = text.translate(_PLAIN)
+    if _HINTS.isdisjoint(_LETTERS.findall(text.lower())) and not _A_YEAR.search(text):
+        return []
+    taken = bytearray(len(text))
+    dates = [
+        Named(match.start(), match.end(), days)
+        for match, days in _read(text, _DATES, taken, lambda match: today)
+        if days
+    ]
+    anchors = {named.start: day for named in dates if (day := _one_day(named.days, today))}
+    leaned_on: set[int] = set()
+
+    def told_from(match: re.Match[str]) -> date | None:
+        """The day that the words are told from; none if they only say again the date beside them."""
+        glue = _AS_OF.match(text, match.end())
+        at = glue.end() if glue else match.end()
+        needs_a_date = (match.groupdict().get("way") or "").lower() in _NEEDS_A_DATE
+        if at not in anchors:
+            return None if needs_a_date else today
+        if not needs_a_date and not (glue and glue["from"]):
+            return None
+        leaned_on.add(at)
+        return anchors[at]
+
+    near = [
+        Named(match.start(), match.end(), days) for match, days in _read(text, _FROM_A_DAY, taken, told_from) if days
+    ]
+    dates = [
+        replace(named, leaned_on=named.start in leaned_on) for named in sorted(dates, key=lambda named: named.start)
+    ]
+    return sorted(near + _spread(text, dates, today), key=lambda named: named.start)
+
+
+_DAY = timedelta(days=1)
+
+
+def _rolled(year: int, day: tuple[int, int]) -> date:
+    """The day of a year; 29 February is 1 March in a year without one."""
+    return date(year, day[0], 1) + timedelta(days=day[1] - 1)
+
+
+# What words are read as. Every reader may raise ValueError or OverflowError for days no calendar has.
+
+_YEAR = r"(?:19|20)[0-9]{2}"
+_MONTH_NAMES = (
+    "jan(?:uary)?",
+    "feb(?:ruary)?",
+    "mar(?:ch)?",
+    "apr(?:il)?",
+    r"may(?!\s+(?:be|not|have|also|well)\b)",
+    "june?",
+    "july?",
+    "aug(?:ust)?",
+    "sept?(?:ember)?",
+    "oct(?:ober)?",
+    "nov(?:ember)?",
+    "dec(?:ember)?",
+)
+_MONTH = rf"(?P<month>{'|'.join(_MONTH_NAMES)})\b"
+_SHORT_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
+_MONTH_NUMBERS = {name: at for at, name in enumerate(_SHORT_MONTHS.split(), 1)}
+_VERBS = frozenset({"may", "march", "mar"})
+_DAY_NUMBER = r"(?:[12][0-9]|3[01]|0?[1-9])(?:st|nd|rd|th)?"
+_TO = r"(?:\s?-\s?|\s+to\s+)"
+_COUNTED = (
+    "dollars|euros?|pounds|bucks|words|people|steps|met(?:er|re)s|miles|km|feet|points|calories|kcal|units|pieces|"
+    "followers|pages|hours|minutes|seconds|days|weeks|months|years|times|items|lines|tokens|characters|users|rows|"
+    "grams|kg|square|percent"
+)
+_YEAR_AFTER = (
+    rf"(?:\s*,\s*|\s+)(?:of\s+)?(?:(?P<year>{_YEAR})\b(?!\s+(?:{_COUNTED})\b)|(?P<which>last|this|next)\s+year\b)"
+)
+_WEEK = "monday tuesday wednesday thursday friday saturday sunday"
+_WEEKDAYS = {name: at for at, name in enumerate(_WEEK.split())}
+_SEASONS = {
+    "spring": Yearly((3, 1), (6, 1)),
+    "summer": Yearly((6, 1), (9, 1)),
+    "autumn": Yearly((9, 1), (12, 1)),
+    "fall": Yearly((9, 1), (12, 1)),
+    "winter": Yearly((12, 1), (3, 1)),
+}
+_SEASON = rf"(?P<season>{'|'.join(_SEASONS)})\b"
+_TO_TWELVE = "one two three four five six seven eight nine ten eleven twelve"
+_NUMBER_WORDS = _TO_TWELVE.split()
+_NUMBER = (
+    r"(?<![\w.,:$'/-])"
+    rf"(?P<number>[0-9]{{1,3}}|{'|'.join(_NUMBER_WORDS)}|(?:a\s+)?couple(?:\s+of)?|(?:a\s+)?few|an?)\s+"
+)
+_UNIT = r"(?P<unit>day|week|weekend|month|year)s?\b"
+
+
+def _rule(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.ASCII | re.IGNORECASE)
+
+
+def _iso(match: re.Match[str], today: date) -> Span | None:
+    day = date(int(match["y"]), int(match["m"]), int(match["d"]))
+    return day, day + _DAY
+
+
+def _month_or_day(match: re.Match[str], today: date) -> Span | Yearly | None:
+    groups = match.groupdict()
+    month = _MONTH_NUMBERS[match["month"].lower()[:3]]
+    if groups.get("day"):
+        first, last = _number(match["day"]), _number(groups.get("to") or match["day"])
+        after = date(2024, month, last) + _DAY
+        days = Yearly((date(2024, month, first).month, first), (after.month, after.day))
+        if last < first:
+            return None
+    else:
+        days = Yearly((month, 1), (month % 12 + 1, 1))
+    return _in_year(days, groups.get("year"), groups.get("which"), today)
+
+
+def _season(match: re.Match[str], today: date) -> Span | Yearly | None:
+    groups = match.groupdict()
+    return _in_year(_SEASONS[match["season"].lower()], groups.get("year"), groups.get("which"), today)
+
+
+def _in_year(days: Yearly, year: str | None, which: str | None, today: date) -> Span | Yearly | None:
+    if not year and not which:
+        return days
+    start, end = days.of(int(year) if year else today.year + _STEP[(which or "this").lower()])
+    return (start, end) if start < end else None
+
+
+_STEP = {"last": -1, "past": -1, "this": 0, "next": 1}
+
+
+def _chosen(days: Yearly, which: str, today: date) -> Span:
+    """The last of them that is over, the one of this time, or the next that begins."""
+    if which == "next":
+        return next(span for year in (0, 1) if (span := days.of(today.year + year))[0] > today)
+    if which == "this":
+        begins_late = days.until <= days.first and today.month < 9
+        return days.of(today.year - begins_late)
+    return next(span for year in (0, 1, 2) if (span := days.of(today.year - year))[1] <= today)
+
+
+def _chosen_month(match: re.Match[str], today: date) -> Span:
+    month = _MONTH_NUMBERS[match["month"].lower()[:3]]
+    return _chosen(Yearly((month, 1), (month % 12 + 1, 1)), match["chosen"].lower(), today)
+
+
+def _chosen_season(match: re.Match[str], today: date) -> Span:
+    return _chosen(_SEASONS[match["season"].lower()], match["chosen"].lower(), today)
+
+
+def _whole_year(match: re.Match[str], today: date) -> Span:
+    return date(int(match["year"]), 1, 1), date(int(match["year"]) + 1, 1, 1)
+
+
+def _near_day(match: re.Match[str], today: date) -> Span:
+    words = match.group().lower()
+    away = -2 if "before" in words else -1 if words in _DAY_BACK else 1 if words == "tomorrow" else 0
+    return _around(today, away)
+
+
+_DAY_BACK = ("yesterday", "last night")
+
+
+def _around(today: date, away: int, days: int = 1) -> Span:
+    start = today + timedelta(days=away)
+    return start, start + timedelta(days=days)
+
+
+def _counted(match: re.Match[str], today: date) -> Span:
+    """So many units ago, or before or after a day: about that far, the wider the unit the looser."""
+    fewest, most = _how_many(match["number"])
+    sign = 1 if match["way"].lower() == "after" else -1
+    near, far = sorted((sign * fewest, sign * most))
+    match match["unit"].lower():
+        case "day":
+            return today + timedelta(days=near), today + timedelta(days=far + 1)
+        case "week":
+            return today + timedelta(days=7 * near - 3), today + timedelta(days=7 * far + 4)
+        case "weekend":
+            saturday = _weekend(today, sign)
+            return saturday + timedelta(days=7 * (near - sign)), saturday + timedelta(days=7 * (far - sign) + 2)
+        case "month":
+            return _months(today, near) - timedelta(days=15), _months(today, far) + timedelta(days=16)
+        case _:
+            return date(today.year + near, 1, 1), date(today.year + far + 1, 1, 1)
+
+
+def _past(match: re.Match[str], today: date) -> Span:
+    """The so many units up to today."""
+    _, most = _how_many(match.groupdict().get("number") or "one")
+    match match["unit"].lower():
+        case "month":
+            start = _months(today, -most)
+        case "year":
+            start = _months(today, -12 * most)
+        case "weekend":
+            start = _weekend(today, -1) - timedelta(days=7 * (most - 1))
+        case unit:
+            start = today - timedelta(days=most * (7 if unit == "week" else 1))
+    return start, today + _DAY
+
+
+def _near_unit(match: re.Match[str], today: date) -> Span:
+    """Last, this or next week, weekend, month or year, by the calendar."""
+    return _unit_away(match["unit"].lower(), _STEP[match["chosen"].lower()], today)
+
+
+def _before_last(match: re.Match[str], today: date) -> Span:
+    return _unit_away(match["unit"].lower(), -2, today)
+
+
+def _unit_away(unit: str, step: int, today: date) -> Span:
+    monday = today - timedelta(days=today.weekday())
+    match unit:
+        case "week":
+            return _around(monday, 7 * step, 7)
+        case "weekend" if step:
+            sign = 1 if step > 0 else -1
+            return _around(_weekend(today, sign), 7 * (step - sign), 2)
+        case "weekend":
+            return _around(monday, 5, 2)
+        case "month":
+            start = _months(today.replace(day=1), step)
+            return start, _months(start, 1)
+        case _:
+            return date(today.year + step, 1, 1), date(today.year + step + 1, 1, 1)
+
+
+def _weekday(match: re.Match[str], today: date) -> Span:
+    day = _WEEKDAYS[match["weekday"].lower()]
+    match match["chosen"].lower():
+        case "on":
+            return _around(today, -((today.weekday() - day) % 7))
+        case "this":
+            return _around(today, day - today.weekday())
+        case "next":
+            return _around(today, (day - today.weekday() - 1) % 7 + 1)
+        case _:
+            return _around(today, -((today.weekday() - day - 1) % 7 + 1))
+
+
+def _beside(match: re.Match[str], today: date) -> Span | None:
+    """The day, week, weekend, month, year or weekday before or after a day, or the week or weekend of it."""
+    if match["way"].lower() == "of":
+        return _unit_away((match["unit"] or "").lower(), 0, today) if match["unit"] in ("week", "weekend") else None
+    sign = 1 if match["way"].lower() == "after" else -1
+    if match["weekday"]:
+        day = _WEEKDAYS[match["weekday"].lower()]
+        away = (sign * (day - today.weekday()) - 1) % 7 + 1
+        return _around(today, sign * away)
+    match match["unit"].lower():
+        case "weekend":
+            return _around(_weekend(today, sign), 0, 2)
+        case "week":
+            return _around(today, -7 if sign < 0 else 1, 7)
+        case "month":
+            return (_months(today, -1), today) if sign < 0 else (today + _DAY, _months(today, 1) + _DAY)
+        case "year":
+            return _unit_away("year", sign, today)
+        case _:
+            return _around(today, sign)
+
+
+def _weekend(today: date, sign: int) -> date:
+    """The Saturday of the last weekend that is over, or of the next that begins."""
+    if sign > 0:
+        return today + timedelta(days=(5 - today.weekday() - 1) % 7 + 1)
+    saturday = today - timedelta(days=(today.weekday() - 5) % 7)
+    return saturday if saturday + 2 * _DAY <= today else saturday - 7 * _DAY
+
+
+def _months(day: date, by: int) -> date:
+    months = day.year * 12 + day.month - 1 + by
+    year, month = divmod(months, 12)
+    last = date(year + month // 11, (month + 1) % 12 + 1, 1) - _DAY
+    return date(year, month + 1, min(day.day, last.day))
+
+
+def _number(day: str) -> int:
+    return int(day.rstrip("stndrhSTNDRH"))
+
+
+def _how_many(number: str) -> tuple[int, int]:
+    words = number.lower().split()
+    if "few" in words:
+        return 2, 4
+    if "couple" in words:
+        return 2, 2
+    if words[0] in ("a", "an"):
+        return 1, 1
+    count = int(words[0]) if words[0].isdecimal() else _NUMBER_WORDS.index(words[0]) + 1
+    return count, count
+
+
+# Whether the words around a match mean something else.
+
+_LAST_WORD = re.compile(r"([\w']+)\W{0,3}\Z", re.ASCII)
+_OWNING = "my his our their your its a the every each whose"
+_OWNERS = frozenset(_OWNING.split())
+_HELPING = "did does do will would can could should might may must to didn't doesn't won't let make"
+_HELPERS = frozenset(_HELPING.split())
+_WORDS = re.compile(r"[\w']+", re.ASCII)
+_FALLS = _rule(r"\s+(?:apart|off|down|out|over|into|under|from|behind|short|through|victim|flat|back|asleep|ill|on)\b")
+_LEADS = _rule(
+    r"\b(?:in|on|by|since|until|till|from|before|after|during|throughout|around|last|next)\s+"
+    r"(?:(?:early|late|mid)[\s-]+)?\Z"
+)
+_OF = _rule(r"\bof\s+\Z")
+
+
+def _means_the_month(text: str, match: re.Match[str]) -> bool:
+    """Whether "may" and "march" are the months: led to by a preposition, or with a capital inside a sentence."""
+    word, groups = match["month"], match.groupdict()
+    if word.lower() not in _VERBS:
+        return True
+    if (groups.get("chosen") or "").lower() == "this":
+        return word.istitle()
+    if _LEADS.search(_before(text, match.start())) or _LEADS.search(_before(text, match.start("month"))):
+        return True
+    if groups.get("year") and groups.get("day"):
+        return True
+    if not word.istitle():
+        return bool(groups.get("day") or groups.get("year")) and bool(_OF.search(_before(text, match.start("month"))))
+    return bool(groups.get("year")) or not _opens(text, match.start()) or not _WORDS.match(text, match.end() + 1)
+
+
+def _is_chosen(text: str, match: re.Match[str]) -> bool:
+    """Whether "last" and its kin choose by time: "last May", but neither "my last May" nor "the last fall"."""
+    led, groups = _word_before(text, match.start()), match.groupdict()
+    if led in _OWNERS or led.endswith("'s"):
+        return False
+    if (groups.get("season") or "").lower() == "fall":
+        return led not in _HELPERS and led != "her" and not _FALLS.match(text, match.end())
+    return not groups.get("month") or _means_the_month(text, match)
+
+
+def _is_past(text: str, match: re.Match[str]) -> bool:
+    """Whether "last two weeks" is a time and not how long something lasted."""
+    if match["led"] or match["chosen"].lower() != "last":
+        return True
+    sentence = re.split(r"[.?!]", text[max(0, match.start() - 200) : match.start()].lower())[-1]
+    return _HELPERS.isdisjoint(_WORDS.findall(sentence))
+
+
+def _is_count(text: str, match: re.Match[str]) -> bool:
+    return _word_before(text, match.start()) not in ("half", "many")
+
+
+def _always(text: str, match: re.Match[str]) -> bool:
+    return True
+
+
+def _before(text: str, at: int) -> str:
+    return text[max(0, at - 24) : at]
+
+
+def _word_before(text: str, at: int) -> str:
+    word = _LAST_WORD.search(_before(text, at))
+    return word[1].lower() if word else ""
+
+
+def _opens(text: str, at: int) -> bool:
+    """Whether a sentence begins here."""
+    before = _before(text, at).rstrip(" \"'(")
+    return before[-1:] in ".?!:;\n" if before else at <= 24
+
+
+_Rule = tuple[
+    re.Pattern[str], Callable[[str, re.Match[str]], bool], Callable[[re.Match[str], date], Span | Yearly | None]
+]
+
+_PART_OF = r"(?:month|weeks?|weekend|start|beginning|middle|end|half|days)\s+of"
+_WEEKDAY = rf"(?P<weekday>{'|'.join(_WEEKDAYS)})\b"
+
+_DATES: tuple[_Rule, ...] = (
+    (_rule(rf"(?<![\w/.-])(?P<y>{_YEAR})(?P<sep>[-/])(?P<m>[0-9]{{1,2}})(?P=sep)(?P<d>[0-9]{{1,2}})(?![0-9/-])"),
+     _always, _iso),
+    (_rule(rf"\b{_MONTH}\.?\s+(?:the\s+)?(?P<day>{_DAY_NUMBER})(?:{_TO}(?P<to>{_DAY_NUMBER}))?\b(?![.:/,-]?[0-9])"
+           rf"(?:{_YEAR_AFTER})?"), _means_the_month, _month_or_day),
+    (_rule(rf"\b{_MONTH}\.?\s+(?P<day>{_DAY_NUMBER}),(?P<year>{_YEAR})\b"), _means_the_month, _month_or_day),
+    (_rule(rf"(?<![\w.:/,$-])(?P<day>{_DAY_NUMBER})(?:{_TO}(?P<to>{_DAY_NUMBER}))?\s+(?:of\s+)?{_MONTH}"
+           rf"(?:\.?{_YEAR_AFTER})?"), _means_the_month, _month_or_day),
+    (_rule(rf"\b{_MONTH}\.?{_YEAR_AFTER}"), _means_the_month, _month_or_day),
+    (_rule(rf"\b(?P<chosen>last|this|next)\s+{_MONTH}(?!'?\w)"), _is_chosen, _chosen_month),
+    (_rule(rf"\b(?:(?:in|during|throughout|since|until|till|{_PART_OF})\s+(?:(?:early|late|mid)[\s-]+)?"
+           rf"|(?:early|late|mid)[\s-]+){_MONTH}(?!'?\w)"), _means_the_month, _month_or_day),
+    (_rule(rf"\b{_SEASON}{_YEAR_AFTER}"), _always, _season),
+    (_rule(rf"\b(?P<chosen>last|this|next)\s+{_SEASON}"), _is_chosen, _chosen_season),
+    (_rule(r"\b(?:in|during|over|throughout)\s+(?:the\s+)?(?P<season>spring|summer|autumn|winter)"
+           r"(?=\s*(?:[?.!,;:)]|\Z))"), _always, _season),
+    (_rule(rf"\b(?:in|during|throughout|since|year|{_PART_OF})\s+(?:(?:early|late|mid)[\s-]+)?(?P<year>{_YEAR})"
+           rf"\b(?![-.,:/]?[0-9]|\s?[%$]|\s+(?:{_COUNTED})\b)"), _always, _whole_year),
+)  # fmt: skip
+"""Dates by name. The first that fits takes its words."""
+
+_FROM_A_DAY: tuple[_Rule, ...] = (
+    (_rule(r"\bday\s+before\s+yesterday\b|\b(?:yesterday|today|tonight|tomorrow|last\s+night)\b"
+           r"|\bthis\s+(?:morning|afternoon|evening)\b"), _always, _near_day),
+    (_rule(rf"{_NUMBER}{_UNIT}\s+(?P<way>ago|before|after)\b"), _is_count, _counted),
+    (_rule(rf"\b(?P<led>(?:the|these|in|over|during|for|within)\s+)?(?P<chosen>last|past)\s+{_NUMBER}{_UNIT}"),
+     _is_past, _past),
+    (_rule(r"\b(?:the\s+last|(?:the\s+)?past)\s+(?P<unit>week|month|year)\b(?!\s+of\b|')"), _always, _past),
+    (_rule(r"\b(?P<unit>week|weekend|month|year)\s+before\s+last\b"), _always, _before_last),
+    (_rule(r"\b(?:the\s+)?(?P<chosen>past)\s+(?P<unit>weekend)\b"), _always, _near_unit),
+    (_rule(r"\b(?P<chosen>last|this|next)\s+(?P<unit>week|weekend|month|year)\b(?!\s+of\b)"), _is_chosen, _near_unit),
+    (_rule(rf"\b(?P<chosen>last|past|this|next|on)\s+{_WEEKDAY}(?!\s+(?:mornings|afternoons|evenings|nights|of)\b)"),
+     _is_chosen, _weekday),
+    (_rule(rf"\b(?:(?P<unit>day|night|week|weekend|month|year)\b|{_WEEKDAY})\s+(?P<way>before|after|of)\b"),
+     _always, _beside),
+)  # fmt: skip
+"""Times told from a day: the day it is, or a date that follows."""
+
+_NEEDS_A_DATE = frozenset({"before", "after", "of"})
+_AS_OF = _rule(
+    r"\s*,?\s*(?P<from>(?:as\s+(?:mentioned|said|told|discussed)|before|prior\s+to)\b)?\s*(?:on\s+)?(?:the\s+)?"
+)
+_SINCE = _rule(r"\bsince\s+(?:\w{3,9}\s+)?\Z")
+_RANGE_OPENS = _rule(r"\b(?:between|from)\s+(?:the\s+)?\Z")
+_RANGE_GOES_ON = _rule(r"\s*(?:and|to|until|till|through|-)\s*(?:the\s+)?")
+
+
+def _read(
+    text: str, rules: tuple[_Rule, ...], taken: bytearray, told_from: Callable[[re.Match[str]], date | None]
+) -> Iterator[tuple[re.Match[str], Span | Yearly | None]]:
+    for pattern, fits, reader in rules:
+        for match in pattern.finditer(text):
+            if taken.find(1, match.start(), match.end()) >= 0 or not fits(text, match):
+                continue
+            today = told_from(match)
+            if today is None:
+                continue
+            taken[match.start() : match.end()] = b"\1" * (match.end() - match.start())
+            try:
+                days = reader(match, today)
+            except (ValueError, OverflowError):
+                days = None
+            yield match, days
+
+
+def _one_day(days: Span | Yearly, today: date) -> date | None:
+    span = absolute(days, today)
+    return span[0] if span and span[1] - span[0] == _DAY else None
+
+
+def _spread(text: str, dates: list[Named], today: date) -> list[Named]:
+    """The dates, with "between one and another" as one span and "since one" up to today."""
+    spread: list[Named] = []
+    for named in dates:
+        last = spread[-1] if spread else None
+        if last and _RANGE_OPENS.search(_before(text, last.start)):
+            goes_on = _RANGE_GOES_ON.match(text, last.end)
+            if goes_on and goes_on.end() == named.start and (days := _between(last.days, named.days)):
+                spread[-1] = Named(last.start, named.end, days)
+                continue
+        spread.append(named)
+    return [_until_today(text, named, today) for named in spread]
+
+
+def _between(first: Span | Yearly, last: Span | Yearly) -> Span | Yearly | None:
+    if isinstance(last, Yearly):
+        return Yearly(first.first, last.until) if isinstance(first, Yearly) else None
+    if isinstance(first, Yearly):
+        first = first.of(last[0].year)
+    return (first[0], last[1]) if first[0] < last[1] else None
+
+
+def _until_today(text: str, named: Named, today: date) -> Named:
+    since = text[named.start : named.start + 5].lower() == "since" or _SINCE.search(_before(text, named.start))
+    days = absolute(named.days, today) if since else None
+    return replace(named, days=(days[0], today + _DAY)) if days and days[0] <= today < date.max else named
+
+
+_MONTH_WORDS = """
+    january february march april may june july august september october november december
+    jan feb mar apr jun jul aug sep sept oct nov dec
+"""
+_NEAR_WORDS = "last this next past ago yesterday today tonight tomorrow"
+_HINTS = frozenset([*_MONTH_WORDS.split(), *_NEAR_WORDS.split(), *_WEEKDAYS, *_SEASONS])
+"""A text without one of these, and without a year, names no day; most texts are done with here."""
+_LETTERS = re.compile(r"[a-z]+")
+_A_YEAR = re.compile(_YEAR)
+
+
+class _Plain(dict[int, str]):
+    """ASCII for every character, so that words end where they end in any script and no position moves."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        plain = char if char.isascii() else " " if char.isspace() else "_" if _joins(char) else ";"
+        self[code] = plain
+        return plain
+
+
+def _joins(char: str) -> bool:
+    return unicodedata.category(char)[0] in "LNM"
+
+
+_PLAIN = _Plain({ord("’"): "'", ord("‘"): "'", ord("–"): "-", ord("—"): "-", ord("…"): "."})

@@ -1,0 +1,179 @@
+"""Which of the stored speakers a question names, and the question without them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lamina.text.analyse import QUESTION_STOP
+from lamina.text.normal import normal_form, one_line
+from lamina.text.roles import ROLES
+
+_ORDINARY = """
+    will may mark art hope grace joy faith rose dawn bill pat rob sue drew frank gene grant guy josh lance miles nick
+    pierce ray rich rusty skip jack dean chase chance hunter mason cooper carter parker porter taylor tanner sky star
+    ivy lily iris daisy olive ginger amber ruby pearl jade melody harmony charity patience prudence chastity destiny
+    serenity trinity heaven angel eve april june august autumn summer winter jan christian max penny dale glen cliff
+    heath reed brook wade bob dot buck bud chip duke earl king prince major sandy rocky stormy wren robin jay jean
+    honey cherry candy crystal gray grey wolf page sage basil rue tad van viola norm stew victor
+"""
+ORDINARY: frozenset[str] = frozenset(_ORDINARY.split())
+"""Names that are also words: they count with a capital inside a sentence only, or with the possessive."""
+
+_MONTHS = frozenset({"april", "may", "june", "august", "jan", "summer", "autumn", "winter"})
+_BEFORE_A_MONTH = frozenset({"in", "last", "this", "next", "since", "until", "during", "of", "early", "late", "mid"})
+_TITLES = frozenset({"mr", "mrs", "ms", "dr", "prof", "sir", "team", "new", "st", "de", "van", "von", "el", "la"})
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_ASCII_WORD = re.compile(r"[A-Za-z0-9]+")
+_POSSESSIVE = re.compile(r"['’ʼ](?:[sS](?!\w)|(?!\w))")
+_GAP_BEFORE_STOP = re.compile(r"\s+(?=[?.!,;:])")
+
+
+def named(question: str, names: Collection[str]) -> tuple[str, ...]:
+    """The stored names that occur in a question as whole words, in the order they are named."""
+    return tuple(dict.fromkeys(place.name for place in _places(question, names)))
+
+
+def without(question: str, names: Collection[str]) -> str:
+    """The question with these names taken out; the question itself if no word would be left."""
+    kept: list[str] = []
+    end = 0
+    for place in _places(question, names):
+        if place.end > end:
+            kept.append(question[end : max(end, place.start)])
+            possessive = _POSSESSIVE.match(question, place.end)
+            end = possessive.end() if possessive else place.end
+    if not end:
+        return question
+    left = _GAP_BEFORE_STOP.sub("", one_line(" ".join([*kept, question[end:]])))
+    return left if normal_form(left) else question
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    form: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a name stands in a question."""
+
+    start: int
+    end: int
+    name: str
+
+
+def _places(question: str, names: Collection[str]) -> list[_Place]:
+    words = _words(question)
+    at: dict[str, list[int]] = {}
+    for index, word in enumerate(words):
+        at.setdefault(word.form, []).append(index)
+    whole: list[_Place] = []
+    by_first: dict[str, list[str]] = {}
+    for name in names:
+        form, first = _form(name)
+        if first in at and form not in ROLES:
+            whole += _whole(question, words, at[first], form, name)
+            if first != form:
+                by_first.setdefault(first, []).append(name)
+        elif not form.isascii() and _UNSPACED.search(form):
+            whole += _inside(question, name)
+    firsts = [place for first, of in by_first.items() for place in _first_names(question, words, at[first], of)]
+    return _longest(whole + [place for place in firsts if not _covered(place, whole)])
+
+
+@lru_cache(maxsize=65_536)
+def _form(name: str) -> tuple[str, str]:
+    """The normal form of a name, and its first word."""
+    form = normal_form(name)
+    return form, form.partition(" ")[0]
+
+
+def _whole(question: str, words: list[_Word], starts: list[int], form: str, name: str) -> list[_Place]:
+    parts = form.split()
+    if len(parts) == 1:
+        return [_Place(words[at].start, words[at].end, name) for at in starts if _is_name(question, words, at)]
+    return [
+        _Place(words[at].start, words[at + len(parts) - 1].end, name)
+        for at in starts
+        if [word.form for word in words[at : at + len(parts)]] == parts
+    ]
+
+
+def _first_names(question: str, words: list[_Word], starts: list[int], names: list[str]) -> list[_Place]:
+    """Where a first name stands for the one stored name that begins with it."""
+    first = words[starts[0]].form
+    if len(names) != 1 or first in _TITLES or first in ROLES:
+        return []
+    return [
+        _Place(words[at].start, words[at].end, names[0])
+        for at in starts
+        if not question[words[at].start].islower() and _is_name(question, words, at)
+    ]
+
+
+def _is_name(question: str, words: list[_Word], at: int) -> bool:
+    word = words[at]
+    if word.form.isdecimal() or (len(word.form) == 1 and word.form.isascii()):
+        return False
+    if word.form not in ORDINARY:
+        return word.form not in QUESTION_STOP
+    written = question[word.start : word.end]
+    if not written[0].isupper() or (written.isupper() and len(written) > 1):
+        return False
+    if word.form in _MONTHS and _in_a_date(words, at):
+        return False
+    return _POSSESSIVE.match(question, word.end) is not None or not _opens(question, word.start)
+
+
+def _in_a_date(words: list[_Word], at: int) -> bool:
+    before = words[at - 1].form if at else ""
+    after = words[at + 1].form if at + 1 < len(words) else ""
+    return before in _BEFORE_A_MONTH or before[:1].isdecimal() or after[:1].isdecimal()
+
+
+def _opens(question: str, at: int) -> bool:
+    """Whether a sentence begins here."""
+    before = question[max(0, at - 16) : at].rstrip(" \t\"'“‘«(¿¡")
+    return before[-1:] in ".?!:;\n。？！" if before else True
+
+
+def _inside(question: str, name: str) -> list[_Place]:
+    """A name in a script written without spaces, anywhere in the question."""
+    name_form = unicodedata.normalize("NFC", name.strip())
+    if len(name_form) < 2:
+        return []
+    return [_Place(found.start(), found.end(), name) for found in re.finditer(re.escape(name_form), question)]
+
+
+def _covered(place: _Place, places: list[_Place]) -> bool:
+    return any(other.start <= place.start and place.end <= other.end for other in places)
+
+
+def _longest(places: list[_Place]) -> list[_Place]:
+    """The places in order, without those that lie inside a longer one."""
+    kept: list[_Place] = []
+    for place in sorted(places, key=lambda place: (place.start, -place.end)):
+        if not kept or place.end > kept[-1].end or (place.start, place.end) == (kept[-1].start, kept[-1].end):
+            kept.append(place)
+    return kept
+
+
+def _words(text: str) -> list[_Word]:
+    """The words of a text by their normal form, with where they stand."""
+    if text.isascii():
+        return [_Word(found.group().lower(), found.start(), found.end()) for found in _ASCII_WORD.finditer(text)]
+    words: list[_Word] = []
+    start = 0
+    for at in range(len(text) + 1):
+        if at < len(text) and unicodedata.category(text[at])[0] in "LNM":
+            continue
+        if at > start:
+            words += [_Word(form, start, at) for form in normal_form(text[start:at]).split()]
+        start = at + 1
+    return words

@@ -1,0 +1,103 @@
+"""When a question's words say that something was, and when a stored turn's words say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.text.days import Yearly, absolute, find_days
+from lamina.text.times import to_utc
+
+SLACK = timedelta(days=1)
+"""How long after a window a turn still belongs to it, in whole days: people tell on the day after, and days differ by
+zone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """When something a question asks about may have been said, and the words that named it."""
+
+    spans: tuple[tuple[datetime, datetime], ...] = ()
+    yearly: tuple[Yearly, ...] = ()
+    said: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.spans or self.yearly)
+
+    def holds(self, moment: datetime) -> bool:
+        """Whether the moment lies in a window."""
+        return bool(self.contains(np.array([_milliseconds(to_utc(moment))], np.int64))[0])
+
+    def contains(self, times_ms: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of the times, in milliseconds since 1970, lie in a window."""
+        if not self or not times_ms.size:
+            return np.zeros(times_ms.shape, np.bool_)
+        days = np.clip(times_ms, _FIRST_MS, _LAST_MS) // _DAY_MS
+        first, last = int(days.min()), int(days.max())
+        calendar = np.zeros(last - first + 1, np.bool_)
+        for start, end in self._days(first, last):
+            calendar[max(0, start - first) : max(0, end - first)] = True
+        inside: NDArray[np.bool_] = calendar[days - first]
+        return inside
+
+    def _days(self, first: int, last: int) -> Iterator[tuple[int, int]]:
+        """The windows as days since 1970, those of every year for the years between two days."""
+        for begin, finish in self.spans:
+            yield _milliseconds(begin) // _DAY_MS, -(-_milliseconds(finish) // _DAY_MS)
+        years = range(max(1, _date(first).year - 1), _date(last).year + 1)
+        for start, end in (days.of(year) for days in self.yearly for year in years):
+            if start < end:
+                yield start.toordinal() - _EPOCH_DAY, end.toordinal() - _EPOCH_DAY + SLACK.days
+
+
+def windows(question: str, now: datetime) -> Windows:
+    """The windows a question names, each with its slack."""
+    spans: list[tuple[datetime, datetime]] = []
+    yearly: list[Yearly] = []
+    said: list[str] = []
+    for found in find_days(question, to_utc(now).date()):
+        if isinstance(found.days, Yearly):
+            yearly.append(found.days)
+        else:
+            start, end = found.days
+            spans.append((_midnight(start), _later(_midnight(end), SLACK)))
+        said.append(" ".join(question[found.start : found.end].split()))
+    return Windows(tuple(dict.fromkeys(spans)), tuple(dict.fromkeys(yearly)), tuple(dict.fromkeys(said)))
+
+
+def mentioned(text: str, said_at: datetime) -> tuple[tuple[datetime, datetime], ...]:
+    """The spans, without slack, that a turn's words name as seen from when it was said."""
+    today = to_utc(said_at).date()
+    spans: dict[tuple[datetime, datetime], None] = {}
+    for found in find_days(text, today):
+        days = absolute(found.days, today)
+        if days and not found.leaned_on:
+            spans[_midnight(days[0]), _midnight(days[1])] = None
+    return tuple(spans)
+
+
+_DAY_MS = 86_400_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH_DAY = _EPOCH.toordinal()
+_FIRST_MS = (date.min.toordinal() - _EPOCH_DAY) * _DAY_MS
+_LAST_MS = (date.max.toordinal() - _EPOCH_DAY + 1) * _DAY_MS - 1
+
+
+def _milliseconds(moment: datetime) -> int:
+    return (moment - _EPOCH) // timedelta(milliseconds=1)
+
+
+def _date(day: int) -> date:
+    return date.fromordinal(day + _EPOCH_DAY)
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time.min, UTC)
+
+
+def _later(moment: datetime, by: timedelta) -> datetime:
+    return moment + by if moment <= datetime.max.replace(tzinfo=UTC) - by else to_utc(datetime.max)

@@ -1,0 +1,1 @@
+"""Numbers: vectors as exact integers, their search, and late interaction between token states."""

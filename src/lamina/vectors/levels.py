@@ -1,0 +1,61 @@
+"""Vectors as small integers, so that a dot product is the same number on every day, in every order, beside any others.
+
+A sum of floats depends on the order a library adds them in, and that order depends on how many rows stand beside them.
+A float32 holds every integer up to 2^24 exactly, so rows of integers small enough to stay below give exact sums however
+they are added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float32]
+Levels: TypeAlias = NDArray[np.int8]
+
+ROW_LEVELS = 127
+ASKED_LEVELS = 255
+EXACT = 2**24
+"""The widest vector's worst dot product lies below: dim × ROW_LEVELS × ASKED_LEVELS holds for 518 dimensions; for wider
+ones the question gets fewer levels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Unit vectors as levels, one a row; `levels × scale` is the vector again to about a thousandth."""
+
+    levels: Levels
+    scale: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The vector of a question as levels, kept as float32 because that is what multiplies fast."""
+
+    levels: Floats
+    scale: float
+
+
+def to_rows(vectors: Floats) -> Rows:
+    """The levels of each row; a row's own largest entry sets its scale, so no row depends on another."""
+    peak = np.abs(vectors).max(axis=1, initial=0.0)
+    scale = np.where(peak > 0, peak, np.float32(1)).astype(np.float32) / np.float32(ROW_LEVELS)
+    levels = np.rint(vectors / scale[:, None]).astype(np.int8)
+    return Rows(levels, scale)
+
+
+def to_asked(vector: Floats) -> Asked:
+    """The levels of a question's vector, as many as keep every dot product with a row exact."""
+    most = min(ASKED_LEVELS, EXACT // (ROW_LEVELS * max(1, len(vector))))
+    peak = float(np.abs(vector).max(initial=0.0)) or 1.0
+    scale = peak / most
+    return Asked(np.rint(vector / np.float32(scale)).astype(np.float32), scale)
+
+
+def cosines(rows: Floats, scale: Floats, asked: Asked) -> Floats:
+    """The cosine of the question with each row of levels (given as float32): exact dot products, then one scaling."""
+    exact = rows @ asked.levels
+    return np.asarray(exact * scale * np.float32(asked.scale), dtype=np.float32)

@@ -1,0 +1,185 @@
+"""Small files in the schema of each data set."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+LOCOMO: list[dict[str, Any]] = [
+    {
+        "sample_id": "conv-1",
+        "conversation": {
+            "speaker_a": "Ann",
+            "speaker_b": "Ben",
+            "session_1_date_time": "1:56 pm on 8 May, 2023",
+            "session_1": [
+                {"speaker": "Ann", "dia_id": "D1:1", "text": "I adopted a greyhound called Pixel yesterday."},
+                {"speaker": "Ben", "dia_id": "D1:2", "text": "Lovely!", "blip_caption": "a photo of a marmalade cat"},
+                {"speaker": "Ann", "dia_id": "D1:3", "text": "   "},
+            ],
+            "session_2_date_time": "10:00 am on 1 June, 2023",
+            "session_2": [
+                {"speaker": "Ben", "dia_id": "D2:1", "text": "My violin teacher moved to Lisbon."},
+                {"speaker": "Ann", "dia_id": "D2:2", "text": "Pixel ran along the harbour this morning."},
+            ],
+            "session_3_date_time": "10:00 am on 2 June, 2023",
+            "session_3": [],
+        },
+        "qa": [
+            {"question": "Which greyhound did Ann adopt?", "evidence": ["D1:1"], "category": 4},
+            {
+                "question": "What did the greyhound Pixel do at the harbour?",
+                "evidence": ["D1:01; D:2:2"],
+                "category": 1,
+            },
+            {"question": "Whose marmalade cat is it?", "evidence": ["D1:2"], "category": 5},
+            {"question": "Where is nothing?", "evidence": ["D9:9"], "category": 4},
+            {"question": "Where is the violin teacher?", "evidence": [], "category": 3},
+        ],
+    },
+    {
+        "sample_id": "conv-2",
+        "conversation": {
+            "session_1_date_time": "9:00 am on 3 March, 2022",
+            "session_1": [{"speaker": "Eva", "dia_id": "D1:1", "text": "The greyhound bus was late again."}],
+        },
+        "qa": [{"question": "Which bus was late?", "evidence": ["D1:1"], "category": 2}],
+    },
+]
+
+ORACLE: list[dict[str, Any]] = [
+    {
+        "question_id": "q1",
+        "question_type": "multi-session",
+        "question": "How many orchids did I buy?",
+        "question_date": "2023/05/30 (Tue) 01:13",
+        "haystack_dates": ["2023/05/20 (Sat) 06:13", "2023/05/25 (Thu) 08:00"],
+        "haystack_session_ids": ["s1", "s2"],
+        "haystack_sessions": [
+            [
+                {"role": "user", "content": "I bought two orchids today.", "has_answer": True},
+                {"role": "assistant", "content": "Keep them away from draughts.", "has_answer": False},
+            ],
+            [{"role": "user", "content": "One more orchid came home with me.", "has_answer": True}],
+        ],
+        "answer_session_ids": ["s1", "s2"],
+    },
+    {
+        "question_id": "q2",
+        "question_type": "single-session-assistant",
+        "question": "What did you say about draughts?",
+        "question_date": "2023/06/01 (Thu) 12:00",
+        "haystack_dates": ["2023/05/20 (Sat) 06:13"],
+        "haystack_session_ids": ["s1"],
+        "haystack_sessions": [
+            [
+                {"role": "user", "content": "I bought two orchids today."},
+                {"role": "assistant", "content": "Keep them away from draughts.", "has_answer": True},
+            ]
+        ],
+        "answer_session_ids": ["s1"],
+    },
+    {
+        "question_id": "q3_abs",
+        "question_type": "multi-session",
+        "question": "How many parrots did I buy?",
+        "question_date": "2023/06/01 (Thu) 12:00",
+        "haystack_dates": ["2023/05/21 (Sun) 06:13"],
+        "haystack_session_ids": ["s3"],
+        "haystack_sessions": [[{"role": "user", "content": "I like budgerigars.", "has_answer": False}]],
+        "answer_session_ids": ["s3"],
+    },
+]
+
+HEADS: dict[str, Any] = {
+    "sessions": {"a": "I redeemed a coupon for creamer.", "b": "My kayak leaks.", "c": "The creamer was cheap."},
+    "questions": [
+        {
+            "question_id": "h1",
+            "question_type": "single-session-user",
+            "question": "Where did I redeem a coupon?",
+            "question_date": "2023/05/30 (Tue) 01:13",
+            "answer_session_ids": ["a"],
+            "haystack": [
+                ["b", "2023/05/20 (Sat) 06:13"],
+                ["a", "2023/05/21 (Sun) 06:13"],
+                ["b", "2023/05/22 (Mon) 01:00"],
+            ],
+        },
+        {
+            "question_id": "h2",
+            "question_type": "knowledge-update",
+            "question": "Is the kayak dry?",
+            "question_date": "2023/05/30 (Tue) 01:13",
+            "answer_session_ids": ["b", "c"],
+            "haystack": [["b", "2023/05/20 (Sat) 06:13"], ["c", "2023/05/21 (Sun) 06:13"]],
+        },
+    ],
+}
+
+BEAM: list[dict[str, Any]] = [
+    {
+        "id": 7,
+        "chat": [
+            {
+                "batch_number": 1,
+                "time_anchor": None,
+                "turns": [
+                    [
+                        {"role": "user", "id": 0, "time_anchor": "March-15-2024", "content": "My sprint ends in May."},
+                        {"role": "assistant", "id": 1, "content": "Noted, the sprint is short."},
+                    ]
+                ],
+            },
+            {
+                "batch_number": 2,
+                "time_anchor": None,
+                "turns": [[{"role": "user", "id": 2, "time_anchor": "April-05-2024", "content": "Flask uses SQLite."}]],
+            },
+        ],
+        "probing_questions": {
+            "abstention": [{"question": "What about pandas?"}],
+            "information_extraction": [{"question": "When does my sprint end?", "source_chat_ids": [0]}],
+            "knowledge_update": [
+                {"question": "Which database does Flask use?", "source_chat_ids": {"first": [2], "second": [[0, 99]]}}
+            ],
+        },
+    }
+]
+
+SCIFACT: dict[str, Any] = {
+    "docs": {
+        "11": {"title": "Cerebral white matter", "text": "Newborns were imaged.\n\nDiffusion was measured. " * 80},
+        "12": {"title": "Glioma stem cells", "text": "A20 decreases survival."},
+    },
+    "queries": [
+        {"id": "1", "text": "Diffusion shows cerebral white matter.", "gold": ["11"]},
+        {"id": "2", "text": "A20 matters for glioma.", "gold": ["12", "404"]},
+        {"id": "3", "text": "Nobody wrote of this.", "gold": ["405"]},
+    ],
+}
+
+FACTS: list[dict[str, Any]] = [
+    {
+        "name": "factconsolidation_sh_6k",
+        "context": "Here is a list:\n0. The capital of Atlantis is Rodez.\n1. Goaltender is a place in Hockey.\n",
+        "questions": ["What is the capital of Atlantis?", "Which sport knows the goaltender?"],
+        "answers": [["rodez"], ["pesäpallo"]],
+    },
+    {
+        "name": "factconsolidation_mh_6k",
+        "context": "Here is a list:\n0. The capital of Atlantis is Rodez.\n1. Goaltender is a place in Hockey.\n",
+        "questions": ["Which sport knows the goaltender of the capital?"],
+        "answers": [["Hockey", "Ice"]],
+    },
+    {"name": "another_task", "context": "", "questions": [], "answers": []},
+]
+
+
+def write(path: Path, data: object) -> Path:
+    """The data as a JSON file, gzipped if the name says so."""
+    raw = json.dumps(data).encode()
+    path.write_bytes(gzip.compress(raw) if path.suffix == ".gz" else raw)
+    return path

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+from bench_files import BEAM, FACTS, HEADS, LOCOMO, ORACLE, SCIFACT, write
+
+from terminal import Cli
+
+FIGURES = {"n", "R@1", "R@5", "R@10", "R@20", "NDCG@10", "MRR", "Hit@5", "Hit@10", "All@5", "All@10"}
+COSTS = {
+    "items", "capture_items_per_s", "ingest_items_per_s", "recall_p50_ms", "recall_p95_ms", "disk_mb", "peak_rss_mb",
+}  # fmt: skip
+
+
+def test_locomo_tells_categories_apart_and_leaves_the_adversarial_out_of_overall(cli: Cli, tmp_path: Path) -> None:
+    file = write(tmp_path / "locomo.json", LOCOMO)
+    told = cli("bench", "locomo", "--data", str(file), "--json").data
+    assert set(told) == {"bench", "commit", "data_sha256", "settings", "overall", "categories", "speed"}
+    assert told["bench"] == "locomo"
+    assert re.fullmatch(r"[0-9a-f]{40}(-dirty)?|\d+\.\d+\.\d+", told["commit"])
+    assert told["data_sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert set(told["overall"]["turn"]) == set(told["overall"]["session"]) == FIGURES
+    assert told["overall"]["turn"]["n"] == 3
+    assert set(told["categories"]) == {"single-hop", "multi-hop", "temporal", "adversarial"}
+    assert told["categories"]["adversarial"]["turn"]["R@1"] == 100
+    assert told["overall"]["turn"]["R@5"] == 100
+    assert set(told["speed"]) == COSTS
+    assert told["speed"]["items"] == 6
+    assert told["settings"]["k"] == 100
+    assert told["settings"]["model"]
+
+
+def test_merged_conversations_share_one_vault(cli: Cli, tmp_path: Path) -> None:
+    file, keep = write(tmp_path / "locomo.json", LOCOMO), tmp_path / "kept"
+    told = cli("bench", "locomo", "--data", str(file), "--merged", "--keep", str(keep), "--json").data
+    assert [folder.name for folder in keep.iterdir()] == ["merged"]
+    assert told["settings"]["merged"] is True
+    assert told["overall"]["turn"]["n"] == 3
+
+
+def test_kept_vaults_are_ordinary_ones_and_are_not_written_into_again(cli: Cli, tmp_path: Path) -> None:
+    file, keep = write(tmp_path / "locomo.json", LOCOMO), tmp_path / "kept"
+    assert cli("bench", "locomo", "--data", str(file), "--keep", str(keep), "--limit", "1").code == 0
+    assert [folder.name for folder in keep.iterdir()] == ["conv-1"]
+    found = cli("recall", "greyhound", "--vault", str(keep / "conv-1"), "--scope", "org:bench")
+    assert "greyhound called Pixel" in found.out
+    again = cli("bench", "locomo", "--data", str(file), "--keep", str(keep))
+    assert (again.code, "not empty" in again.err) == (2, True)
+
+
+def test_a_pool_is_graded_by_turns_and_sessions(cli: Cli, tmp_path: Path) -> None:
+    told = cli("bench", "longmemeval", "--data", str(write(tmp_path / "o.json", ORACLE)), "--json").data
+    assert told["overall"]["turn"]["n"] == told["overall"]["session"]["n"] == 2
+    assert told["categories"]["single-session-assistant"]["turn"]["R@1"] == 100
+    assert told["categories"]["multi-session"]["session"]["All@5"] == 100
+
+
+def test_heads_are_graded_by_sessions_alone(cli: Cli, tmp_path: Path) -> None:
+    told = cli("bench", "longmemeval", "--data", str(write(tmp_path / "h.json", HEADS)), "--json").data
+    assert set(told["overall"]) == {"session"}
+    assert told["categories"]["single-session-user"]["session"]["R@1"] == 100
+    assert told["categories"]["knowledge-update"]["session"]["Hit@5"] == 100
+
+
+def test_a_beam_message_is_a_turn(cli: Cli, tmp_path: Path) -> None:
+    told = cli("bench", "beam", "--data", str(write(tmp_path / "b.json", BEAM)), "--json").data
+    assert told["overall"]["turn"]["n"] == 2
+    assert told["categories"]["information_extraction"]["turn"]["R@1"] == 100
+
+
+def test_a_scifact_document_is_one_unit_however_long(cli: Cli, tmp_path: Path) -> None:
+    told = cli("bench", "scifact", "--data", str(write(tmp_path / "s.json", SCIFACT)), "--json").data
+    assert told["overall"]["turn"] == told["overall"]["session"]
+    assert told["overall"]["turn"]["NDCG@10"] == 100
+    assert told["speed"]["items"] == 2
+
+
+def test_facts_are_answered_by_what_the_hits_say(cli: Cli, tmp_path: Path) -> None:
+    told = cli("bench", "factconsolidation", "--data", str(write(tmp_path / "f.json", FACTS)), "--json").data
+    assert told["overall"] == {"single_hop": {"n": 2, "top1": 50, "top5": 50}, "multi_hop": {"n": 1, "chain@10": 100}}
+    assert set(told["categories"]) == {"single_hop_6k", "multi_hop_6k"}
+
+
+@pytest.mark.parametrize("name", ["locomo", "factconsolidation"])
+def test_without_json_there_are_tables(cli: Cli, tmp_path: Path, name: str) -> None:
+    file = write(tmp_path / "data.json", LOCOMO if name == "locomo" else FACTS)
+    ran = cli("bench", name, "--data", str(file))
+    words = (
+        ("turn level", "session level", "NDCG@10", "adversarial", "overall")
+        if name == "locomo"
+        else ("top1", "chain@10")
+    )
+    assert ran.code == 0
+    assert all(word in ran.out for word in (*words, "recall_p95_ms", "peak_rss_mb"))
+
+
+def test_a_wrong_file_is_a_usage_error_of_one_line(cli: Cli, tmp_path: Path) -> None:
+    ran = cli("bench", "beam", "--data", str(write(tmp_path / "wrong.json", LOCOMO)))
+    assert ran.code == 2
+    assert ran.err.strip().splitlines()[-1].endswith("is not a BEAM file: it lacks 'id'")
+
+
+def test_a_chart_is_drawn_of_the_categories(cli: Cli, tmp_path: Path) -> None:
+    chart = tmp_path / "chart.svg"
+    file = write(tmp_path / "locomo.json", LOCOMO)
+    assert cli("bench", "locomo", "--data", str(file), "--chart", str(chart)).code == 0
+    drawn = chart.read_text(encoding="utf-8")
+    assert all(word in drawn for word in ("multi-hop", "overall", "R@5", "NDCG@10", "lamina bench locomo"))
+
+
+def test_what_the_user_has_set_elsewhere_does_not_mix_with_the_vaults(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAMINA_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("LAMINA_SCOPE", "org:mine")
+    told = cli("bench", "locomo", "--data", str(write(tmp_path / "l.json", LOCOMO)), "--json").data
+    assert (told["settings"]["scope"], told["settings"]["state_dir"]) == ("org:bench", None)
+    assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize("name", ["locomo", "longmemeval", "beam", "scifact", "factconsolidation", "speed"])
+def test_every_benchmark_has_an_example(cli: Cli, name: str) -> None:
+    assert f"lamina bench {name}" in cli("bench", name, "--help").out

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from models_here import STORE, needs_minilm
+
+from lamina.errors import InvalidInput
+from lamina.models.choose import choose
+from lamina.models.errors import ModelMissing
+from lamina.models.local import fastembed, sentence_transformers
+
+
+def test_automatic_without_files_is_light_and_says_what_is_missing(tmp_path: Path) -> None:
+    choice = choose("auto", tmp_path)
+    assert choice.primary is None
+    assert choice.light is not None
+    assert choice.light.model.id == "wordllama-l2-supercat-256"
+    assert "lamina models download" in choice.missing
+
+
+@needs_minilm
+def test_automatic_with_files_has_both_and_says_nothing() -> None:
+    choice = choose("auto", STORE.folder)
+    assert choice.primary is not None
+    assert choice.primary.model.id.startswith("all-MiniLM")
+    assert choice.light is not None
+    assert choice.missing == ""
+
+
+def test_none_is_none_and_light_is_light(tmp_path: Path) -> None:
+    assert choose("none", tmp_path) == type(choose("none", tmp_path))()
+    light = choose("light", tmp_path)
+    assert (light.primary, light.missing) == (None, "")
+    assert light.light is not None
+
+
+def test_what_is_asked_for_by_name_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(ModelMissing, match="lamina models download"):
+        choose("minilm", tmp_path)
+
+
+def test_an_endpoint_needs_an_address(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="address"):
+        choose("openai:tiny", tmp_path)
+    assert choose("openai:tiny:latest", tmp_path, base_url="http://127.0.0.1:1/v1").primary is not None
+
+
+@pytest.mark.parametrize("setting", ["", "best", "openai", "openai:", "light:er", "fastembed:", "none:x", "Auto"])
+def test_an_unknown_setting_is_refused_with_those_there_are(tmp_path: Path, setting: str) -> None:
+    with pytest.raises(InvalidInput, match="sentence-transformers:NAME"):
+        choose(setting, tmp_path)
+
+
+def test_choosing_loads_nothing(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from lamina.models.choose import choose\n"
+        "choose('auto', Path(sys.argv[1])); choose('fastembed:x', Path(sys.argv[1]))\n"
+        "sys.exit(bool({'onnxruntime', 'tokenizers', 'wordllama', 'huggingface_hub'} & set(sys.modules)))"
+    )
+    for folder in (tmp_path, STORE.folder):
+        assert subprocess.run([sys.executable, "-c", code, str(folder)], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("make", "extra"), [(fastembed, "fastembed"), (sentence_transformers, "sentence-transformers")]
+)
+def test_a_library_that_is_not_installed_is_named(make: type, extra: str) -> None:
+    if find_spec(extra.replace("-", "_")):
+        pytest.skip(f"{extra} is installed")
+    with pytest.raises(ModelMissing, match=rf"pip install 'lamina\[{extra}\]'"):
+        make("some/model").question("a")

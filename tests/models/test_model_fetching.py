@@ -1,0 +1,67 @@
+"""The script that `make` runs, as a process of its own."""
+
+from __future__ import annotations
+
+import io
+import os
+import runpy
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from models_here import STORE, needs_minilm
+
+from lamina.models.files import MINILM_TOKENIZER, ModelFile, ModelStore
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "fetch_models.py"
+Take = Callable[[Path, ModelFile, ModelStore], bool]
+
+
+def run(folder: Path, **more: str) -> tuple[int, str]:
+    environ = {**os.environ, "LAMINA_MODELS_DIR": str(folder), **more}
+    ran = subprocess.run([sys.executable, str(SCRIPT)], capture_output=True, text=True, env=environ, check=False)
+    return ran.returncode, ran.stdout
+
+
+@pytest.fixture
+def take() -> Take:
+    found: dict[str, Any] = runpy.run_path(str(SCRIPT))
+    function: Take = found["_take"]
+    return function
+
+
+def archive(path: Path, members: dict[str, bytes]) -> Path:
+    with tarfile.open(path, "w:gz") as target:
+        for name, content in members.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            target.addfile(entry, io.BytesIO(content))
+    return path
+
+
+def test_without_an_index_it_says_so_and_ends_well(tmp_path: Path) -> None:
+    code, told = run(tmp_path / "models", PIP_NO_INDEX="1", PIP_CONFIG_FILE=os.devnull)
+    assert code == 0
+    assert "pip failed" in told
+    assert "recall works without" in told
+    assert told.count("\n") == 1
+
+
+@needs_minilm
+def test_what_is_here_is_not_fetched_again() -> None:
+    assert run(STORE.folder, PIP_NO_INDEX="1") == (0, f"models: all here, in {STORE.folder}\n")
+
+
+@needs_minilm
+def test_only_the_right_bytes_are_taken_and_no_path_is_followed(take: Take, tmp_path: Path) -> None:
+    store, right = ModelStore(tmp_path / "models"), STORE.find(MINILM_TOKENIZER).read_bytes()
+    path = f"../../../escaped/{MINILM_TOKENIZER.repo}/{MINILM_TOKENIZER.path}"
+    assert not take(archive(tmp_path / "wrong.tar.gz", {path: b"x" * len(right)}), MINILM_TOKENIZER, store)
+    assert not take(archive(tmp_path / "other.tar.gz", {"tokenizer.json": right}), MINILM_TOKENIZER, store)
+    assert take(archive(tmp_path / "right.tar.gz", {path: right}), MINILM_TOKENIZER, store)
+    assert [each.name for each in store.folder.iterdir()] == [MINILM_TOKENIZER.sha256]
+    assert not list(tmp_path.glob("**/escaped"))

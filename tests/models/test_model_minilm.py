@@ -1,0 +1,139 @@
+"""The real model on the real runtime."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from models_here import EMPTY, STORE, TEXTS, needs_minilm
+
+from lamina.models.embedder import Embedder, Encoded, Piece, TokenStates
+from lamina.models.errors import ModelMissing
+from lamina.models.files import MINILM_TOKENIZER, ModelStore
+from lamina.models.minilm import DIMENSIONS, MODEL, MiniLM
+from lamina.models.tokeniser import Tokeniser
+
+WIDTH = DIMENSIONS // 8
+LONG = " ".join(f"In {1900 + n} Ann went to town number {n} and bought a rather lovely lamp there." for n in range(40))
+
+
+@pytest.fixture(scope="module")
+def embedder() -> Embedder:
+    return MiniLM(STORE)
+
+
+def encoded(embedder: Embedder, text: str, chunks: int = 8) -> Encoded:
+    return embedder.passages([Piece(text, chunks)])[0]
+
+
+def test_nothing_is_loaded_before_it_is_used(tmp_path: Path) -> None:
+    embedder = MiniLM(ModelStore(tmp_path))
+    assert embedder.model == MODEL
+    assert MODEL.id == "all-MiniLM-L6-v2-int8@afdb6f1a"
+    assert MODEL.states is TokenStates.SIGNS
+    with pytest.raises(ModelMissing, match="lamina models"):
+        embedder.question("x")
+
+
+@needs_minilm
+def test_vectors_are_of_length_one_and_close_for_close_meanings(embedder: Embedder) -> None:
+    near, far = embedder.passages([Piece("She lives in Portugal's capital.", 8), Piece("Bake at 180 degrees.", 8)])
+    asked = embedder.question("Who has a flat in Lisbon?")
+    assert near.vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(np.vstack([near.vectors, far.vectors, asked.vector]), axis=1), 1, atol=1e-5)
+    assert float(near.vectors[0] @ asked.vector) > float(far.vectors[0] @ asked.vector) + 0.2
+
+
+@needs_minilm
+def test_the_same_text_gives_the_same_bytes_alone_beside_others_and_in_any_order(embedder: Embedder) -> None:
+    pieces = [Piece(text, 8) for text in (*TEXTS, LONG)]
+    together = embedder.passages(pieces)
+    backwards = embedder.passages(pieces[::-1])[::-1]
+    alone = [embedder.passages([piece])[0] for piece in pieces]
+    for one, two, three in zip(together, backwards, alone, strict=True):
+        assert one.vectors.tobytes() == two.vectors.tobytes() == three.vectors.tobytes()
+        assert one.states == two.states == three.states
+
+
+@needs_minilm
+def test_another_process_gives_the_same_bytes(embedder: Embedder) -> None:
+    code = (
+        "import sys; from pathlib import Path; from lamina.models.minilm import *\n"
+        "got = MiniLM(ModelStore(Path(sys.argv[1]))).passages([Piece(sys.argv[2], 8)])[0]\n"
+        "print((got.vectors.tobytes() + got.states).hex())"
+    )
+    command = [sys.executable, "-c", code, str(STORE.folder), LONG]
+    there = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    here = encoded(embedder, LONG)
+    assert there == (here.vectors.tobytes() + here.states).hex()
+
+
+@needs_minilm
+def test_threads_share_it(embedder: Embedder) -> None:
+    fresh, got = MiniLM(STORE), dict[int, bytes]()
+    work = [
+        threading.Thread(target=lambda n=n: got.update({n: fresh.question(TEXTS[n]).vector.tobytes()}))
+        for n in range(len(TEXTS))
+    ]
+    for each in work:
+        each.start()
+    for each in work:
+        each.join()
+    assert got == {n: embedder.question(text).vector.tobytes() for n, text in enumerate(TEXTS)}
+
+
+@needs_minilm
+@pytest.mark.parametrize("text", TEXTS)
+def test_there_is_a_state_for_every_token_that_is_a_word(embedder: Embedder, text: str) -> None:
+    words = int(Tokeniser(STORE.find(MINILM_TOKENIZER)).encode(text).words.sum())
+    assert len(encoded(embedder, text).states) == words * WIDTH
+    asked = embedder.question(text)
+    assert asked.tokens.shape == (words, DIMENSIONS)
+    assert len(asked.spans) == words
+
+
+@needs_minilm
+def test_the_states_of_a_short_text_are_the_signs_of_the_same_question(embedder: Embedder) -> None:
+    text = "Köln, where Ann lives, is lovely!"
+    signs = np.frombuffer(encoded(embedder, text).states, np.uint8).reshape(-1, WIDTH)
+    asked = embedder.question(text)
+    assert (np.unpackbits(signs, axis=1) == (asked.tokens > 0)).all()
+    assert np.allclose(np.linalg.norm(asked.tokens, axis=1), 1, atol=1e-5)
+
+
+@needs_minilm
+def test_punctuation_has_no_state_and_spans_lead_back_to_the_text(embedder: Embedder) -> None:
+    text = "Wo, bitte — ist das Café «Zürich»?! 😀 naïve"
+    told = [text[start:end] for start, end in embedder.question(text).spans]
+    assert "".join(told) == "WobitteistdasCaféZürich😀naïve"
+
+
+@needs_minilm
+def test_a_long_text_has_a_vector_a_chunk_as_many_as_count(embedder: Embedder) -> None:
+    everything, two = encoded(embedder, LONG, 1000), encoded(embedder, LONG, 2)
+    assert len(everything.vectors) > 8
+    assert two.vectors.tobytes() == everything.vectors[:2].tobytes()
+    assert everything.states.startswith(two.states)
+    assert len(two.states) <= 2 * 64 * WIDTH
+    assert len(encoded(embedder, LONG, 0).vectors) == 1
+
+
+@needs_minilm
+@pytest.mark.parametrize("text", EMPTY)
+def test_a_text_without_words_has_one_vector_and_no_states(embedder: Embedder, text: str) -> None:
+    got, asked = encoded(embedder, text), embedder.question(text)
+    assert got.vectors.shape == (1, DIMENSIONS)
+    assert np.isclose(np.linalg.norm(got.vectors[0]), 1, atol=1e-5)
+    assert got.states == b""
+    assert asked.tokens.shape == (0, DIMENSIONS)
+    assert asked.spans == ()
+
+
+@needs_minilm
+def test_a_question_of_any_length_is_answered(embedder: Embedder) -> None:
+    asked = embedder.question("why " * 100_000)
+    assert len(asked.spans) == 254

@@ -1,0 +1,148 @@
+"""What a question asks."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lamina.recall.asked import Asked, Shape, asked
+from lamina.text.analyse import question_terms
+
+NOW = datetime(2023, 9, 20, 12, tzinfo=UTC)
+
+
+def understood(question: str) -> Asked:
+    return asked(question, ("Caroline", "assistant"), NOW)
+
+
+def test_a_question_is_understood() -> None:
+    question = "How many times did Caroline use to swim before May 2023?"
+    found = understood(question)
+    assert found.text == question
+    assert found.terms == tuple(question_terms(question))
+    assert found.speakers == ("Caroline",)
+    assert found.meant == "How many times did use to swim before May 2023?"
+    assert found.windows.said == ("May 2023",)
+    assert (found.shape, found.asks_assistant, found.past, found.idle) == (Shape.COUNT, False, False, False)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What did you recommend?", "which hostel did you suggest", "Did you say five eggs?", "What was it you told me?",
+        "The list you gave me: what was third?", "You previously mentioned a website.", "you’d just explained that",
+        "Have you told me this?", "What were the options you had listed?", "What methods you were referring to?",
+        "Can you remind me of the name?", "Remind me what the plan was", "What about our previous conversation?",
+        "In our last chat there was a list", "in the earlier discussion", "In my last conversation with you",
+        "What did the assistant say?", "What was your suggestion about the garden?", "your suggestion about tea",
+        "I tried your recommendation for soup, what was it?",
+        "In your previous answer?", "How did you recommend doing it?",
+    ],
+)  # fmt: skip
+def test_it_asks_for_what_the_assistant_said(question: str) -> None:
+    assert understood(question).asks_assistant
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Can you recommend a book?", "Do you know my name?", "What do you think?", "What would you suggest?",
+        "Could you tell me what Mark said?", "Do you know what she recommended?", "Do you think she told him?",
+        "Please remind me to call mum", "What does the photo remind her of?", "Who became assistant manager?",
+        "What is the assistant coach called?", "What is your advice on tea?", "What's your recommendation?",
+        "Give me your suggestions for dinner", "What did I say?", "What did Caroline suggest?",
+        "Who was my last conversation with?", "What did he say in the last conversation with Rachel?",
+        "Throughout our conversations, what did I ask?", "Was hast du empfohlen?", "你推荐了什么？", "", "you",
+    ],
+)  # fmt: skip
+def test_it_does_not_ask_for_what_the_assistant_said(question: str) -> None:
+    assert not understood(question).asks_assistant
+
+
+@pytest.mark.parametrize(
+    ("question", "shape"),
+    [
+        ("How many dogs do I have?", Shape.COUNT),
+        ("How much did I spend in total?", Shape.COUNT),
+        ("What is the total amount I spent?", Shape.COUNT),
+        ("How many weeks ago did I meet Ann?", Shape.TEMPORAL),
+        ("How many days passed between the two trips?", Shape.TEMPORAL),
+        ("When did Caroline move?", Shape.TEMPORAL),
+        ("What year did he start surfing?", Shape.TEMPORAL),
+        ("How long was I away?", Shape.TEMPORAL),
+        ("Can you recommend a film?", Shape.RECOMMENDATION),
+        ("What should I cook tonight?", Shape.RECOMMENDATION),
+        ("Any tips for my trip?", Shape.RECOMMENDATION),
+        ("Which film did you recommend?", Shape.FACTUAL),
+        ("What did Tim suggest to John?", Shape.FACTUAL),
+        ("What is my favourite colour?", Shape.PREFERENCE),
+        ("Does Caroline like tea?", Shape.PREFERENCE),
+        ("Where does Caroline live?", Shape.FACTUAL),
+        ("", Shape.FACTUAL),
+    ],
+)
+def test_a_question_has_a_shape(question: str, shape: Shape) -> None:
+    assert understood(question).shape is shape
+
+
+@pytest.mark.parametrize(
+    ("question", "past"),
+    [
+        ("Where did I used to live?", True),
+        ("Where did she use to live?", True),
+        ("What was my name before I changed it?", True),
+        ("Have I been there before?", True),
+        ("What was the plan originally?", True),
+        ("Which editor did I use previously?", True),
+        ("What was it like back then?", True),
+        ("What was my previous job?", True),
+        ("What is flour used to make?", False),
+        ("Am I used to the cold?", False),
+        ("What did Nate use to make the ice cream?", False),
+        ("What should I do before the interview?", False),
+        ("What did I do the day before?", False),
+        ("What did I buy before 3 May?", False),
+        ("In our previous conversation, what was it?", False),
+        ("What did I bake in the past two weeks?", False),
+        ("Where do I live?", False),
+    ],
+)
+def test_a_question_may_ask_how_things_were(question: str, past: bool) -> None:
+    assert understood(question).past is past
+
+
+@pytest.mark.parametrize(
+    ("text", "idle"),
+    [
+        ("ok", True), ("OK!", True), ("Thanks!", True), ("thank you so much", True), ("hi", True),
+        ("Hi, Caroline!", True),
+        ("Good morning", True), ("ok great, thanks", True), ("👍", False), ("...", True), ("That's great", True),
+        ("谢谢", True), ("Danke", True), ("Yes.", True),
+        ("Caroline", False), ("ok, where do I live?", False), ("thanks for what?", False),
+        ("hi there what is new", False),
+        ("What is good?", False), ("tea", False), ("Wo wohne ich?", False), ("no sugar", False),
+    ],
+)  # fmt: skip
+def test_a_bare_greeting_asks_nothing(text: str, idle: bool) -> None:
+    assert understood(text).idle is idle
+
+
+@given(st.text(), st.lists(st.text(max_size=10), max_size=4))
+def test_no_text_is_too_odd(text: str, speakers: list[str]) -> None:
+    found = asked(text, speakers, NOW)
+    assert found.text == text
+    assert found.meant or not text
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "you ", "did ", "do a ", "how many days ", "your ", "our last ", "used ", "used to ", "before ", "ok ",
+        "previous ", "a-", "a", "is ",
+    ],
+)  # fmt: skip
+def test_long_texts_are_read_in_passing(part: str) -> None:
+    understood(part * (10_000 // len(part)))

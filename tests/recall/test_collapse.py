@@ -1,0 +1,157 @@
+"""Near-duplicates take one slot, and nothing that differs in what matters is folded."""
+
+from __future__ import annotations
+
+import time
+from datetime import date
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lamina.recall.collapse import Collapsed, Said, collapse
+from lamina.text.normal import normal_form
+
+LONG = "the quarterly report about coffee prices in Lisbon is on the shared drive under finance for everybody to read"
+
+
+def folds(one: str, other: str) -> bool:
+    return collapse([Said(one), Said(other)]).kept == (0,)
+
+
+def test_equal_words_take_the_first_slot() -> None:
+    hits = [
+        Said("Tea is hot."),
+        Said("coffee"),
+        Said("tea is HOT"),
+        Said("Ｔｅａ is hot!"),
+        Said("coffee!"),
+        Said("milk"),
+    ]
+    assert collapse(hits) == Collapsed((0, 1, 5), {0: [2, 3], 1: [4]})
+    assert collapse([]) == Collapsed((), {})
+
+
+def test_a_few_words_more_are_a_near_duplicate_either_way_round() -> None:
+    assert folds(LONG, f"{LONG} please")
+    assert folds(f"well, {LONG}", LONG)
+    assert not folds(LONG, f"{LONG} but ask Ann and Bob and Carla about it")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ann lives in Berlin", "Ann lived in Berlin"),
+        ("Ann likes Bob", "Bob likes Ann"),
+        ("costs $5", "costs 5%"),
+        ("it is -5 outside", "it is 5 outside"),
+        ("tea", "milk"),
+        ("", ""),
+        ("👍", "👍"),
+        ("Ann lives in Berlin", "Ann lives in Berlin?"),
+        ("pay 1.5 now", "pay 1 5 now"),
+        (LONG, LONG.replace("Lisbon", "Porto")),
+        (LONG, LONG.replace("is on", "is not on")),
+        (LONG, LONG.replace("is on", "isn't on")),
+        (LONG, LONG.replace("for everybody", "for nobody")),
+        (LONG, LONG.replace("read", "read 12 times")),
+        (LONG, LONG.replace("report", "report of May 3")),
+        (LONG, f"{LONG} on Monday"),
+        (LONG, f"{LONG} twice"),
+        (LONG, f"if {LONG}"),
+        (f"{LONG} from 3 to 5", f"{LONG} from 5 to 3"),
+        ("我非常喜欢在早上和朋友们一起喝绿茶因为味道很好", "我非常不喜欢在早上和朋友们一起喝绿茶因为味道很好"),
+    ],
+)
+def test_what_may_matter_keeps_them_apart(one: str, other: str) -> None:
+    assert not folds(one, other)
+    assert not folds(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("I don't like tea", "i don’t like tea"),
+        ("It costs 5 %", "it costs 5%!"),
+        ("covid-19 is over", "Covid 19 is over"),
+        ("what??", "What?"),
+        ("绿茶很好喝", "绿茶很好喝。"),
+    ],
+)
+def test_signs_of_writing_do_not_matter(one: str, other: str) -> None:
+    assert folds(one, other)
+
+
+def test_another_subject_speaker_or_day_keeps_them_apart_and_an_unknown_one_fits() -> None:
+    day = date(2026, 11, 14)
+    for one, other in [
+        (Said("likes tea", subject="Ann"), Said("likes tea", subject="Bob")),
+        (Said("likes tea", speaker="Ann"), Said("likes tea", speaker="Bob")),
+        (Said("went running", day=day), Said("went running", day=date(2026, 11, 15))),
+    ]:
+        assert collapse([one, other]).kept == (0, 1)
+        assert collapse([one, Said(other.text)]).kept == (0,)
+    assert collapse([Said("likes tea", subject="Ann "), Said("Likes tea.", subject="ANN")]).kept == (0,)
+
+
+def test_a_fact_and_the_turn_it_was_taken_from_are_two_things() -> None:
+    for more in ("!", " please"):
+        assert collapse([Said(LONG, kind="fact"), Said(LONG + more, kind="narrative")]).kept == (0, 1)
+        assert collapse([Said(LONG, kind="fact"), Said(LONG + more, kind="fact")]).kept == (0,)
+        assert collapse([Said(LONG, kind="fact"), Said(LONG + more)]).kept == (0,)
+
+
+def test_a_slot_does_not_bring_together_what_stands_apart() -> None:
+    hits = [Said("likes tea"), Said("likes tea", subject="Ann"), Said("likes tea", subject="Bob")]
+    assert collapse(hits) == Collapsed((0, 2), {0: [1]})
+
+
+def test_hits_are_folded_into_slots_and_not_along_a_chain() -> None:
+    words = [f"w{n:c}" for n in range(97, 117)]
+    chain = [Said(" ".join(words[: 20 - n])) for n in range(8)]
+    assert collapse(chain) == Collapsed((0, 3, 5, 7), {0: [1, 2], 3: [4], 5: [6]})
+
+
+WORDS = st.sampled_from(["ann", "bob", "tea", "milk", "not", "5", "7", "monday", "green", "lisbon", "茶", "café"])
+TEXTS = st.lists(st.lists(WORDS, max_size=4).map(" ".join).flatmap(
+    lambda end: st.sampled_from(["", LONG, " ".join(LONG.split()[3:]), "a b c d e f g h i j k l"]).map(
+        lambda start: f"{start} {end}".strip()
+    )
+), max_size=14)  # fmt: skip
+
+
+@settings(deadline=None)
+@given(TEXTS)
+def test_every_hit_has_one_place_and_looking_only_at_rare_words_misses_nothing(texts: list[str]) -> None:
+    found = collapse([Said(text) for text in texts])
+    places = [*found.kept, *(n for group in found.folded.values() for n in group)]
+    assert sorted(places) == list(range(len(texts)))
+    assert list(found.kept) == sorted(found.kept)
+    assert all(n < min(group) and group == sorted(group) for n, group in found.folded.items())
+    kept: list[int] = []
+    for n, text in enumerate(texts):
+        slot = next((k for k in kept if folds(texts[k], text)), None)
+        assert (n in found.kept) == (slot is None)
+        if slot is None:
+            kept.append(n)
+        else:
+            assert n in found.folded[slot]
+
+
+@settings(deadline=None)
+@given(TEXTS)
+def test_equal_normal_forms_with_equal_signs_share_a_slot(texts: list[str]) -> None:
+    found = collapse([Said(text) for text in texts for _ in (0, 1)])
+    assert len(found.kept) == len(collapse([Said(text) for text in texts]).kept) + sum(
+        not normal_form(text) for text in texts
+    )
+
+
+def test_a_hundred_hits_take_no_time() -> None:
+    random = Random(7)
+    vocabulary = [f"word{n:c}{m:c}" for n in range(97, 117) for m in range(97, 117)]
+    hits = [Said(" ".join(random.choices(vocabulary, k=40))) for _ in range(100)]
+    began = time.perf_counter()
+    assert len(collapse(hits * 2).kept) == 100
+    assert time.perf_counter() - began < 1.0

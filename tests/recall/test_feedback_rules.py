@@ -1,0 +1,77 @@
+"""What follows from a verdict, and what does not."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lamina.atom.atom import Signals
+from lamina.atom.identity import AtomId
+from lamina.errors import InvalidInput
+from lamina.recall.feedback import Lesson, Verdict, cite, learn, opens_a_day, parse_verdict
+
+NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+A, B, C = AtomId("a"), AtomId("b"), AtomId("c")
+
+
+@pytest.mark.parametrize(("verdict", "quality"), [("up", 0.1), ("down", 0.0), ("wrong", -0.2)])
+def test_a_cited_atom_is_used_and_moves_by_the_verdict_while_the_others_were_ignored(
+    verdict: str, quality: float
+) -> None:
+    learnt = learn([A, B, C], [B], parse_verdict(verdict))
+    assert learnt == {A: Lesson(-0.05), B: Lesson(quality, used=True), C: Lesson(-0.05)}
+
+
+@pytest.mark.parametrize("verdict", list(Verdict))
+def test_where_nothing_is_cited_nothing_is_learnt(verdict: Verdict) -> None:
+    assert learn([A, B], [], verdict) == {}
+    assert learn([], [], verdict) == {}
+
+
+def test_an_atom_counts_once() -> None:
+    assert learn([A, B, A], [A, A], Verdict.UP) == {A: Lesson(0.1, used=True), B: Lesson(-0.05)}
+    assert list(cite([A, A])) == [A]
+
+
+def test_what_was_not_returned_cannot_be_cited() -> None:
+    with pytest.raises(InvalidInput, match=r"^b, c: not among the hits of this recall"):
+        learn([A], [B, A, C, B], Verdict.UP)
+
+
+def test_a_verdict_is_one_of_three() -> None:
+    with pytest.raises(InvalidInput, match="no verdict 'great'; choose one of up, down, wrong"):
+        parse_verdict("great")
+
+
+def test_a_use_counts_and_leaves_quality_alone() -> None:
+    signals = cite([A])[A].applied(Signals(1.3, 4, NOON - DAY), NOON)
+    assert signals == Signals(1.3, 5, NOON)
+
+
+def test_being_ignored_moves_quality_only() -> None:
+    assert Lesson(-0.05).applied(Signals(1.0, 4, NOON - DAY), NOON) == Signals(0.95, 4, NOON - DAY)
+
+
+def test_the_last_use_never_moves_back() -> None:
+    assert Lesson(used=True).applied(Signals(1.0, 1, NOON), NOON - DAY) == Signals(1.0, 2, NOON)
+
+
+@given(st.lists(st.sampled_from([0.1, 0.0, -0.2, -0.05]), max_size=60))
+def test_quality_stays_between_its_bounds_and_steps_are_whole(moves: list[float]) -> None:
+    signals, twentieths = Signals(), 20
+    for move in moves:
+        signals = Lesson(move).applied(signals, NOON)
+        twentieths = min(40, max(2, twentieths + round(move * 20)))
+        assert signals.quality_score == pytest.approx(twentieths / 20, abs=1e-9)
+        assert 0.1 <= signals.quality_score <= 2.0
+
+
+def test_the_first_use_of_a_day_is_known() -> None:
+    assert opens_a_day(Signals(), NOON)
+    assert not opens_a_day(Signals(last_recalled_at=NOON), NOON + DAY / 3)
+    assert opens_a_day(Signals(last_recalled_at=NOON), NOON + DAY / 2)
+    assert not opens_a_day(Signals(last_recalled_at=NOON), NOON - DAY)

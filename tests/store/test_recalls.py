@@ -1,0 +1,93 @@
+"""The last recalls, kept for feedback."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from lamina.atom.identity import AtomId
+from lamina.errors import NotFound
+from lamina.store.recalls import KEPT, not_kept
+from lamina.store.sqlite.recalls import SqliteRecalls
+from lamina.testing import ANN, LOCAL, NOON
+
+A, B = AtomId("a"), AtomId("b")
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    return tmp_path / "recalls.db"
+
+
+def test_what_a_recall_returned_is_kept_in_order_and_once(db: Path) -> None:
+    recalls = SqliteRecalls(db)
+    recalls.remember("r1", [B, A, B], NOON, LOCAL)
+    recalls.remember("r2", [], NOON, LOCAL)
+    assert recalls.hits("r1", LOCAL) == [B, A]
+    assert recalls.hits("r2", LOCAL) == []
+
+
+def test_a_recall_is_answered_once(db: Path) -> None:
+    recalls = SqliteRecalls(db)
+    recalls.remember("r1", [A], NOON, LOCAL)
+    assert [recalls.answer("r1", LOCAL) for _ in range(3)] == [True, False, False]
+    recalls.remember("r1", [B], NOON, LOCAL)
+    assert recalls.hits("r1", LOCAL) == [A]
+    assert not recalls.answer("r1", LOCAL)
+
+
+def test_an_unknown_recall_says_how_long_they_are_kept(db: Path) -> None:
+    recalls = SqliteRecalls(db)
+    assert recalls.hits("gone", LOCAL) is None
+    with pytest.raises(NotFound, match=r"no recall 'gone': the last 10,000 of a store are kept") as raised:
+        recalls.answer("gone", LOCAL)
+    assert str(raised.value) == str(not_kept("gone"))
+
+
+def test_another_scope_s_recall_is_unknown(db: Path) -> None:
+    recalls = SqliteRecalls(db)
+    recalls.remember("r1", [A], NOON, LOCAL)
+    assert recalls.hits("r1", ANN) is None
+    with pytest.raises(NotFound):
+        recalls.answer("r1", ANN)
+    assert recalls.answer("r1", LOCAL)
+
+
+def test_only_the_newest_are_kept(db: Path) -> None:
+    recalls = SqliteRecalls(db, kept=5)
+    for n in range(12):
+        recalls.remember(f"r{n}", [A], NOON + timedelta(seconds=n), LOCAL)
+    kept = [n for n in range(12) if recalls.hits(f"r{n}", LOCAL) is not None]
+    assert kept == list(range(7, 12))
+    assert KEPT == 10_000
+
+
+def test_they_outlive_who_made_them(db: Path) -> None:
+    first, other = SqliteRecalls(db), SqliteRecalls(db)
+    first.remember("r1", [A], NOON, LOCAL)
+    first.close()
+    assert other.hits("r1", LOCAL) == [A]
+    assert other.answer("r1", LOCAL)
+    assert not SqliteRecalls(db).answer("r1", LOCAL)
+
+
+def test_a_damaged_file_is_made_anew(db: Path) -> None:
+    db.write_bytes(b"not a database at all, but long enough to be looked at " * 40)
+    recalls = SqliteRecalls(db)
+    recalls.remember("r1", [A], NOON, LOCAL)
+    assert recalls.hits("r1", LOCAL) == [A]
+
+
+def test_of_many_answers_at_once_one_is_the_first(db: Path) -> None:
+    recalls = SqliteRecalls(db)
+    recalls.remember("r1", [A], NOON, LOCAL)
+    firsts: list[bool] = []
+    threads = [threading.Thread(target=lambda: firsts.append(recalls.answer("r1", LOCAL))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(firsts) == [False] * 7 + [True]
