@@ -25,7 +25,7 @@ tests: .venv/ready
 	$(BIN)/pytest -q -n 2 --dist loadfile
 
 torture: .venv/ready
-	LAMINA_MACHINE_SEED=random LAMINA_MACHINE_RUNS=1000 $(BIN)/pytest -q tests/machine
+	LAMINA_MACHINE_SEED=random LAMINA_MACHINE_RUNS=1000 $(BIN)/pytest -q --timeout=0 tests/machine
 	$(BIN)/python scripts/torture.py all
 
 bench: .venv/ready

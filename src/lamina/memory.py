@@ -340,7 +340,7 @@ class Memory:
         if hits is None:
             raise not_kept(recall_id)
         lessons = learn(hits, [self._find(each).id for each in cited], judged)
-        if not lessons or not self._store.recalls.answer(recall_id, self.scope):
+        if not lessons or not (self._trying or self._store.recalls.answer(recall_id, self.scope)):
             return []
         return self._learn(lessons)
 

@@ -24,8 +24,9 @@ def session(*texts: str, name: str = "s") -> Session:
     return Session(name, AT, tuple(Turn(f"{name}/{n}", text, speaker="Ann", at=AT) for n, text in enumerate(texts)))
 
 
-def found(memory: lamina.Memory, places: Places, question: str) -> list[tuple[str | None, str | None]]:
-    return [(places.turn(hit), places.session(hit)) for hit in memory.recall(question).hits]
+def found(memory: lamina.Memory, places: Places, question: str) -> list[tuple[str | None, str]]:
+    turns = [places.turn(hit) for hit in memory.recall(question).hits]
+    return list(zip(turns, places.sessions(turn or "" for turn in turns), strict=True))
 
 
 def test_every_passage_of_a_session_over_several_files_is_its_turn(memory: lamina.Memory) -> None:
@@ -78,7 +79,7 @@ def test_a_statement_stands_for_the_turn_it_rests_on(memory: lamina.Memory) -> N
 
 def test_what_is_nothing_of_the_data_is_no_turn(memory: lamina.Memory) -> None:
     memory.remember("The harbour is closed.")
-    assert found(memory, Places(), "harbour") == [(None, None)]
+    assert found(memory, Places(), "harbour") == [(None, "")]
 
 
 def test_words_that_were_changed_are_told_by_their_order_and_lost_ones_are_an_error(memory: lamina.Memory) -> None:

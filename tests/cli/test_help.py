@@ -16,11 +16,11 @@ from terminal import Cli
 GROUP: Any = typer.main.get_command(app)
 PROMISED = [
     "init", "tour", "try", "capture", "remember", "revise", "status", "forget", "pin", "unpin", "relate", "undo",
-    "recall", "get", "list", "history", "neighbours", "journal", "diff", "sync", "rebuild", "jobs", "doctor", "stats",
-    "export", "bench", "models",
+    "feedback", "recall", "top", "plan", "get", "list", "history", "neighbours", "journal", "diff", "sync",
+    "rebuild", "jobs", "doctor", "stats", "export", "bench", "models",
 ]  # fmt: skip
-UNCHANGING = {"tour", "try", "recall", "get", "list", "history", "neighbours", "journal", "diff", "rebuild", "jobs",
-              "doctor", "stats", "bench", "models"}  # fmt: skip
+UNCHANGING = {"tour", "try", "recall", "top", "plan", "get", "list", "history", "neighbours", "journal", "diff",
+              "rebuild", "jobs", "doctor", "stats", "bench", "models"}  # fmt: skip
 
 
 def test_the_reference_is_written_from_the_help() -> None:

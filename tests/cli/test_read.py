@@ -7,8 +7,9 @@ import pytest
 from terminal import Cli
 
 READING = [
-    ("recall", "x"), ("get", "abcd"), ("list",), ("history", "abcd"), ("neighbours", "abcd"), ("journal",), ("diff",),
-    ("stats",), ("doctor",), ("sync",), ("rebuild",), ("export",), ("undo",), ("forget", "abcd"), ("pin", "abcd"),
+    ("recall", "x"), ("top",), ("plan", "x"), ("feedback", "x"), ("get", "abcd"),
+    ("list",), ("history", "abcd"), ("neighbours", "abcd"), ("journal",), ("diff",), ("stats",),
+    ("doctor",), ("sync",), ("rebuild",), ("export",), ("undo",), ("forget", "abcd"), ("pin", "abcd"),
 ]  # fmt: skip
 
 
@@ -22,7 +23,7 @@ def test_a_command_that_reads_makes_no_vault_and_says_what_to_do(cli: Cli, vault
 
 
 def test_every_hit_shows_rank_score_words_date_file_and_why(cli: Cli, coffee: str, vault: Path) -> None:
-    first, second, third = cli("recall", "which coffee?").out.splitlines()
+    first, second, third, last = cli("recall", "which coffee?").out.splitlines()
     assert first.startswith("1. 0.0")
     assert first.endswith("Ann prefers light roast coffee.")
     day, kind, ending, file = (part.strip() for part in second.split("·"))
@@ -31,6 +32,7 @@ def test_every_hit_shows_rank_score_words_date_file_and_why(cli: Cli, coffee: st
     assert (vault / file).is_file()
     assert third.startswith("   why: words 0.")
     assert "(has “coffee”)" in third
+    assert last.startswith("was it right? lamina feedback ")
 
 
 def test_the_parts_of_an_explained_score_multiply_back(cli: Cli, coffee: str) -> None:
@@ -44,8 +46,83 @@ def test_the_parts_of_an_explained_score_multiply_back(cli: Cli, coffee: str) ->
     told = cli("recall", "light coffee", "--explain").out
     assert all(
         part in told
-        for part in ("words    “", "text", "█", "× status", "relevance", "score", "found by text #1", "model")
+        for part in (
+            "words      “",
+            "text",
+            "█",
+            "status 1 × layer",
+            "relevance",
+            "score",
+            "found by   text #1",
+            "model",
+        )
     )
+
+
+def test_an_x_ray_keeps_to_eighty_columns(cli: Cli, coffee: str, vault: Path) -> None:
+    words = "espresso machine repaired Thursday morning Luca workshop Lisbon harbour invoice"
+    first = cli("remember", f"{words}.", "--subject", "Luca", "--json").data["outcomes"][0]["atom"]["id"]
+    cli("relate", first, "depends_on", coffee)
+    cli("relate", first, "supports", coffee)
+    for n in range(3):
+        cli("remember", f"The {words} number {n}.", "--subject", f"unit {n}")
+    told = cli("recall", words, "-k", "100", "--explain").out.splitlines()
+    drawn = [line for line in told if line.startswith("      ")]
+    assert any(line.startswith("      links ") for line in drawn)
+    assert any(f"{first[-8:]} depends_on {coffee[-8:]} (1)" in line for line in drawn)
+    assert max(map(len, drawn)) <= 80
+
+
+def test_what_follows_from_an_answer_is_told(cli: Cli, coffee: str) -> None:
+    other = cli("remember", "The coffee machine is new.", "--json").data["outcomes"][0]["atom"]["id"]
+    recall_id = cli("recall", "coffee", "--json").data["recall_id"]
+    looked = cli("feedback", recall_id, "--cited", coffee[-8:], "--dry-run")
+    assert "dry run: nothing was changed" in looked.out
+    learnt = cli("feedback", recall_id, "--cited", coffee[-8:], "--json").data
+    assert (learnt["recall_id"], learnt["verdict"], learnt["dry_run"]) == (recall_id, "up", False)
+    assert {each["id"]: (each["quality"], each["uses"]) for each in learnt["learnt"]} == {
+        coffee: (1.1, 1),
+        other: (0.95, 0),
+    }
+    assert cli("feedback", recall_id, "--cited", coffee).out == "this recall was learnt from already\n"
+    assert "× quality 1.05" in cli("recall", "light coffee", "-k", "1").out
+
+
+def test_feedback_that_cannot_be_given_says_why(cli: Cli, coffee: str) -> None:
+    recall_id = cli("recall", "coffee", "--json").data["recall_id"]
+    assert cli("feedback", recall_id).out == "nothing was cited, so nothing follows from it\n"
+    assert cli("feedback", recall_id, "--cited", coffee, "--verdict", "great").code == 2
+    assert cli("feedback", recall_id, "--cited", "zzzz").code == 3
+    unknown = cli("feedback", "0123456789abcdef", "--cited", coffee)
+    assert (unknown.code, "recall again" in unknown.err) == (3, True)
+    worse = cli("feedback", recall_id, "--cited", coffee, "--verdict", "wrong").out.splitlines()
+    assert worse[0].split() == ["id", "quality", "uses", "what", "it", "says"]
+    assert worse[1].split()[:3] == [coffee[-8:], "0.8", "1"]
+
+
+def test_the_core_memories_are_pinned_ones_first(cli: Cli, coffee: str) -> None:
+    assert cli("top").out == "no core memories; lamina pin ID makes one\n"
+    cli("remember", "Ann is left-handed.", "--durability", "core")
+    cli("pin", coffee)
+    first, _ = cli("top", "--json").data["atoms"]
+    assert first["id"] == coffee
+    assert coffee[-8:] in cli("top", "-k", "1").out
+    assert len(cli("top", "-k", "1").out.splitlines()) == 2
+
+
+def test_a_plan_is_told_what_it_needs(cli: Cli, coffee: str) -> None:
+    cli("remember", "Warm the cups before the coffee.", "--kind", "rule")
+    cli("remember", "The coffee tin is empty.")
+    plan = cli("plan", "coffee for two", "--json").data
+    assert plan["goal"] == "coffee for two"
+    assert [[hit["text"] for hit in plan[name]] for name in ("profile", "procedural", "semantic")] == [
+        ["Ann prefers light roast coffee."], ["Warm the cups before the coffee."], ["The coffee tin is empty."],
+    ]  # fmt: skip
+    told = cli("plan", "coffee for two").out
+    assert told == plan["context"] + "\n"
+    assert told.startswith("<memories>\n## profile\n")
+    assert len(cli("plan", "coffee for two", "--budget", "60").out) < len(told)
+    assert "nothing known" in cli("plan", "a trip to the moon").out
 
 
 def test_recall_prints_context_for_an_agent(cli: Cli, coffee: str) -> None:

@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ SEED = os.environ.get("LAMINA_MACHINE_SEED", "20261114")
 PHASES = (Phase.generate, Phase.shrink) if "LAMINA_MACHINE_SHRINK" in os.environ else (Phase.generate,)
 STEPS = int(os.environ.get("LAMINA_MACHINE_STEPS", "50"))
 
-SETTINGS = Settings()
+SETTINGS = Settings(embedder="light", background=False)
 LOCAL, AGENT, ACME = "org:local", "org:local:agent:cto", "org:acme"
 SCOPES = (LOCAL, AGENT, ACME)
 WORDS = ("tea", "coffee", "bicycle", "Lisbon", "train", "garden", "piano", "Ann", "Bob", "budget", "Monday", "blue")
@@ -718,7 +719,7 @@ class VaultMachine(RuleBasedStateMachine):
             expected = self.model[hit.atom.id]
             assert expected_of(hit.atom) == expected, f"{expected_of(hit.atom)}\n{expected}"
             assert hit.text in expected.content
-            assert hit.score == hit.relevance * hit.weights[0][1]
+            assert hit.score == hit.relevance * prod(value for _, value in hit.weights)
 
     @rule()
     def sync(self) -> None:

@@ -60,6 +60,19 @@ def passages_of(atom: Atom) -> tuple[Passage, ...]:
     return parse_segment(atom.content)
 
 
+def passage_of(atom: Atom, n: int) -> Passage | None:
+    """One passage of an atom, without looking at the others' words."""
+    if not atom.is_segment:
+        return passages_of(atom)[0] if n == 1 else None
+    start, found = 0, None
+    for mark in _MARK.finditer(atom.content):
+        if int(mark.group(1)) == n:
+            found = _passage(n, atom.content, start, mark.start()) or found
+        start = mark.end()
+    # Words behind the last mark have a number that hangs on the others.
+    return found[0] if found else next((each for each in parse_segment(atom.content) if each.n == n), None)
+
+
 def parse_segment(content: str) -> tuple[Passage, ...]:
     """The passages of a segment's text. Words a person wrote after the last mark are a passage too."""
     found: list[Passage] = []

@@ -6,7 +6,7 @@ the turn it rests on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from lamina import Atom, Hit, LaminaError, Memory, Passage, Result, passages_of
 from lamina.bench.collection import Session, Turn
@@ -42,10 +42,9 @@ class Places:
         rests = (self.at(each.segment, each.passage) for each in hit.atom.evidence)
         return own or next((turn for turn in rests if turn), None)
 
-    def session(self, hit: Hit) -> str | None:
-        """The session a hit comes from."""
-        turn = self.turn(hit)
-        return self._sessions[turn] if turn else hit.atom.session_id
+    def sessions(self, turns: Iterable[str]) -> list[str]:
+        """The session of each turn; what is no turn of the data stands for itself."""
+        return [self._sessions.get(turn, turn) for turn in turns]
 
 
 def capture(memory: Memory, session: Session) -> Sequence[Atom]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import count
 from typing import TypeAlias
@@ -28,9 +28,10 @@ class Grades:
 
     def add(self, asked: Asked, hits: Sequence[Hit], places: Places) -> None:
         """Grade a question at each level that has gold."""
-        for level, gold, place in (("turn", asked.turns, places.turn), ("session", asked.sessions, places.session)):
+        turns = list(_turns(hits, places))
+        for level, gold, found in (("turn", asked.turns, turns), ("session", asked.sessions, places.sessions(turns))):
             if gold:
-                self.told[asked.category][level].append(graded(_ranked(hits, place), gold))
+                self.told[asked.category][level].append(graded(distinct(found), gold))
 
     def categories(self) -> dict[str, Levels]:
         """The mean of each category."""
@@ -80,6 +81,11 @@ def _fill(desk: Desk, collection: Collection, progress: Progress, told: Callable
     return places
 
 
-def _ranked(hits: Sequence[Hit], place: Callable[[Hit], str | None]) -> list[str]:
-    """What the hits are, each once; one that is nothing of the data keeps its place in the ranking."""
-    return distinct(place(hit) or f"nowhere {hit.atom.id} {hit.passage.n}" for hit in hits)
+def _turns(hits: Sequence[Hit], places: Places) -> Iterator[str]:
+    """What the hits are, one after the other; a turn folded into a hit that says the same takes the next rank.
+
+    What is nothing of the data keeps its place in the ranking.
+    """
+    for hit in hits:
+        yield places.turn(hit) or f"nowhere {hit.atom.id} {hit.passage.n}"
+        yield from (turn for key in hit.folded if (turn := places.at(*key)))

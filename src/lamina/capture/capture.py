@@ -20,6 +20,7 @@ from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.segment import Piece, Place, extend, paragraphs
 from lamina.errors import ClaimTaken, InvalidInput, StaleRevision
 from lamina.store.base import Change, Commit, Committed, Filter, Store
+from lamina.text.roles import is_assistant
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +183,8 @@ def _asked(segments: Sequence[Atom], before: Atom | None, said: Conversation) ->
         for passage in passages_of(segment):
             if before is not None and segment.id == before.id and passage.n in known:
                 continue
+            if is_assistant(passage.speaker):
+                continue  # a machine that says "keep in mind that…" asks nobody to remember anything
             for start, end in asked_for(passage.text):
                 if len(passage.text[start:end].encode()) > CONTENT_LIMIT:
                     continue  # too long for a statement; the words themselves are kept

@@ -16,7 +16,8 @@ _ASKED = re.compile(
 
 
 def asked_for(text: str) -> list[tuple[int, int]]:
-    """The spans of the sentences somebody asked to have remembered, without the asking."""
+    """The spans of the sentences somebody asked to have remembered, without the asking; a question asks for no such."""
     ends = [end for _, end in sentences(text)]
     starts = [asked.end() for asked in _ASKED.finditer(text)]
-    return [(start, ends[at]) for start in starts if (at := bisect_right(ends, start)) < len(ends)]
+    found = [(start, ends[at]) for start in starts if (at := bisect_right(ends, start)) < len(ends)]
+    return [(start, end) for start, end in found if not text[start:end].rstrip().endswith(("?", "？"))]

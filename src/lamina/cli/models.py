@@ -41,7 +41,7 @@ def models(
     if ctx.invoked_subcommand is not None:
         return
     with ending(Output(as_json=shared.as_json), "models"), shared.session() as session:
-        view = _inventory(_store(session), check=check)
+        view = inventory(session, check=check)
         session.output.show(view)
     if view.code:
         raise typer.Exit(view.code)
@@ -79,9 +79,11 @@ def _store(session: Session) -> ModelStore:
     return ModelStore(chosen.expanduser() if chosen else models_folder(os.environ, Path.home(), sys.platform))
 
 
-def _inventory(store: ModelStore, *, check: bool) -> View:
+def inventory(session: Session, *, check: bool = False) -> View:
+    """Every model file: whether it is here, and where."""
     from lamina.models.files import MODEL_FILES
 
+    store = _store(session)
     rows = [
         {"model": model, "file": file.name, "bytes": file.size, "state": _state(store, file, check=check),
          "where": str(store.place(file))}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -28,6 +28,9 @@ from lamina.cli.told import (
 )
 from lamina.cli.write import Id
 from lamina.text.times import format_time
+
+if TYPE_CHECKING:
+    from lamina.recall import Recall
 
 app = typer.Typer()
 PANEL = "Read"
@@ -58,7 +61,7 @@ def recall(
     found = session.memory.recall(
         question, k, mode=mode, scopes=only or None, include=include or (), fast=fast, ranking=ranking
     )
-    session.say_once("light", session.memory.models.missing)
+    _say_what_could_be_better(session, found)
     data = {
         "question": found.question,
         "recall_id": found.id,
@@ -74,9 +77,50 @@ def recall(
         return View({**data, "context": packed}, (Line(packed),))
     shown = found.hits if every else found.relevant
     blocks = [block for rank, hit in enumerate(shown, 1) for block in hit_blocks(rank, hit, explain=explain)]
+    blocks = blocks or [Line("nothing known")]
     if explain:
         blocks += recall_blocks(found)
-    return View(data, tuple(blocks) or (Line("nothing known"),))
+    if shown:
+        blocks.append(Line(f"was it right? {session.shell('feedback', found.id, '--cited', 'ID')}", "green"))
+    return View(data, tuple(blocks))
+
+
+def _say_what_could_be_better(session: Session, found: Recall) -> None:
+    models = session.memory.models
+    session.say_once("light", models.missing)
+    if models.primary is not None and found.model not in (models.primary.model.id, "plain", "none"):
+        session.output.note(
+            f"not everything is encoded yet, so this is the light path; {session.shell('sync')} ends it"
+        )
+
+
+@command(app, "top", panel=PANEL, example="lamina top -k 5")
+def top(
+    session: Session,
+    k: Annotated[int, typer.Option("-k", help="How many at most.", min=1)] = 10,
+) -> View:
+    """Show the core memories, told to an agent whatever it asks: pinned ones first, then by importance."""
+    memory = session.memory
+    atoms = memory.top(k)
+    data = {"atoms": [atom_data(atom, memory.path_of(atom.id)) for atom in atoms]}
+    nothing = Line(f"no core memories; {session.shell('pin', 'ID')} makes one")
+    return View(data, (atoms_grid(atoms) if atoms else nothing,))
+
+
+@command(app, "plan", panel=PANEL, example='lamina plan "a birthday dinner for Ann" --budget 500')
+def plan(
+    session: Session,
+    goal: Annotated[str, typer.Argument(help="What is to be planned.", show_default=False)],
+    budget: Annotated[int, typer.Option(help="Tokens it may take.", min=1)] = 2000,
+) -> View:
+    """Print what a planner needs for a goal: three memories each of profile, procedures and facts."""
+    from lamina.recall.hit import bundled_count
+
+    found = session.memory.plan_context(goal)
+    sorts = {"profile": found.profile, "procedural": found.procedural, "semantic": found.semantic}
+    packed = found.text(budget, count=bundled_count())
+    data = {name: [hit_data(rank, hit) for rank, hit in enumerate(hits, 1)] for name, hits in sorts.items()}
+    return View({"goal": goal, **data, "context": packed}, (Line(packed),))
 
 
 @command(app, "get", panel=PANEL, example="lamina get 8qj1hjz0")

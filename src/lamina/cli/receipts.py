@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lamina.atom.atom import Atom
-from lamina.cli.output import Block, Facts, Json, Line, View, brief
+from lamina.cli.output import Block, Facts, Grid, Json, Line, View, brief
 from lamina.cli.session import Session
 from lamina.cli.told import atom_data, quotes_of, short, words_of
 
@@ -59,6 +59,28 @@ def undone_view(session: Session, memory: Memory, done: Sequence[Committed]) -> 
             blocks += told_atom(atom.status.value, atom, paths[atom.id], "undone")
     last = done[-1].id
     return View({**_ending(session, last), "commits": commits}, (*blocks, *ending_blocks(session, last)))
+
+
+def learnt_view(
+    session: Session, memory: Memory, recall_id: str, verdict: str, learnt: Sequence[str], *, cited: bool
+) -> View:
+    """What an answer taught: the quality and the uses of each atom, after it."""
+    atoms = [(memory.get(each), memory.signals(each)) for each in learnt]
+    data = {
+        "dry_run": session.dry_run,
+        "recall_id": recall_id,
+        "verdict": verdict,
+        "learnt": [
+            {"id": atom.id, "quality": signals.quality_score, "uses": signals.recall_count} for atom, signals in atoms
+        ],
+    }
+    rows = tuple(
+        (short(atom.id), f"{signals.quality_score:g}", str(signals.recall_count), brief(words_of(atom)))
+        for atom, signals in atoms
+    )
+    otherwise = "this recall was learnt from already" if cited else "nothing was cited, so nothing follows from it"
+    blocks: list[Block] = [Grid(("id", "quality", "uses", "what it says"), rows) if rows else Line(otherwise)]
+    return View(data, (*blocks, *([Line(DRY, "yellow")] if session.dry_run else [])))
 
 
 def told_atom(

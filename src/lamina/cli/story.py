@@ -7,9 +7,10 @@ import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
 
-from lamina.cli import init, read, upkeep, write
+from lamina.cli import init, models, read, upkeep, write
 from lamina.cli.output import Json, Line, Output, View
 from lamina.cli.session import Session
 from lamina.cli.vault_choice import Choice, Way
@@ -20,6 +21,8 @@ CONVERSATION = """\
 {"speaker": "Bob", "content": "Noted. Are you still flying to Lisbon on Friday?", "at": "2026-11-15T09:01:00Z"}
 {"speaker": "Ann", "content": "Yes. Keep in mind that Miguel picks me up at the airport.", "at": "2026-11-15T09:02:00Z"}
 """
+UNLIKE = "who collects her after the flight?"
+WORDS_ALONE = "text"
 DROPPED = "The spare key is under the blue flower pot.\n"
 BROKEN = "---\nkind: fact\nsubject: [never closed\n---\n\nThe boiler is serviced every May.\n"
 
@@ -49,9 +52,9 @@ class Story:
 
     def scenes(self) -> list[Callable[[], Scene]]:
         return [
-            self.capture, self.recall, self.edit, self.drop, self.supersede, self.history, self.relate, self.pin,
-            self.forget, self.undo, self.quarantine, self.repair, self.lose_index, self.lose_everything, self.export,
-            self.stats,
+            self.capture, self.recall, self.meaning, self.xray, self.feedback, self.models, self.edit, self.drop,
+            self.supersede, self.history, self.relate, self.pin, self.forget, self.undo, self.quarantine, self.repair,
+            self.lose_index, self.lose_everything, self.export, self.stats,
         ]  # fmt: skip
 
     def capture(self) -> Scene:
@@ -64,7 +67,7 @@ class Story:
             lambda session: write.capture(session, str(file), session_id="kitchen", turns=True),
         )
         outcomes = scene.view.data["outcomes"]
-        self.ids["coffee"] = outcomes[1]["atom"]["id"]
+        self.ids["coffee"], self.ids["airport"] = (outcome["atom"]["id"] for outcome in outcomes[1:])
         said = (self.vault / outcomes[0]["atom"]["path"]).read_text(encoding="utf-8")
         scene.checks += [
             ("two sentences asked to be remembered", [each["result"] for each in outcomes] == ["kept", "new", "new"]),
@@ -85,6 +88,70 @@ class Story:
             ("every hit has a reason", all(hit["why"] for hit in scene.view.data["hits"])),
             (f"the first answer came {first:.2f} s after the vault began to exist", first < 5),
         ]
+        return scene
+
+    def meaning(self) -> Scene:
+        scene = self._recall("Ask by meaning: no word of the question stands in the answer.", UNLIKE)
+        found = scene.view.data
+        if found["model"] == WORDS_ALONE:
+            scene.checks.append(("no embedder is chosen here, so words alone answer, and recall says so", True))
+            return scene
+        first = found["hits"][0] if found["hits"] else {"text": "", "words": {}, "relevant": False}
+        scene.checks += [
+            (f"{found['model']} leads to Miguel", "Miguel picks me up" in first["text"] and first["relevant"]),
+            ("not one word of the question was met", not first["words"]),
+        ]
+        return scene
+
+    def xray(self) -> Scene:
+        question = "what coffee does Ann drink?"
+        scene = self._play(
+            "See through a score: every term, weight and word of it.",
+            f'lamina recall "{question}" -k 1 --explain',
+            lambda session: read.recall(session, question, k=1, explain=True),
+        )
+        again = self._recall("", question).view.data["hits"]
+        scene.checks += [
+            ("the terms add and the weights multiply back to the score", all(map(_adds_up, again))),
+            ("asking again gives the same score, to the last bit", scene.view.data["hits"][0] == again[0]),
+        ]
+        return scene
+
+    def feedback(self) -> Scene:
+        asked = self._recall("", "what coffee does Ann drink?").view.data["recall_id"]
+
+        def tell(session: Session) -> View:
+            return write.feedback(session, asked, [self.ids["coffee"]])
+
+        scene = self._play(
+            "Tell that an answer helped: what it was made from counts for more, being shown counts nothing.",
+            f"lamina feedback {asked} --cited {self.ids['coffee'][-8:]}",
+            tell,
+        )
+        learnt = {each["id"]: (each["quality"], each["uses"]) for each in scene.view.data["learnt"]}
+        again = self._play("", "", tell).view.data["learnt"]
+        scene.checks += [
+            ("its quality rose from 1 to 1.1, and it was used once", learnt[self.ids["coffee"]] == (1.1, 1)),
+            ("the same answer is learnt from once only", again == []),
+        ]
+        return scene
+
+    def models(self) -> Scene:
+        def both(session: Session) -> View:
+            there, work = models.inventory(session), upkeep.jobs(session)
+            return View({**there.data, **work.data}, (*there.blocks, Line(), *work.blocks))
+
+        scene = self._play(
+            "Meaning comes from models on this machine; whatever they have not read yet is a job.",
+            "lamina models\n$ lamina jobs",
+            both,
+        )
+        scene.checks.append(
+            (
+                "nothing is left to be read and nothing went wrong",
+                all(each["done"] == each["total"] and not each["error"] for each in scene.view.data["jobs"]),
+            )
+        )
         return scene
 
     def edit(self) -> Scene:
@@ -109,7 +176,7 @@ class Story:
         )
         self.ids["key"] = scene.view.data["hits"][0]["id"] if scene.view.data["hits"] else ""
         scene.checks += [
-            ("the note is found", [hit["text"] for hit in scene.view.data["hits"]] == [DROPPED.strip()]),
+            ("the note is found", [hit["text"] for hit in scene.view.data["hits"][:1]] == [DROPPED.strip()]),
             ("an id was written into the file, the words are untouched", self._holds(file, self.ids["key"], DROPPED)),
         ]
         return scene
@@ -166,12 +233,19 @@ class Story:
         return scene
 
     def pin(self) -> Scene:
+        def both(session: Session) -> View:
+            done, core = write.pin(session, self.ids["key"]), read.top(session)
+            return View(core.data, (*done.blocks, Line(), *core.blocks))
+
         scene = self._play(
-            "What matters is pinned.",
-            f"lamina pin {self.ids['key'][-8:]}",
-            lambda session: write.pin(session, self.ids["key"]),
+            "What matters is pinned: it is told to an agent whatever it asks.",
+            f"lamina pin {self.ids['key'][-8:]}\n$ lamina top",
+            both,
         )
-        scene.checks.append(("the file says so", "pinned: true" in self._file("key").read_text(encoding="utf-8")))
+        scene.checks += [
+            ("the file says so", "pinned: true" in self._file("key").read_text(encoding="utf-8")),
+            ("it is the first of the core", scene.view.data["atoms"][0]["id"] == self.ids["key"]),
+        ]
         return scene
 
     def forget(self) -> Scene:
@@ -297,6 +371,11 @@ class Stage(Session):
 
     def shell(self, *words: str) -> str:
         return shlex.join(["lamina", *words])
+
+
+def _adds_up(hit: Json) -> bool:
+    score = max(0.0, sum(hit["terms"].values())) * prod(hit["weights"].values())
+    return abs(score - hit["score"]) < 1e-9
 
 
 def _ids(scene: Scene) -> list[Json]:

@@ -145,7 +145,12 @@ def hit_blocks(rank: int, hit: Hit, *, explain: bool = False) -> list[Block]:
 
 def recall_blocks(found: Recall) -> list[Block]:
     """What was read out of the question, through what it was looked at, and what was left out."""
-    pairs = [*found.understood, ("model", found.model), ("journal position", str(found.position))]
+    pairs = [
+        *found.understood,
+        ("model", found.model),
+        ("journal position", str(found.position)),
+        ("recall id", found.id),
+    ]
     pairs += [(f"left out: {why}", str(count)) for why, count in found.filtered]
     return [Line(), Facts(tuple(pairs))]
 

@@ -9,7 +9,7 @@ import typer
 from lamina.atom.identity import is_atom_id
 from lamina.cli.command import command
 from lamina.cli.output import Json, View
-from lamina.cli.receipts import change_view, receipt_view, undone_view
+from lamina.cli.receipts import change_view, learnt_view, receipt_view, undone_view
 from lamina.cli.session import Session
 from lamina.cli.words import moment, turns_from, words_from
 from lamina.errors import NotFound
@@ -241,6 +241,25 @@ def undo(
     """Undo a commit, by default the last one; every atom it touched is again as it was."""
     with session.changing() as memory:
         return undone_view(session, memory, memory.undo(commit and _commit_named(memory, commit), cascade=cascade))
+
+
+@command(app, "feedback", panel=PANEL, changes=True, example="lamina feedback 4f1c2a9be0d35768 --cited 8qj1hjz0")
+def feedback(
+    session: Session,
+    recall_id: Annotated[
+        str, typer.Argument(metavar="RECALL_ID", help="The recall's id, which it prints last.", show_default=False)
+    ],
+    cited: Annotated[
+        list[str] | None, typer.Option("--cited", help="An atom the answer was made from; may be given again.")
+    ] = None,
+    verdict: Annotated[
+        str, typer.Option(help="up: it helped; down: it did not; wrong: what was cited is false.")
+    ] = "up",
+) -> View:
+    """Tell, once, how an answer was: what it cited counts as used, and quality moves with the verdict."""
+    with session.changing() as memory:
+        learnt = memory.feedback(recall_id, cited or [], verdict)
+        return learnt_view(session, memory, recall_id, verdict, learnt, cited=bool(cited))
 
 
 def _given(**fields: Any) -> dict[str, Any]:

@@ -71,8 +71,10 @@ def _piece(text: Unencoded) -> Piece:
 class Background:
     """A thread that encodes what is missing whenever it is told that something may be."""
 
-    def __init__(self, store: Store, embedders: Callable[[], list[Embedder]]) -> None:
-        self._store, self._embedders = store, embedders
+    def __init__(
+        self, store: Store, embedders: Callable[[], list[Embedder]], look_again: float = LEASE_SECONDS
+    ) -> None:
+        self._store, self._embedders, self._look_again = store, embedders, look_again
         self._wake, self._stopped = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
         self._start = threading.Lock()
@@ -95,18 +97,25 @@ class Background:
             self._thread.join()
 
     def _work(self) -> None:
-        failures = 0
+        failures, left = 0, False
         while True:
-            self._wake.wait()
+            # Whoever is at it may have died; then its lease runs out.
+            self._wake.wait(self._look_again if left else None)
             self._wake.clear()
             if self._stopped.is_set():
                 return
             try:
-                for embedder in self._embedders():
-                    encode_all(self._store, embedder, self._stopped.is_set)
+                left = self._encode()
                 failures = 0
             except LaminaError as error:
                 logger.warning("encoding will be tried again: %s", error)
                 failures += 1
                 self._stopped.wait(min(300.0, 2.0**failures))
                 self._wake.set()
+
+    def _encode(self) -> bool:
+        """Do what is there to do; tells whether something is left, because another process is at it."""
+        embedders = self._embedders()
+        for embedder in embedders:
+            encode_all(self._store, embedder, self._stopped.is_set)
+        return any(self._store.encodings.how_many_missing(each.model.id) for each in embedders)

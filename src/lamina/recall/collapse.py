@@ -7,12 +7,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import combinations
 
 from lamina.text.analyse import analyse
 from lamina.text.normal import compatible, normal_form
 
 ALIKE_TENTHS = 9
 """Token sets that overlap by nine tenths (Jaccard) may be near-duplicates."""
+MOSTLY_TENTHS = 8
+"""Texts whose stems overlap by less cannot be: stems of different words may be the same, never the other way round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ def collapse(hits: Sequence[Said]) -> Collapsed:
     dates, negations, hedges and question marks, and no other kind, subject, speaker or day in the whole slot: a fact
     and the turn it was taken from are two things. A text without a word is like no other.
     """
+    if not _some_alike(hits):
+        return Collapsed(tuple(range(len(hits))), {})
     forms = [_form(said) for said in hits]
     commonness = Counter(token for form in forms for token in form.members)
     slots = _Slots()
@@ -81,6 +86,12 @@ def collapse(hits: Sequence[Said]) -> Collapsed:
         for token in rarest if form.form else ():
             slots.by_token.setdefault(token, []).append(n)
     return Collapsed(tuple(slots.groups), {n: group[1:] for n, group in slots.groups.items() if len(group) > 1})
+
+
+def _some_alike(hits: Sequence[Said]) -> bool:
+    """Whether any two texts have most of their words in common; where none have, there is nothing to compare."""
+    words = [frozenset(analyse(said.text)) for said in hits]
+    return any(10 * len(one & other) >= MOSTLY_TENTHS * len(one | other) for one, other in combinations(words, 2))
 
 
 def _slot(form: _Form, forms: Sequence[_Form], slots: _Slots, rarest: Sequence[str]) -> int | None:

@@ -11,11 +11,21 @@ import numpy as np
 from lamina.atom.kinds import MemoryType
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
-from lamina.recall.asked import Asked
+from lamina.recall.asked import Asked, Shape
 from lamina.recall.candidate import Candidate
 from lamina.recall.graph import walk
 from lamina.recall.lens import Lens
-from lamina.recall.recipe import ASKED_ASSISTANT, BESIDE, IN_TIME, LINKED, POOL, SPEAKER, TEXT_POOL
+from lamina.recall.recipe import (
+    ASKED_ASSISTANT,
+    BESIDE,
+    IN_TIME,
+    LINKED,
+    POOL,
+    SPEAKER,
+    TELLS_OF,
+    TELLS_WHEN,
+    TEXT_POOL,
+)
 from lamina.recall.weigh import status_weight
 from lamina.store.base import Match, Store, TextQuery
 from lamina.store.encodings import Key, Near, NearQuery, Tilts
@@ -83,8 +93,10 @@ class Gathering:
         leaning = self._tilts.speakers.get(near.speaker, 0.0)
         if leaning:
             made.terms["speaker"] = leaning
-        if near.in_time:
-            made.terms["time"] = self._tilts.in_time
+        if near.in_time or near.tells_of:
+            made.terms["time"] = self._tilts.in_time if near.in_time else self._tilts.tells_of
+        if near.tells_when and self._asked.shape is Shape.TEMPORAL:
+            made.terms["tells when"] = TELLS_WHEN * self._lens.recipe.prior
         return made
 
 
@@ -93,4 +105,4 @@ def tilts(asked: Asked, speakers: Iterable[str], assistant: float, prior: float)
     amounts = {each: ASKED_ASSISTANT if asked.asks_assistant else assistant for each in speakers if is_assistant(each)}
     amounts |= dict.fromkeys(asked.speakers, SPEAKER)
     scaled = {speaker: prior * amount for speaker, amount in amounts.items()}
-    return Tilts(scaled, asked.windows if asked.windows else None, prior * IN_TIME)
+    return Tilts(scaled, asked.windows if asked.windows else None, prior * IN_TIME, prior * TELLS_OF)

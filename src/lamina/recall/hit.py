@@ -18,7 +18,8 @@ _SHOWN_TERMS = 3
 _TOLD: dict[str, str] = {
     "text": "words", "vector": "meaning", "light": "meaning (static)", "passage": "close reading",
     "window": "what was said beside it", "session": "the rest of its session", "speaker": "who said it",
-    "time": "when it was said", "question": "is itself a question", "graph": "links",
+    "time": "when it was said or tells of", "tells when": "tells a time", "answer": "answers that question",
+    "question": "is itself a question", "graph": "links",
 }  # fmt: skip
 
 

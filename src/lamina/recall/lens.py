@@ -30,6 +30,12 @@ class Lens:
             return self.main
         return self.light
 
+    def look_at(self, meant: str) -> None:
+        """Let every model read the question before anybody else is kept waiting."""
+        for each in (self.main, self.light):
+            if each is not None:
+                each.question(meant)
+
     @property
     def name(self) -> str:
         return self.main.model.id if self.main is not None else "text"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from math import prod
 
 from lamina.atom.atom import Atom, Signals
 from lamina.atom.identity import AtomId
-from lamina.atom.passage import Passage, passages_of
+from lamina.atom.passage import Passage, passage_of
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.models.choose import Choice
@@ -21,9 +21,10 @@ from lamina.recall.gather import Admitted, Gathering, tilts
 from lamina.recall.hit import Core, Hit, Recall
 from lamina.recall.lens import Lens, lens
 from lamina.recall.plain import plain
+from lamina.recall.recipe import Recipe, floor
 from lamina.recall.rerank import rerank
 from lamina.recall.understand import memory_types, statuses, understand
-from lamina.recall.weigh import weigh
+from lamina.recall.weigh import total, weigh
 from lamina.store.base import Filter, Store
 from lamina.store.encodings import Key
 
@@ -63,7 +64,9 @@ def recall(
     answer = _answer(question, store, choice)
     while refresh([hit.atom.id for hit in answer.hits]):
         answer = _answer(question, store, choice)
-    return Recall(recall_id, question.text, answer.hits, store.position(), answer.model, question.at, answer.understood)
+    return Recall(
+        recall_id, question.text, answer.hits, store.position(), answer.model, question.at, answer.understood, core=core
+    )  # fmt: skip
 
 
 def _answer(question: Question, store: Store, choice: Choice) -> _Answer:
@@ -77,8 +80,11 @@ def _answer(question: Question, store: Store, choice: Choice) -> _Answer:
     if question.ranking == "plain":
         return _Answer(_plain(question, admitted, store), "plain", _told(asked))
     through = lens(store, question.scopes, choice)
-    candidates = _scored(question, asked, admitted, through, store)
-    return _Answer(_hits(candidates, question.k, asked, through, store), through.name, _told(asked))
+    through.look_at(asked.meant)
+    with store.steady():
+        candidates = _scored(question, asked, admitted, through, store)
+        hits = _hits(candidates, question, asked, through, store)
+    return _Answer(hits, through.name, _told(asked))
 
 
 def _scored(question: Question, asked: Asked, admitted: Admitted, through: Lens, store: Store) -> list[Candidate]:
@@ -90,11 +96,19 @@ def _scored(question: Question, asked: Asked, admitted: Admitted, through: Lens,
     return candidates
 
 
-def _hits(candidates: Sequence[Candidate], k: int, asked: Asked, through: Lens, store: Store) -> tuple[Hit, ...]:
+def _relevant(candidates: Sequence[Candidate], recipe: Recipe, *, closely: bool) -> Callable[[Candidate], bool]:
+    crowd = Counter(each.near.session for each in candidates)
+    return lambda each: each.relevance >= floor(recipe, crowd[each.near.session], closely=closely)
+
+
+def _hits(
+    candidates: Sequence[Candidate], question: Question, asked: Asked, through: Lens, store: Store
+) -> tuple[Hit, ...]:
     """The best k, each with its weights; what says the same as a better one is folded into it."""
+    k, relevant = question.k, _relevant(candidates, through.recipe, closely=not question.fast)
     signals = store.ledger.signals_of({each.key[0] for each in candidates})
     weights = {each.key: weigh(each.near, signals.get(each.key[0], Signals())) for each in candidates}
-    ordered = sorted(candidates, key=lambda each: _order(each, weights[each.key]))[: k + SPARE]
+    ordered = sorted(candidates, key=lambda each: _order(each, total(weights[each.key])))[: k + SPARE]
     read = _read(ordered, store)
     there = [each for each in ordered if each.key in read]
     slots = collapse([_said(*read[each.key]) for each in there])
@@ -103,7 +117,7 @@ def _hits(candidates: Sequence[Candidate], k: int, asked: Asked, through: Lens, 
     words, ranks = {term.token: term.word for term in asked.terms}, _ranks(candidates)
     return tuple(
         _hit(
-            there[n], *read[there[n].key], paths.get(there[n].key[0]), weights[there[n].key], words, through,
+            there[n], *read[there[n].key], paths.get(there[n].key[0]), weights[there[n].key], words, relevant,
             ranks(there[n]), tuple(there[other].key for other in slots.folded.get(n, ())),
         )
         for n in kept
@@ -129,8 +143,13 @@ def _ranks(candidates: Sequence[Candidate]) -> Callable[[Candidate], tuple[tuple
 def _read(candidates: Sequence[Candidate], store: Store) -> dict[Key, tuple[Atom, Passage]]:
     scopes = tuple({each.near.scope for each in candidates})
     ids = tuple(dict.fromkeys(each.key[0] for each in candidates))
-    atoms = store.read(Filter(scopes=scopes, ids=ids))
-    return {(atom.id, passage.n): (atom, passage) for atom in atoms for passage in passages_of(atom)}
+    atoms = {atom.id: atom for atom in store.read(Filter(scopes=scopes, ids=ids))}
+    found = {
+        each.key: (atom, passage_of(atom, each.key[1]))
+        for each in candidates
+        if (atom := atoms.get(each.key[0])) is not None
+    }
+    return {key: (atom, passage) for key, (atom, passage) in found.items() if passage is not None}
 
 
 def _said(atom: Atom, passage: Passage) -> Said:
@@ -142,7 +161,8 @@ def _said(atom: Atom, passage: Passage) -> Said:
 
 def _hit(
     candidate: Candidate, atom: Atom, passage: Passage, path: str | None, weights: tuple[tuple[str, float], ...],
-    words: dict[str, str], through: Lens, channels: tuple[tuple[str, int, float], ...], folded: tuple[Key, ...],
+    words: dict[str, str], relevant: Callable[[Candidate], bool], channels: tuple[tuple[str, int, float], ...],
+    folded: tuple[Key, ...],
 ) -> Hit:  # fmt: skip
     match = candidate.match
     scale = candidate.terms["text"] / match.score if match is not None and match.score else 0.0
@@ -152,7 +172,7 @@ def _hit(
         channels=channels, folded=folded,
         links=tuple((edge.source, edge.name, edge.target, edge.confidence) for edge in candidate.links),
         marks=() if atom.status is Status.ACTIVE else (atom.status.value,),
-        relevant=candidate.relevance >= through.recipe.floor,
+        relevant=relevant(candidate),
     )  # fmt: skip
 
 
@@ -183,7 +203,6 @@ def _told(asked: Asked) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, value in told.items() if value)
 
 
-def _order(candidate: Candidate, weights: tuple[tuple[str, float], ...]) -> tuple[float, int, Key]:
+def _order(candidate: Candidate, weight: float) -> tuple[float, int, Key]:
     """By score, then the younger record, then id and place; the same question always gives the same order."""
-    score = candidate.relevance * prod(value for _, value in weights)
-    return -score, -candidate.near.recorded_ms, candidate.key
+    return -candidate.relevance * weight, -candidate.near.recorded_ms, candidate.key

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log2
 
-SPEAKER, IN_TIME, ASKS = 0.08, 0.20, -0.01
-"""A passage said by somebody the question names; said at the time it names; that is itself a question."""
+SPEAKER, IN_TIME, TELLS_OF, TELLS_WHEN, ASKS = 0.08, 0.20, 0.10, 0.03, -0.02
+"""A passage said by somebody the question names; said at the time it names; that tells of that time; that tells a time
+where one is asked for; that is itself a question."""
+ANSWERS = 0.10
+"""A passage that follows a person's question, as much as that question is the one asked."""
 ASKED_ASSISTANT = 0.10
 """What the machine said, where that is what is asked for."""
 LINKED = 0.1
@@ -14,52 +18,58 @@ TEXT_POOL, POOL, BESIDE = 100, 100, 1
 """How many passages the text channel is sure of, how many of all are looked at closely, and how many beside each."""
 WINDOW = (1, 2)
 """How many passages before and after one can lend it the words it leaves out."""
+CROWD = 8
+"""A session of which so many passages are looked at is a long one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """One way to score: how much each channel counts when candidates are chosen, and when they are ranked.
 
-    `floor` is the relevance below which nothing counts as an answer; `prior` how much counts who said it, when, and
-    what it hangs together with. `root_rarity`: a question's token counts by the
+    `floor` is the relevance below which nothing counts as an answer, for a passage by itself and for one in a long
+    session, whose other passages lend it words by mere chance; `first_floor` the same without a closer look. `prior` is
+    how much counts who said it, when, and what it hangs together with. `root_rarity`: a question's token counts by the
     square root of its rarity, else by the rarity itself.
     """
 
     name: str
-    floor: float
     first_text: float
     first_vector: float
     text: float
     vector: float
-    prior: float = 1.0
     light: float = 0.0
     passage: float = 0.0
     window: float = 0.0
     session: float = 0.0
+    prior: float = 1.0
     root_rarity: bool = False
+    floor: tuple[float, float] = (0.20, 0.38)
+    first_floor: float = 0.15
 
 
 FULL = Recipe(
-    name="full", floor=0.0, first_text=0.01, first_vector=0.5, text=0.005, vector=0.1, light=0.1, passage=0.1,
-    window=0.3, session=0.3, root_rarity=True,
+    name="full", first_text=0.01, first_vector=0.5, text=0.005, vector=0.05, light=0.15, passage=0.1, window=0.3,
+    session=0.3, root_rarity=True,
 )  # fmt: skip
 """A transformer's vectors and token states, and static vectors besides."""
 LIGHT = Recipe(
-    name="light",
-    floor=0.0,
-    first_text=0.015,
-    first_vector=0.5,
-    text=0.0075,
-    vector=0.4,
-    passage=0.05,
-    window=0.3,
-    session=0.15,
+    name="light", first_text=0.015, first_vector=0.5, text=0.0075, vector=0.4, passage=0.05, window=0.3, session=0.15
 )
 """Static vectors alone."""
 DENSE = Recipe(
-    name="dense", floor=0.0, first_text=0.01, first_vector=0.5, text=0.0075, vector=0.2, light=0.2, passage=0.05,
-    window=0.3, session=0.15,
+    name="dense", first_text=0.01, first_vector=0.5, text=0.0075, vector=0.2, light=0.2, passage=0.05, window=0.3,
+    session=0.15,
 )  # fmt: skip
 """A model that gives vectors but no token states; static ones stand in for those."""
-TEXT = Recipe(name="text", floor=0.0, first_text=0.01, first_vector=0.0, text=0.01, vector=0.0, prior=0.2)
+TEXT = Recipe(
+    name="text", first_text=0.01, first_vector=0.0, text=0.01, vector=0.0, prior=0.2, floor=(0.0, 0.0), first_floor=0.0
+)
 """Words alone; in a small store they say so little that who said them must not drown them."""
+
+
+def floor(recipe: Recipe, crowd: int, *, closely: bool) -> float:
+    """The relevance a passage must have to count as an answer, given how many of its session are looked at."""
+    if not closely:
+        return recipe.first_floor
+    alone, crowded = recipe.floor
+    return alone + (crowded - alone) * min(1.0, log2(max(1, crowd)) / log2(CROWD))

@@ -16,9 +16,11 @@ from lamina.atom.scope import Scope
 from lamina.models.embedder import Probe, TokenStates
 from lamina.recall.candidate import Candidate
 from lamina.recall.lens import Lens
-from lamina.recall.recipe import WINDOW, Recipe
+from lamina.recall.recipe import ANSWERS, WINDOW, Recipe
 from lamina.store.base import Store
+from lamina.store.encodings import Near
 from lamina.text.analyse import analyse
+from lamina.text.roles import is_assistant
 from lamina.vectors.late import met_by_pieces, met_by_signs
 from lamina.vectors.levels import Floats, to_asked
 
@@ -96,10 +98,21 @@ def _add(
     for scope, weight in weights.items():
         here = [n for n, each in enumerate(placed) if each.near.scope == scope]
         sums = [(weight[:, None] * each[:, here]).sum(axis=0).tolist() for each in (met, window, session)]
-        for n, own, beside, whole in zip(here, *sums, strict=True):
+        own = dict(zip(here, sums[0], strict=True))
+        for n, beside, whole in zip(here, *sums[1:], strict=True):
             terms = placed[n].terms
-            terms["passage"], terms["window"] = recipe.passage * own, recipe.window * beside
+            terms["passage"], terms["window"] = recipe.passage * own[n], recipe.window * beside
             terms["session"] = recipe.session * whole
+            if n and _answers(placed[n - 1].near, placed[n].near):
+                terms["answer"] = ANSWERS * own[n - 1]
+
+
+def _answers(before: Near, near: Near) -> bool:
+    """Whether a passage follows a question that one person put to another; a machine asks for form's sake."""
+    return (
+        before.asks and before.session == near.session and before.position + 1 == near.position
+        and before.speaker != near.speaker and not is_assistant(before.speaker) and not is_assistant(near.speaker)
+    )  # fmt: skip
 
 
 def _windows(met: Floats, names: NDArray[np.int64], positions: NDArray[np.int64]) -> Floats:

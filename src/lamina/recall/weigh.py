@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from math import prod
 
 from lamina.atom.atom import Signals
 from lamina.atom.kinds import Layer
@@ -27,6 +28,12 @@ LAYERS: Mapping[Layer, float] = {
 def weigh(near: Near, signals: Signals) -> tuple[tuple[str, float], ...]:
     """Each weight by name, none below a half or above one and a half: a memory is ranked lower, never silenced."""
     return _weights(near.status, near.layer, near.origin, signals.quality_score)
+
+
+@lru_cache(maxsize=1024)
+def total(weights: tuple[tuple[str, float], ...]) -> float:
+    """All of them multiplied."""
+    return prod(value for _, value in weights)
 
 
 @lru_cache(maxsize=1024)

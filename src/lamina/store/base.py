@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -207,6 +207,9 @@ class Store(Protocol):
     def trial(self) -> AbstractContextManager[None]:
         """What is committed inside is checked and can be read, and is gone at the end."""
 
+    def steady(self) -> AbstractContextManager[None]:
+        """For a reader who asks many things: they are looked up once for the last commit there is at the beginning."""
+
     def read(self, wanted: Filter) -> list[Atom]:
         """The atoms as they are, newest record first, then by id."""
 
@@ -227,8 +230,10 @@ class Store(Protocol):
     def search(self, query: TextQuery) -> list[Match]:
         """The best passages for the tokens."""
 
-    def edges(self, ids: Iterable[str], scopes: Sequence[Scope]) -> list[Edge]:
-        """Links from or to these atoms or shared things."""
+    def edges(
+        self, ids: Iterable[str], scopes: Sequence[Scope], statuses: Collection[Status] | None = None
+    ) -> list[Edge]:
+        """Links from or to these atoms or shared things; with `statuses` only those of atoms that stand so."""
 
     def rebuild(self) -> int:
         """Make the index anew from the journal; returns how many atoms it holds."""

@@ -52,19 +52,21 @@ class When(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Tilts:
-    """What a passage gains or loses before it is looked at: by who said it and when."""
+    """What a passage gains or loses before it is looked at: by who said it, when, and of when it tells."""
 
     speakers: Mapping[str, float]
     when: When | None = None
     in_time: float = 0.0
+    tells_of: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearQuery:
     """Which passages: the best by `(cosine × vector + text score × text + tilts) × weight of their status`.
 
-    Filtered before they are ranked; a passage without a vector and without a text score is not looked at. `beside` of
-    the passages before and after each of the best come along, and those in `also` if the filters let them through.
+    A sum below 0 is not weighted: less weight would lift it. Filtered before they are ranked; a passage without a
+    vector and without a text score is not looked at. `beside` of the passages before and after each of the best come
+    along, and those in `also` if the filters let them through.
     """
 
     scopes: tuple[Scope, ...]
@@ -86,7 +88,9 @@ class NearQuery:
 class Near:
     """A passage with the cosine of its nearest chunk (0 where it has none), who said it when, and where it stands.
 
-    Times are milliseconds since 1970. `session` and `position` tell its neighbours, `digest` what its text is known by.
+    Times are milliseconds since 1970. `in_time`: said at the time in question; `tells_of`: said at another and telling
+    of it; `tells_when`: telling of any time; `asks`: being a question. `session` and `position` tell its neighbours,
+    `digest` what its text is known by.
     """
 
     key: Key
@@ -100,6 +104,8 @@ class Near:
     speaker: str
     at_ms: int
     in_time: bool
+    tells_of: bool
+    tells_when: bool
     asks: bool
     session: str
     position: int
@@ -137,7 +143,7 @@ class Encodings(Protocol):
         """The token states of texts; those not encoded are left out."""
 
     def speakers(self, scopes: Sequence[Scope]) -> frozenset[str]:
-        """Whoever said something here."""
+        """Whoever said something here that recall searches; who was forgotten is not known."""
 
     def rarity(self, scopes: Sequence[Scope], tokens: Sequence[str]) -> dict[Scope, tuple[int, dict[str, int]]]:
-        """For each scope how many passages it has, and in how many each token stands."""
+        """For each scope how many passages recall searches there, and in how many each token stands."""

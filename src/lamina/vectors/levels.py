@@ -7,6 +7,7 @@ they are added.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -19,8 +20,7 @@ Levels: TypeAlias = NDArray[np.int8]
 ROW_LEVELS = 127
 ASKED_LEVELS = 255
 EXACT = 2**24
-"""The widest vector's worst dot product lies below: dim × ROW_LEVELS × ASKED_LEVELS holds for 518 dimensions; for wider
-ones the question gets fewer levels."""
+"""No dot product is larger: a question so wide and even that it would be gets fewer levels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,11 @@ def to_rows(vectors: Floats) -> Rows:
 
 def to_asked(vector: Floats) -> Asked:
     """The levels of a question's vector, as many as keep every dot product with a row exact."""
-    most = min(ASKED_LEVELS, EXACT // (ROW_LEVELS * max(1, len(vector))))
+    total = math.fsum(np.abs(vector).tolist())
     peak = float(np.abs(vector).max(initial=0.0)) or 1.0
-    scale = peak / most
+    # Rounding adds half a level a dimension at most.
+    room = EXACT / ROW_LEVELS - len(vector) / 2
+    scale = peak / (min(ASKED_LEVELS, int(room * peak / total)) if total else ASKED_LEVELS)
     return Asked(np.rint(vector / np.float32(scale)).astype(np.float32), scale)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from heapq import nsmallest
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.scope import Scope
-from lamina.atom.status import ENDED, Status
+from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
 from lamina.atom.trust import Origin
 from lamina.store.encodings import Key, Near, NearQuery
 from lamina.store.sqlite.database import Database
@@ -28,22 +29,23 @@ _STATUSES, _TYPES, _LAYERS, _ORIGINS = tuple(Status), tuple(MemoryType), tuple(L
 _ALWAYS, _NEVER_ENDS = -(2**62), 2**62
 _ROWS = (
     "SELECT p.id, a.id, a.atom_id, p.n, a.scope, a.status, a.memory_type, a.valid_from, a.valid_until, a.recorded_at, "
-    "a.session, p.digest, p.speaker, p.at, p.asks, a.layer, a.origin FROM atoms a JOIN passages p ON p.atom=a.id "
+    "a.session, p.digest, p.speaker, p.at, p.asks, a.layer, a.origin, p.tells_of "
+    "FROM atoms a JOIN passages p ON p.atom=a.id "
 )
 _COLUMNS: dict[str, type[np.generic]] = {
     "alive": np.bool_, "scope": np.int32, "status": np.int8, "type": np.int8, "starts": np.int64, "ends": np.int64,
     "recorded": np.int64, "speaker": np.int32, "at": np.int64, "asks": np.bool_, "text": np.int64,
-    "layer": np.int8, "origin": np.int8,
+    "layer": np.int8, "origin": np.int8, "tells_of": np.int64,
 }  # fmt: skip
 
-_TOLD = ("scope", "status", "layer", "origin", "recorded", "speaker", "at", "asks", "text")
+_TOLD = ("scope", "status", "layer", "origin", "recorded", "speaker", "at", "asks", "text", "tells_of")
 
 
 class Board:
     """Columns over passages, and a table of vectors for each model that was asked for."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    def __init__(self, db: Database, edition: int) -> None:
+        self._db, self._edition = db, edition
         self._seq = 0
         self._columns = {name: np.empty(0, dtype=kind) for name, kind in _COLUMNS.items()}
         self._count = self._struck = 0
@@ -62,6 +64,10 @@ class Board:
         self._spoke: dict[frozenset[Scope], frozenset[str]] = {}
         self._scopes: dict[int, Scope] = {}
         self._tables: dict[str, _ModelTable] = {}
+
+    def is_of(self, db: Database, edition: int) -> bool:
+        """Whether what was read here is still what stands there."""
+        return self._db is db and self._edition == edition
 
     def follow(self, applied: int) -> bool:
         """Come up to a journal position; False if this board cannot and must be thrown away."""
@@ -99,13 +105,13 @@ class Board:
         values: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
         for row, each in enumerate(found, start):
             _, atom, atom_id, n, scope, status, kind, starts, ends, recorded, session, digest = each[:12]
-            speaker, at, asks, layer, origin = each[12:]
+            speaker, at, asks, layer, origin, tells_of = each[12:]
             ended = Status(status) in ENDED
             told = (
                 True, scope, _STATUSES.index(Status(status)), _TYPES.index(MemoryType(kind)),
                 _ALWAYS if starts is None or ended else starts, _NEVER_ENDS if ends is None or ended else ends,
                 recorded, self._speakers.setdefault(speaker, len(self._speakers)), at, bool(asks), self._text(digest),
-                _LAYERS.index(Layer(layer)), _ORIGINS.index(Origin(origin)),
+                _LAYERS.index(Layer(layer)), _ORIGINS.index(Origin(origin)), _ALWAYS if tells_of is None else tells_of,
             )  # fmt: skip
             for name, value in zip(_COLUMNS, told, strict=True):
                 values[name].append(value)
@@ -123,7 +129,11 @@ class Board:
         self._orders.pop(session, None)
 
     def _text(self, digest: bytes) -> int:
-        if digest not in self._texts:
+        if digest in self._texts:
+            # Its words may have been gone meanwhile, and what a model made of them with them.
+            for table in self._tables.values():
+                table.doubt(digest)
+        else:
             self._texts[digest] = len(self._digests)
             self._digests.append(digest)
         return self._texts[digest]
@@ -134,18 +144,36 @@ class Board:
         cosine = near[self._columns["text"][: self._count]] if self._count else np.empty(0, dtype=np.float32)
         known = ~np.isnan(cosine)
         cosine = np.where(known, cosine, np.float32(0))
-        allowed, in_time = self._allowed(query), self._in_time(query)
+        allowed, in_time = self._allowed(query), self._in_time(query, "at")
+        tells_of = self._in_time(query, "tells_of") & ~in_time
         texts = self._rows_of_keys(query.texts)
-        score = cosine * np.float32(query.vector) + self._tilt(query, in_time)
+        score = cosine * np.float32(query.vector) + self._tilt(query, in_time, tells_of)
         score[list(texts)] += np.array(list(texts.values()), dtype=np.float32) * np.float32(query.text)
         known[list(texts)] = True
         weights = np.array([query.statuses.get(each, 0.0) for each in _STATUSES], dtype=np.float32)
         score = np.where(score > 0, score * weights[self._columns["status"][: self._count]], score)
-        rows = set(_best(score, allowed & known, query.limit)) if query.limit else set()
+        rows = set(self._best(score, allowed & known, query.limit)) if query.limit else set()
         if query.beside:
             rows |= {row for each in rows for row in self._beside(each, query.beside) if allowed[row]}
         rows |= {row for row in self._rows_of_keys(dict.fromkeys(query.also, 0.0)) if allowed[row]}
-        return self._told(sorted(rows), cosine, score, in_time)
+        return self._told(sorted(rows), cosine, score, in_time, tells_of)
+
+    def _best(self, score: Floats, allowed: NDArray[np.bool_], limit: int) -> list[int]:
+        """The rows with the best scores. Those that tie at the cut are all taken; if too many, the youngest.
+
+        Never by row number, which differs between two indexes of the same journal.
+        """
+        rows = np.flatnonzero(allowed)
+        if len(rows) <= limit:
+            return _numbers(rows)
+        chosen = score[rows]
+        cut = np.partition(chosen, len(chosen) - limit)[len(chosen) - limit]
+        best, tied = rows[chosen > cut], rows[chosen == cut]
+        if len(best) + len(tied) <= 2 * limit:
+            return _numbers(best) + _numbers(tied)
+        recorded, keys = self._columns["recorded"], self._keys
+        youngest = nsmallest(limit - len(best), _numbers(tied), key=lambda row: (-recorded[row], keys[row]))
+        return _numbers(best) + youngest
 
     def _rows_of_keys(self, keys: Mapping[Key, float]) -> dict[int, float]:
         row_of = self._row_of
@@ -158,18 +186,23 @@ class Board:
         allowed &= _chosen(columns["status"], _STATUSES, query.statuses)
         return allowed & _chosen(columns["type"], _TYPES, query.memory_types)
 
-    def _in_time(self, query: NearQuery) -> NDArray[np.bool_]:
-        if query.tilts.when is None:
-            return np.zeros(self._count, dtype=np.bool_)
-        return query.tilts.when.contains(self._columns["at"][: self._count])
+    def _in_time(self, query: NearQuery, column: str) -> NDArray[np.bool_]:
+        """Which rows were said at, or tell of, the time in question."""
+        inside = np.zeros(self._count, dtype=np.bool_)
+        if query.tilts.when is not None:
+            times = self._columns[column][: self._count]
+            known = times != _ALWAYS
+            inside[known] = query.tilts.when.contains(times[known])
+        return inside
 
-    def _tilt(self, query: NearQuery, in_time: NDArray[np.bool_]) -> Floats:
+    def _tilt(self, query: NearQuery, in_time: NDArray[np.bool_], tells_of: NDArray[np.bool_]) -> Floats:
         by_speaker = np.zeros(len(self._speakers) + 1, dtype=np.float32)
         for speaker, amount in query.tilts.speakers.items():
             if speaker in self._speakers:
                 by_speaker[self._speakers[speaker]] = amount
         tilt = by_speaker[self._columns["speaker"][: self._count]]
-        return tilt + np.where(in_time, np.float32(query.tilts.in_time), np.float32(0))
+        tilt += np.where(in_time, np.float32(query.tilts.in_time), np.float32(0))
+        return tilt + np.where(tells_of, np.float32(query.tilts.tells_of), np.float32(0))
 
     def _beside(self, row: int, reach: int) -> Iterator[int]:
         """The rows before and after one in its session."""
@@ -186,21 +219,23 @@ class Board:
             self._place_of |= {each: place for place, each in enumerate(order)}
         return self._orders[session]
 
-    def _told(self, rows: Sequence[int], cosine: Floats, score: Floats, in_time: NDArray[np.bool_]) -> list[Near]:
+    def _told(self, rows: Sequence[int], *found: NDArray[Any]) -> list[Near]:
+        """The rows with what was found out about them: cosine, score, said in time, telling of it."""
         chosen = np.array(rows, dtype=np.int64)
-        lists = [self._columns[name][chosen].tolist() for name in _TOLD]
-        values = zip(
-            rows, cosine[chosen].tolist(), score[chosen].tolist(), in_time[chosen].tolist(), *lists, strict=True
-        )
+        columns = [*found, *(self._columns[name] for name in _TOLD)]
         told = []
-        for row, near, first, timely, scope, status, layer, origin, recorded, speaker, at, asks, text in values:
+        for row, *values in zip(rows, *(column[chosen].tolist() for column in columns), strict=True):
+            near, first, timely, tells_of, scope, status, layer, origin, recorded, speaker, at, asks, text, when = (
+                values
+            )
             key = self._keys[row]
             self._order_of(row)
             number, session = self._session_of[key[0]]
             told.append(
                 Near(
                     key, self._scopes[scope], near, first, _STATUSES[status], _LAYERS[layer], _ORIGINS[origin],
-                    recorded, self._names[speaker], at, timely, asks, f"{number}/{session}", self._place_of[row],
+                    recorded, self._names[speaker], at, timely, tells_of, when != _ALWAYS,
+                    asks, f"{number}/{session}", self._place_of[row],
                     self._digests[text],
                 )
             )  # fmt: skip
@@ -213,10 +248,11 @@ class Board:
         return [float(each) for each in self._model(model).of(asked, texts)]
 
     def speakers(self, scopes: Sequence[Scope]) -> frozenset[str]:
-        """Whoever said something in these scopes."""
+        """Whoever said something in these scopes that recall searches."""
         wanted = frozenset(scopes)
         if wanted not in self._spoke:
-            spoke = np.unique(self._columns["speaker"][: self._count][self._here(scopes)])
+            here = self._here(scopes) & _chosen(self._columns["status"][: self._count], _STATUSES, RECALL_WEIGHT)
+            spoke = np.unique(self._columns["speaker"][: self._count][here])
             self._spoke[wanted] = frozenset(self._names[each] for each in spoke) - {""}
         return self._spoke[wanted]
 
@@ -246,18 +282,32 @@ class _ModelTable:
         self._table: VectorTable | None = None
         self._run_of: dict[bytes, int] = {}
         self._runs: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._doubted: set[bytes] = set()
         self._scanned: tuple[Asked, Floats] | None = None
+
+    def doubt(self, digest: bytes) -> None:
+        """Look again whether this text still has its vectors before the next answer."""
+        if digest in self._run_of:
+            self._doubted.add(digest)
 
     def follow(self, texts: dict[bytes, int]) -> None:
         """Take in what the model has made since, and texts that have come."""
         found = self._db.rows(
             "SELECT id, digest, data FROM vectors WHERE model=? AND id>? ORDER BY id", (self._model, self._last)
         )
+        gone = [digest for digest in self._doubted if not self._is_there(digest)]
+        for digest in gone:
+            del self._run_of[digest]
+        self._doubted.clear()
         if found:
             self._take_in(found)
-        if found or len(self._runs) != len(texts):
+        if found or gone or len(self._runs) != len(texts):
             self._scanned = None
             self._runs = np.fromiter((self._run_of.get(each, -1) for each in texts), dtype=np.int64, count=len(texts))
+
+    def _is_there(self, digest: bytes) -> bool:
+        found = self._db.one("SELECT 1 FROM vectors WHERE digest=? AND model=?", (digest, self._model))
+        return found is not None
 
     def _take_in(self, found: Sequence[tuple[int, bytes, bytes]]) -> None:
         dimensions = int.from_bytes(found[0][2][:2], "little")
@@ -298,17 +348,6 @@ def _chosen(column: NDArray[Any], family: Sequence[object], chosen: Collection[o
     return found
 
 
-def _best(score: Floats, allowed: NDArray[np.bool_], limit: int) -> list[int]:
-    """The rows with the best scores; those that tie at the cut are all taken, or none if there are too many.
-
-    Else the choice would hang on row numbers, which differ between two indexes of the same journal.
-    """
-    rows = np.flatnonzero(allowed)
-    if len(rows) <= limit:
-        return [int(row) for row in rows]
-    chosen = score[rows]
-    cut = np.partition(chosen, len(chosen) - limit)[len(chosen) - limit]
-    best = rows[chosen >= cut]
-    if len(best) > 2 * limit:
-        best = rows[chosen > cut]
-    return [int(row) for row in best]
+def _numbers(rows: NDArray[np.int64]) -> list[int]:
+    numbers: list[int] = rows.tolist()
+    return numbers

@@ -28,7 +28,10 @@ class SqliteEncodings:
 
     def __init__(self, follow: Follow[object], heads: Callable[[Iterable[AtomId]], dict[AtomId, Atom]]) -> None:
         self._follow, self._heads = follow, heads
-        self._board: tuple[Database, Board] | None = None
+        self._board: Board | None = None
+        self._followed: Board | None = None
+        self.steady = False
+        """Whether a reader asks many things of one moment; the board need then be brought there but once."""
 
     def missing(self, model: str, limit: int) -> list[Unencoded]:
         """Texts a model has not seen, those of recallable passages first."""
@@ -46,7 +49,7 @@ class SqliteEncodings:
             for passage in passages_of(atom)
             if (digest := digest_of(atom, passage)) in wanted
         }
-        return list(found.values())
+        return [found[digest] for digest in dict.fromkeys(bytes(row[1]) for row in rows) if digest in found]
 
     def how_many_missing(self, model: str) -> int:
         """How many texts a model has not seen."""
@@ -78,11 +81,9 @@ class SqliteEncodings:
 
         def forget(index: Index) -> None:
             with index.db.writing(durable=False):
-                index.db.run("DELETE FROM states WHERE vector IN (SELECT id FROM vectors WHERE model=?)", (model,))
-                index.db.run("DELETE FROM vectors WHERE model=?", (model,))
+                index.drop_model(model)
 
         self._on(forget)
-        self.forget_board()
 
     def nearest(self, query: NearQuery) -> list[Near]:
         """The best passages for a vector."""
@@ -135,12 +136,15 @@ class SqliteEncodings:
         self._board = None
 
     def _current(self, index: Index) -> Board:
+        if self.steady and self._followed is not None and self._followed is self._board:
+            return self._followed
         with index.db.reading():
-            applied = index.applied
-            if self._board is None or self._board[0] is not index.db or not self._board[1].follow(applied):
-                self._board = index.db, Board(index.db)
-                self._board[1].follow(applied)
-            return self._board[1]
+            applied, edition = index.applied, index.edition
+            if self._board is None or not self._board.is_of(index.db, edition) or not self._board.follow(applied):
+                self._board = Board(index.db, edition)
+                self._board.follow(applied)
+            self._followed = self._board if self.steady else None
+            return self._board
 
     def _on(self, work: Callable[[Index], T]) -> T:
         return self._follow(work)  # type: ignore[return-value]

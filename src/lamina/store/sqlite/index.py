@@ -7,16 +7,18 @@ shelf of their own and are scored by the statistics of the recallable ones.
 
 from __future__ import annotations
 
+import secrets
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.passage import Passage, digest_of, passages_of, searched
 from lamina.atom.scope import Scope
-from lamina.atom.status import RECALL_WEIGHT
+from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.store.base import Edge, Match, TextQuery
 from lamina.store.sqlite.database import Database
 from lamina.store.sqlite.history import millis
@@ -24,8 +26,9 @@ from lamina.store.sqlite.index_dump import dump
 from lamina.store.sqlite.text_search import search, text_table
 from lamina.text.analyse import ANALYSER, analyse
 from lamina.text.normal import normal_form
+from lamina.text.windows import mentioned
 
-FORMAT = 3
+FORMAT = 4
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -39,7 +42,8 @@ CREATE TABLE atoms(
 CREATE INDEX atoms_by_seq ON atoms(seq);
 CREATE TABLE passages(
   id INTEGER PRIMARY KEY, atom INTEGER NOT NULL, n INTEGER NOT NULL, length INTEGER NOT NULL, tokens TEXT NOT NULL,
-  digest BLOB NOT NULL, speaker TEXT NOT NULL, at INTEGER NOT NULL, asks INTEGER NOT NULL);
+  digest BLOB NOT NULL, speaker TEXT NOT NULL, at INTEGER NOT NULL, asks INTEGER NOT NULL,
+  tells_of INTEGER);
 CREATE INDEX passages_of ON passages(atom, n);
 CREATE INDEX passages_by_digest ON passages(digest);
 CREATE TABLE terms(
@@ -55,6 +59,8 @@ CREATE TABLE IF NOT EXISTS vectors(
   UNIQUE(digest, model));
 CREATE TABLE IF NOT EXISTS states(vector INTEGER PRIMARY KEY, data BLOB NOT NULL);
 """
+_TIME_TOLD_IN = 2000
+"""Characters of a passage that are looked through for a time."""
 _QUESTION_MARKS = ("?", "？", "؟")
 _KEPT = ("vectors", "states")
 """What a text gave a model outlives the rows around it: an index made anew need not encode it again."""
@@ -78,20 +84,29 @@ class _Said:
     speaker: str
     at: int
     asks: bool
+    tells_of: int | None
 
 
 def _said(atom: Atom, passage: Passage) -> _Said:
+    at = passage.at or atom.observed_at
     return _Said(
-        " ".join(analyse(searched(atom, passage))), digest_of(atom, passage), passage.speaker or "",
-        millis(passage.at or atom.observed_at), passage.text.rstrip().endswith(_QUESTION_MARKS),
+        " ".join(analyse(searched(atom, passage))), digest_of(atom, passage), passage.speaker or "", millis(at),
+        passage.text.rstrip().endswith(_QUESTION_MARKS), _tells_of(passage.text, at),
     )  # fmt: skip
+
+
+def _tells_of(text: str, at: datetime) -> int | None:
+    """The middle of the time that somebody's words tell of, if it is another than when they were said."""
+    for start, end in mentioned(text[:_TIME_TOLD_IN], at):
+        return millis(start + (end - start) / 2)
+    return None
 
 
 class _Batch:
     """Rows gathered for one write, so that a thousand atoms cost a few statements."""
 
     def __init__(self) -> None:
-        self.passages: list[tuple[int, int, int, int, str, bytes, str, int, int]] = []
+        self.passages: list[tuple[int, int, int, int, str, bytes, str, int, int, int | None]] = []
         self.orphans: set[bytes] = set()
         self.text: dict[tuple[int, bool], list[tuple[int, str]]] = {}
         self.dropped: dict[tuple[int, bool], list[tuple[int, str]]] = {}
@@ -102,7 +117,18 @@ class _Batch:
     def add(self, row: _Row, passage_id: int, n: int, said: _Said) -> None:
         tokens = said.tokens.split()
         self.passages.append(
-            (passage_id, row.id, n, len(tokens), said.tokens, said.digest, said.speaker, said.at, int(said.asks))
+            (
+                passage_id,
+                row.id,
+                n,
+                len(tokens),
+                said.tokens,
+                said.digest,
+                said.speaker,
+                said.at,
+                int(said.asks),
+                said.tells_of,
+            )
         )
         self.text.setdefault((row.scope, row.shelf), []).append((passage_id, said.tokens))
         self._count(row, tokens, 1)
@@ -179,11 +205,19 @@ class Index:
                 self.db.run(f'DROP TABLE "{name}"')
         self.db.run(_SCHEMA)
         self.db.run(_VECTORS)
-        self.db.run_many("INSERT INTO meta VALUES(?,?)", [*self._maker(), ("applied_seq", 0), ("last_id", 0)])
+        self.db.run_many(
+            "INSERT INTO meta VALUES(?,?)",
+            [*self._maker(), ("applied_seq", 0), ("last_id", 0), ("edition", secrets.randbits(62))],
+        )
 
     @property
     def applied(self) -> int:
         return self._meta("applied_seq")
+
+    @property
+    def edition(self) -> int:
+        """Another one means that nothing read before holds: rows have other numbers, or a model's work was dropped."""
+        return self._meta("edition")
 
     def empty(self) -> None:
         """Start anew, but for what models made of the texts; the caller holds the write transaction."""
@@ -198,6 +232,12 @@ class Index:
         self._write(batch)
         self.db.run_many("UPDATE meta SET value=? WHERE key=?", [(seq, "applied_seq"), (ids.last, "last_id")])
 
+    def drop_model(self, model: str) -> None:
+        """Forget all that a model made; the caller holds the write transaction."""
+        self.db.run("DELETE FROM states WHERE vector IN (SELECT id FROM vectors WHERE model=?)", (model,))
+        self.db.run("DELETE FROM vectors WHERE model=?", (model,))
+        self.db.run("INSERT OR REPLACE INTO meta VALUES('edition',?)", (secrets.randbits(62),))
+
     def drop_orphans(self) -> None:
         """Forget what models made of texts that are no longer there; the caller holds the write transaction."""
         self.db.run("DELETE FROM vectors WHERE digest NOT IN (SELECT digest FROM passages)")
@@ -209,10 +249,10 @@ class Index:
         self._put_atom(atom, row, seq, known=old is not None)
         wanted = {each.n: _said(atom, each) for each in passages_of(atom)}
         if old is not None:
-            for passage_id, n, tokens, digest, speaker, at, asks in self.db.rows(
-                "SELECT id, n, tokens, digest, speaker, at, asks FROM passages WHERE atom=?", (old.id,)
+            for passage_id, n, tokens, digest, speaker, at, asks, tells_of in self.db.rows(
+                "SELECT id, n, tokens, digest, speaker, at, asks, tells_of FROM passages WHERE atom=?", (old.id,)
             ):
-                known = _Said(tokens, digest, speaker, at, bool(asks))
+                known = _Said(tokens, digest, speaker, at, bool(asks), tells_of)
                 if old.shelf == row.shelf and wanted.get(n) == known:
                     kept[n] = passage_id
                 else:
@@ -269,7 +309,7 @@ class Index:
             table = text_table(scope, shelf=shelf)
             self.db.run_many(f"INSERT INTO {table}({table}, rowid, tokens) VALUES('delete',?,?)", rows)
             self.db.run_many("DELETE FROM passages WHERE id=?", [(passage_id,) for passage_id, _ in rows])
-        self.db.run_many("INSERT INTO passages VALUES(?,?,?,?,?,?,?,?,?)", batch.passages)
+        self.db.run_many("INSERT INTO passages VALUES(?,?,?,?,?,?,?,?,?,?)", batch.passages)
         self._forget_orphans(batch.orphans)
         for (scope, shelf), rows in batch.text.items():
             self.db.run_many(f"INSERT INTO {text_table(scope, shelf=shelf)}(rowid, tokens) VALUES(?,?)", rows)
@@ -295,14 +335,17 @@ class Index:
         with self.db.reading():
             return search(self.db, query)
 
-    def edges(self, ids: Sequence[str], scopes: Sequence[Scope]) -> list[Edge]:
+    def edges(self, ids: Sequence[str], scopes: Sequence[Scope], statuses: Collection[Status] | None) -> list[Edge]:
         one, other = ",".join("?" * len(ids)), ",".join("?" * len(scopes))
+        standing = [] if statuses is None else [each.value for each in statuses]
+        chosen = "" if statuses is None else f"AND a.status IN ({','.join('?' * len(standing))}) "
         return [
             Edge(AtomId(source), name, target, confidence)
             for source, name, target, confidence in self.db.rows(
                 "SELECT e.source, e.name, e.target, e.confidence FROM edges e JOIN scopes s ON s.id=e.scope "
-                f"WHERE (e.source IN ({one}) OR e.target IN ({one})) AND s.scope IN ({other}) ORDER BY 1, 2, 3",
-                (*ids, *ids, *scopes),
+                "JOIN atoms a ON a.atom_id=e.source "
+                f"WHERE (e.source IN ({one}) OR e.target IN ({one})) AND s.scope IN ({other}) {chosen}ORDER BY 1, 2, 3",
+                (*ids, *ids, *scopes, *standing),
             )
         ]
 

@@ -12,7 +12,7 @@ _TABLES = {
     "atom": "SELECT a.atom_id, s.scope, a.status, a.memory_type, a.valid_from, a.valid_until, a.recorded_at, "
     "a.shelf, a.session, a.layer, a.origin "
     "FROM atoms a JOIN scopes s ON s.id=a.scope ORDER BY 1",
-    "passage": "SELECT a.atom_id, p.n, p.length, p.tokens, hex(p.digest), p.speaker, p.at, p.asks "
+    "passage": "SELECT a.atom_id, p.n, p.length, p.tokens, hex(p.digest), p.speaker, p.at, p.asks, p.tells_of "
     "FROM passages p JOIN atoms a ON a.id=p.atom ORDER BY 1, 2",
     "term": "SELECT s.scope, t.term, t.passages FROM terms t JOIN scopes s ON s.id=t.scope ORDER BY 1, 2",
     "edge": "SELECT e.source, e.name, e.target, s.scope, e.confidence FROM edges e JOIN scopes s ON s.id=e.scope "

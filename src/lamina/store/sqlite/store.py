@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +14,7 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.record import difference
 from lamina.atom.scope import Scope
+from lamina.atom.status import Status
 from lamina.clock import Clock
 from lamina.errors import StoreBusy, StoreError
 from lamina.store import rules
@@ -37,7 +38,7 @@ class SqliteStore:
     def __init__(self, folder: Path, clock: Clock, *, vfs: str | None = None) -> None:
         self._folder, self._clock, self._vfs = folder, clock, vfs
         self._lock = threading.RLock()
-        self._trying = False
+        self._trying = self._steady = False
         self._ids = IdSource(os.urandom)
         self._history = History(folder / "history.db", vfs=vfs)
         with self._history.db.or_closed():
@@ -113,10 +114,12 @@ class SqliteStore:
         with self._lock:
             return self._history.heads(ids)
 
-    def edges(self, ids: Iterable[str], scopes: Sequence[Scope]) -> list[Edge]:
+    def edges(
+        self, ids: Iterable[str], scopes: Sequence[Scope], statuses: Collection[Status] | None = None
+    ) -> list[Edge]:
         wanted = list(ids)
         with self._lock:
-            return self._following(lambda: self._index.edges(wanted, scopes))
+            return self._following(lambda: self._index.edges(wanted, scopes, statuses))
 
     def position(self, before: datetime | None = None) -> int:
         with self._lock:
@@ -155,9 +158,12 @@ class SqliteStore:
 
     def _make_anew(self) -> None:
         with self._index.db.writing(durable=False):
-            self._index.empty()
-            self._apply_since(0)
-            self._index.drop_orphans()
+            self._apply_all()
+
+    def _apply_all(self) -> None:
+        self._index.empty()
+        self._apply_since(0)
+        self._index.drop_orphans()
 
     def check(self) -> list[str]:
         with self._lock:
@@ -186,9 +192,9 @@ class SqliteStore:
         with self._index.db.writing(durable=False):
             applied = self._index.applied
             if applied > self._history.position():
-                self._index.empty()
-                applied = 0
-            self._apply_since(applied)
+                self._apply_all()
+            else:
+                self._apply_since(applied)
 
     def _apply_since(self, applied: int) -> None:
         with self._history.db.reading():
@@ -199,8 +205,21 @@ class SqliteStore:
                 self._index.apply((heads[each] for each in sorted(heads)), position)
             self._index.apply((), position)
 
+    @contextmanager
+    def steady(self) -> Iterator[None]:
+        """The index is brought to the last commit once, and other threads wait: for a reader who asks many things."""
+        with self._lock:
+            self._following(lambda: None)
+            self._steady, self.encodings.steady = True, True
+            try:
+                yield
+            finally:
+                self._steady, self.encodings.steady = False, False
+
     def _following(self, work: Callable[[], T]) -> T:
         """Do the work on an index that knows the last commit, if need be for this once: a full disk stops no read."""
+        if self._steady:
+            return self._mending(work)
         try:
             self.catch_up()
         except StoreBusy:

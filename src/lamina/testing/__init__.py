@@ -1,0 +1,53 @@
+"""What every store has to keep, as tests: subclass `StoreContract`, say how your store is made, and run it with pytest.
+
+    class TestMyStore(StoreContract):
+        def make_store(self, tmp_path, clock):
+            return MyStore(tmp_path, clock)
+
+Plain asserts only, so that the package needs no test runner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lamina.testing.commits import CommitContract
+from lamina.testing.encodings import EncodingContract
+from lamina.testing.hand import ANN, ARROWS, BOB, DAY, ENDINGS, LOCAL, NOON, OTHER, STAMP, Contract, Hand, raises
+from lamina.testing.jobs import JobContract
+from lamina.testing.journal import JournalContract
+from lamina.testing.ledger import LedgerContract
+from lamina.testing.reading import ReadingContract
+from lamina.testing.recalls import RecallContract
+from lamina.testing.rules import RuleContract
+from lamina.testing.search import SearchContract, random_scope
+
+__all__ = [
+    "ANN",
+    "ARROWS",
+    "BOB",
+    "DAY",
+    "ENDINGS",
+    "LOCAL",
+    "NOON",
+    "OTHER",
+    "STAMP",
+    "Contract",
+    "Hand",
+    "StoreContract",
+    "contract_names",
+    "raises",
+    "random_scope",
+]
+
+
+class StoreContract(
+    CommitContract, RuleContract, ReadingContract, JournalContract, SearchContract, EncodingContract, LedgerContract,
+    JobContract, RecallContract,
+):  # fmt: skip
+    """Every promise of `Store` and of what belongs to it. A backend that passes can take the place of any other."""
+
+
+def contract_names() -> Sequence[str]:
+    """The promises, as the names of their tests."""
+    return sorted(name for name in dir(StoreContract) if name.startswith("test_"))

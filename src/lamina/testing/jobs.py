@@ -1,0 +1,79 @@
+"""Leases on work that one does for all."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+from lamina.testing.hand import NOON, Contract
+
+SECOND = timedelta(seconds=1)
+
+
+class JobContract(Contract):
+    """Who works on what, and for how long nobody else does."""
+
+    def test_work_is_leased_to_one_holder_at_a_time(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as one, self.hand(tmp_path) as other:
+            assert one.store.jobs.list() == []
+            assert one.store.jobs.take("sweep", "ann", 30)
+            assert not other.store.jobs.take("sweep", "bob", 30)
+            assert other.store.jobs.take("mop", "bob", 30)
+            assert one.store.jobs.take("sweep", "ann", 30)
+            assert [(job.name, job.holder) for job in other.store.jobs.list()] == [("mop", "bob"), ("sweep", "ann")]
+
+    def test_a_released_lease_is_free_and_tells_how_the_work_ended(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            jobs = hand.store.jobs
+            jobs.take("sweep", "ann", 30)
+            hand.clock.at = NOON + SECOND
+            assert jobs.renew("sweep", "ann", 30, 3, 7)
+            (job,) = jobs.list()
+            assert (job.holder, job.until, job.done, job.total) == ("ann", NOON + 31 * SECOND, 3, 7)
+            assert (job.started_at, job.finished_at, job.error) == (NOON, None, "")
+            jobs.release("sweep", "ann", "the broom broke")
+            (job,) = jobs.list()
+            assert (job.holder, job.until, job.done, job.error) == ("", None, 3, "the broom broke")
+            assert job.finished_at == NOON + SECOND
+            assert jobs.take("sweep", "bob", 30)
+            (job,) = jobs.list()
+            assert (job.holder, job.done, job.total, job.error) == ("bob", 0, 0, "")
+            assert (job.started_at, job.finished_at) == (NOON + SECOND, None)
+
+    def test_a_lease_that_ran_out_can_be_taken_and_its_old_holder_has_no_say(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as one, self.hand(tmp_path) as other:
+            one.store.jobs.take("sweep", "ann", 30)
+            other.clock.at = NOON + 30 * SECOND - timedelta(milliseconds=1)
+            assert not other.store.jobs.take("sweep", "bob", 30)
+            other.clock.at = NOON + 30 * SECOND
+            assert other.store.jobs.take("sweep", "bob", 30)
+            assert not one.store.jobs.renew("sweep", "ann", 30, 1, 1)
+            one.store.jobs.release("sweep", "ann", "too late")
+            assert not one.store.jobs.take("sweep", "ann", 30)
+            (job,) = other.store.jobs.list()
+            assert (job.holder, job.until, job.done, job.error) == ("bob", NOON + 60 * SECOND, 0, "")
+
+    def test_a_lease_that_ran_out_and_was_not_taken_can_still_be_renewed(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            hand.store.jobs.take("sweep", "ann", 30)
+            hand.clock.at = NOON + 90 * SECOND
+            assert hand.store.jobs.renew("sweep", "ann", 30, 1, 2)
+            assert not hand.store.jobs.take("sweep", "bob", 30)
+
+    def test_nobody_renews_or_releases_what_was_never_taken(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            assert not hand.store.jobs.renew("sweep", "ann", 30, 1, 1)
+            hand.store.jobs.release("sweep", "ann")
+            assert hand.store.jobs.list() == []
+            hand.store.jobs.take("sweep", "ann", 30)
+            hand.store.jobs.release("sweep", "ann")
+            assert not hand.store.jobs.renew("sweep", "ann", 30, 1, 1)
+
+    def test_a_lease_outlives_the_store_that_took_it_and_is_no_entry_of_the_journal(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            hand.store.jobs.take("sweep", "ann", 30)
+            assert hand.store.position() == 0
+        with self.hand(tmp_path) as hand:
+            assert not hand.store.jobs.take("sweep", "bob", 30)
+            hand.store.rebuild()
+            assert [job.holder for job in hand.store.jobs.list()] == ["ann"]

@@ -1,0 +1,125 @@
+"""Atoms as they are."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from lamina.atom.atom import Evidence
+from lamina.atom.identity import AtomId
+from lamina.atom.kinds import MemoryType
+from lamina.atom.relation import Relation, RelationName
+from lamina.atom.status import Status
+from lamina.store.base import Filter, TextQuery
+from lamina.testing.hand import ANN, BOB, DAY, LOCAL, NOON, OTHER, Contract
+from lamina.vault import layout
+
+
+class ReadingContract(Contract):
+    """What reading tells."""
+
+    def test_an_atom_comes_back_as_it_was_written(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            other = hand.kept("other")
+            atom = hand.kept(
+                "жук 🐞 \u2028 line\r\n\\ ' \"", subject="Käfer", attribute="farbe", value="rot", tags=("a", "b"),
+                entities=("E",), agents=("ann",), metadata={"k": "v", "ü": ""}, source_id="s", session_id="x",
+                source_ref="r", evidence=(Evidence(other.id, 1, 0, 5),), principal="p", derived_from=(other.id,),
+                valid_from=datetime(1, 1, 1, tzinfo=UTC), valid_until=datetime(9999, 12, 31, tzinfo=UTC), pinned=True,
+                expires_at=NOON + DAY, run_id="run", confidence=0.1 + 0.2, importance=0.0, surprise=0.25, valence=-1.0,
+                relations=(Relation(RelationName.SUPPORTS, other.id, 0.5, NOON),), supersedes=(other.id,),
+                episode_id="e", box_id="b", trace_id="t", kind="own-kind",
+            )  # fmt: skip
+            assert hand.head(atom) == atom
+            assert hand.store.versions(atom.id)[0].atom == atom
+
+    def test_without_scopes_nothing_is_read_found_or_told(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            atom = hand.kept("tea", relations=())
+            assert hand.store.read(Filter(scopes=())) == []
+            assert hand.store.read(Filter(scopes=(), ids=(atom.id,))) == []
+            assert hand.store.journal([]) == []
+            assert hand.store.edges([atom.id], []) == []
+            assert hand.store.counts([], "status") == {}
+            query = TextQuery(
+                scopes=(), tokens=("tea",), statuses=frozenset(Status), memory_types=frozenset(MemoryType),
+                valid_at=NOON, limit=10,
+            )  # fmt: skip
+            assert hand.store.search(query) == []
+
+    def test_a_scope_reads_exactly_the_scopes_it_names(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            for scope in (LOCAL, OTHER, ANN, BOB):
+                hand.kept(f"tea of {scope}", scope=scope)
+            for wanted in ((LOCAL,), (ANN,), (ANN, LOCAL), (BOB, OTHER)):
+                assert {atom.scope for atom in hand.read(*wanted)} == set(wanted)
+                assert len(hand.found("tea", *wanted)) == len(wanted)
+                assert {entry.scope for entry in hand.store.journal(wanted)} == set(wanted)
+                assert hand.store.counts(wanted, "status") == {"active": len(wanted)}
+
+    def test_atoms_are_chosen_by_every_part_of_a_filter(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            plain = hand.kept("Plain words!")
+            rule = hand.kept("a rule", kind="rule", subject="Größe  Zwei", status=Status.CHALLENGED)
+            city = hand.kept(
+                "Oslo", subject="Ann", attribute="City", session_id="s1", valid_from=NOON, valid_until=NOON + DAY
+            )
+            bare = hand.kept("🦊", subject="!!!")
+
+            def chosen(**wanted: Any) -> set[AtomId]:
+                return {atom.id for atom in hand.read(**wanted)}
+
+            assert chosen() == {plain.id, rule.id, city.id, bare.id}
+            assert chosen(ids=(plain.id, city.id)) == {plain.id, city.id}
+            assert chosen(ids=()) == set()
+            assert chosen(id_ending=rule.id[-8:]) == {rule.id}
+            assert chosen(statuses=frozenset({Status.CHALLENGED})) == {rule.id}
+            assert chosen(statuses=frozenset()) == set()
+            assert chosen(kinds=frozenset({"rule"})) == {rule.id}
+            assert chosen(kinds=frozenset({"rule", "fact"})) == chosen()
+            assert chosen(memory_types=frozenset({MemoryType.PROCEDURE})) == {rule.id}
+            assert chosen(subject="grösse zwei") == chosen(subject="GRÖSSE zwei!") == {rule.id}
+            assert chosen(subject="?") == chosen(subject="") == chosen(subject="nobody") == set()
+            assert chosen(claims=("ann::city",)) == {city.id}
+            assert chosen(claims=()) == set()
+            assert chosen(session_id="s1") == {city.id}
+            assert chosen(contents=("PLAIN, words",)) == {plain.id}
+            assert chosen(contents=("oslo", "plain words")) == {plain.id, city.id}
+            assert chosen(contents=("🦊",)) == chosen(contents=()) == set()
+            assert chosen(valid_at=NOON) == chosen(valid_at=NOON + DAY - timedelta(milliseconds=1)) == chosen()
+            assert (
+                chosen(valid_at=NOON - timedelta(milliseconds=1)) == chosen(valid_at=NOON + DAY) == chosen() - {city.id}
+            )
+            assert chosen(kinds=frozenset({"fact"}), session_id="s1", valid_at=NOON) == {city.id}
+
+    def test_atoms_come_youngest_record_first_then_by_id_in_pages_that_fit(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            for minute in (0, 0, 3, 1, 2):
+                hand.clock.at = NOON + timedelta(minutes=minute)
+                hand.put(hand.atom(f"{minute} a"), hand.atom(f"{minute} b"))
+            everything = hand.read()
+            assert everything == sorted(everything, key=lambda atom: (-_seconds(atom.recorded_at), atom.id))
+            pages = [hand.read(limit=3, offset=start) for start in range(0, 12, 3)]
+            assert [atom for page in pages for atom in page] == everything
+            assert hand.read(offset=4) == everything[4:]
+            assert hand.read(limit=0) == hand.read(limit=5, offset=10) == []
+
+    def test_more_ids_than_a_statement_has_room_for_are_read(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            atom = hand.kept()
+            ids = tuple(hand.atom().id for _ in range(40_000))
+            assert hand.read(ids=(*ids, atom.id)) == [atom]
+            assert hand.store.ledger.paths_of((*ids, atom.id)) == {atom.id: layout.path_for(atom)}
+
+    def test_counts_tell_how_many_atoms_there_are(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            hand.kept("a"), hand.kept("b", kind="rule"), hand.kept("c", status=Status.ARCHIVED)
+            assert hand.store.counts([LOCAL], "status") == {"active": 2, "archived": 1}
+            assert hand.store.counts([LOCAL], "kind") == {"fact": 2, "rule": 1}
+            assert hand.store.counts([LOCAL], "memory_type") == {"fact": 2, "procedure": 1}
+            assert hand.store.counts([LOCAL], "layer") == {"semantic": 2, "procedural": 1}
+
+
+def _seconds(moment: datetime | None) -> float:
+    return moment.timestamp() if moment else 0.0

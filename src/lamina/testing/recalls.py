@@ -1,0 +1,39 @@
+"""What the last recalls returned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lamina.errors import NotFound
+from lamina.testing.hand import ANN, LOCAL, NOON, Contract, raises
+
+
+class RecallContract(Contract):
+    """What is kept so that feedback can come later."""
+
+    def test_a_recall_is_known_to_whoever_opens_the_store_of_its_scope_alone(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            one, other = hand.kept("one"), hand.kept("other")
+            hand.store.recalls.remember("r1", [other.id, one.id, other.id], NOON, LOCAL)
+            hand.store.recalls.remember("r2", [], NOON, LOCAL)
+        with self.hand(tmp_path) as hand:
+            recalls = hand.store.recalls
+            assert recalls.hits("r1", LOCAL) == [other.id, one.id]
+            assert recalls.hits("r2", LOCAL) == []
+            assert recalls.hits("r1", ANN) is recalls.hits("r3", LOCAL) is None
+
+    def test_a_recall_is_answered_once_by_its_own_scope(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as one, self.hand(tmp_path) as other:
+            one.store.recalls.remember("r1", [one.kept().id], NOON, LOCAL)
+            raises(NotFound, lambda: other.store.recalls.answer("r1", ANN))
+            raises(NotFound, lambda: other.store.recalls.answer("r2", LOCAL))
+            assert other.store.recalls.answer("r1", LOCAL)
+            assert not one.store.recalls.answer("r1", LOCAL)
+
+    def test_recalls_are_no_entries_of_the_journal_and_stay_when_the_index_is_made_anew(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            atom = hand.kept()
+            hand.store.recalls.remember("r1", [atom.id], NOON, LOCAL)
+            hand.store.rebuild()
+            assert hand.store.position() == 1
+            assert hand.store.recalls.hits("r1", LOCAL) == [atom.id]

@@ -1,0 +1,109 @@
+"""Late interaction against a slow look at every pair of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from test_levels import unit
+
+from lamina.vectors.late import SIGN_SCALE, met_by_pieces, met_by_signs
+from lamina.vectors.levels import Floats, Rows, to_rows
+
+WIDTH = 64
+TABLE = unit(300, WIDTH, 77)
+
+Met = Callable[..., Floats]
+
+lengths = st.lists(st.integers(0, 9), min_size=1, max_size=12)
+seeds = st.integers(0, 2**32 - 1)
+
+
+def packed(states: Floats) -> bytes:
+    return np.packbits(states > 0, axis=1).tobytes() if len(states) else b""
+
+
+def rows(ids: NDArray[np.int64]) -> Rows:
+    return to_rows(TABLE[ids])
+
+
+def pieces(ids: NDArray[np.int64]) -> bytes:
+    return ids.astype("<u2").tobytes()
+
+
+def slow_signs(tokens: Floats, passages: list[Floats]) -> Floats:
+    """The best product of each token's unit state with the unit-length signs of a passage's states, 0 without any."""
+    return np.array(
+        [
+            [
+                max((token @ np.where(state > 0, 1.0, -1.0) / np.sqrt(WIDTH) * SIGN_SCALE for state in each), default=0)
+                for each in passages
+            ]
+            for token in tokens.astype(np.float64)
+        ]
+    )
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(1, 6), lengths, seeds)
+def test_signs_are_met_as_a_slow_look_at_every_pair_finds(count: int, sizes: list[int], seed: int) -> None:
+    tokens, passages = unit(count, WIDTH, seed), [unit(size, WIDTH, seed + n) for n, size in enumerate(sizes, 1)]
+    found = met_by_signs(tokens, [packed(each) for each in passages])
+    assert found.shape == (count, len(sizes))
+    assert np.abs(found - slow_signs(tokens, passages)).max() < 0.01
+    for n, each in enumerate(passages):
+        if not len(each):
+            assert not found[:, n].any()
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(1, 6), lengths, seeds)
+def test_pieces_are_met_as_a_slow_look_at_every_pair_finds(count: int, sizes: list[int], seed: int) -> None:
+    random = np.random.default_rng(seed)
+    tokens, passages = unit(count, WIDTH, seed), [random.choice(len(TABLE), size) for size in sizes]
+    found = met_by_pieces(tokens, rows, [pieces(each) for each in passages])
+    slow = [[max((token @ TABLE[each].T).tolist(), default=0.0) for each in passages] for token in tokens]
+    assert found.shape == (count, len(sizes))
+    assert np.abs(found - np.array(slow)).max() < 0.02
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(1, 6), lengths, seeds)
+def test_a_passage_is_met_the_same_to_the_last_bit_whatever_is_beside_it(
+    count: int, sizes: list[int], seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    tokens = unit(count, WIDTH, seed)
+    signs = [packed(unit(size, WIDTH, seed + n)) for n, size in enumerate(sizes, 1)]
+    words = [pieces(random.choice(len(TABLE), size)) for size in sizes]
+    order = random.permutation(len(sizes))
+    both: list[tuple[Met, list[bytes]]] = [(met_by_signs, signs), (partial(met_by_pieces, rows=rows), words)]
+    for met, states in both:
+        whole = met(tokens, states=states)
+        assert met(tokens, states=[states[n] for n in order]).tobytes() == whole[:, order].tobytes()
+        for n, each in enumerate(states):
+            assert met(tokens, states=[each]).tobytes() == whole[:, n].tobytes()
+        assert met(tokens[:1], states=states).tobytes() == whole[:1].tobytes()
+
+
+def test_no_tokens_no_passages_and_no_states_give_nothing() -> None:
+    tokens, none = unit(2, WIDTH, 1), np.empty((0, 0), dtype=np.float32)
+    both: list[Met] = [met_by_signs, partial(met_by_pieces, rows=rows)]
+    for met in both:
+        assert met(tokens, states=[]).shape == (2, 0)
+        assert met(none, states=[b"", b""]).shape == (0, 2)
+        assert met(tokens, states=[b"", b""]).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    assert met_by_signs(none, [packed(tokens)]).shape == (0, 1)
+
+
+@pytest.mark.parametrize("width", [8, 64, 384, 1024])
+def test_a_state_meets_its_own_signs_best(width: int) -> None:
+    states = unit(20, width, 3)
+    found = met_by_signs(states, [packed(each[None, :]) for each in states])
+    assert (found.argmax(axis=1) == np.arange(20)).all() or width == 8
+    assert found.max() < 1.3

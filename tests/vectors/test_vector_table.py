@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from test_levels import unit
+
+from lamina.vectors.levels import Floats, Rows, cosines, to_asked, to_rows
+from lamina.vectors.table import BLOCK, VectorTable
+
+WIDTH = 12
+
+
+def made(vectors: Floats, sizes: list[int], parts: list[int]) -> VectorTable:
+    """A table of these runs, appended in parts of so many runs each."""
+    table, run, row = VectorTable(vectors.shape[1]), 0, 0
+    for part in parts:
+        some = np.array(sizes[run : run + part], dtype=np.int64)
+        end = row + int(some.sum())
+        table.append(to_rows(vectors[row:end]), some)
+        run, row = run + part, end
+    return table
+
+
+def by_hand(vectors: Floats, sizes: list[int], question: Floats) -> Floats:
+    rows, ends = to_rows(vectors), np.cumsum(sizes)
+    near = cosines(rows.levels.astype(np.float32), rows.scale, to_asked(question))
+    return np.array([near[end - size : end].max() for size, end in zip(sizes, ends, strict=True)], dtype=np.float32)
+
+
+@settings(deadline=None, max_examples=80)
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=60), st.data())
+def test_runs_added_in_parts_are_searched_like_runs_added_at_once(sizes: list[int], data: st.DataObject) -> None:
+    seed = data.draw(st.integers(0, 2**32 - 1))
+    vectors, (question,) = unit(sum(sizes), WIDTH, seed), unit(1, WIDTH, seed + 1)
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(sizes)), max_size=6)) | {0, len(sizes)})
+    parts = [end - start for start, end in pairwise(cuts)]
+    whole, grown = made(vectors, sizes, [len(sizes)]), made(vectors, sizes, parts)
+    expected = by_hand(vectors, sizes, question)
+    asked = to_asked(question)
+    assert len(whole) == len(grown) == len(sizes)
+    assert whole.scan(asked).tobytes() == grown.scan(asked).tobytes() == expected.tobytes()
+    runs = np.array(data.draw(st.lists(st.integers(-1, len(sizes) - 1), max_size=30)), dtype=np.int64)
+    some = np.where(runs >= 0, expected[runs], np.float32(0))
+    assert grown.of(asked, runs).tobytes() == some.astype(np.float32).tobytes()
+
+
+def test_the_nearest_chunk_of_a_run_counts() -> None:
+    (question,) = unit(1, WIDTH, 1)
+    vectors = np.stack([-question, question, -question, -question])
+    table = made(vectors, [3, 1], [2])
+    near, far = table.scan(to_asked(question))
+    assert near > 0.99
+    assert far < -0.99
+
+
+@pytest.mark.parametrize("count", [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 7])
+def test_runs_across_blocks_are_searched_like_any(count: int) -> None:
+    sizes = [3] * (count // 3) + [1] * (count % 3)
+    vectors, (question,) = unit(count, WIDTH, 2), unit(1, WIDTH, 3)
+    table, asked = made(vectors, sizes, [len(sizes)]), to_asked(question)
+    assert table.scan(asked).tobytes() == by_hand(vectors, sizes, question).tobytes()
+    everything: NDArray[np.int64] = np.arange(len(sizes))
+    assert table.of(asked, everything).tobytes() == table.scan(asked).tobytes()
+
+
+def test_an_empty_table_finds_nothing() -> None:
+    table, asked = VectorTable(WIDTH), to_asked(unit(1, WIDTH, 4)[0])
+    nothing = Rows(np.empty((0, WIDTH), dtype=np.int8), np.empty(0, dtype=np.float32))
+    assert table.scan(asked).shape == (0,)
+    assert table.of(asked, np.array([-1, -1])).tolist() == [0.0, 0.0]
+    table.append(nothing, np.empty(0, dtype=np.int64))
+    assert (len(table), table.scan(asked).shape) == (0, (0,))
+
+
+def test_what_was_found_stays_the_same_while_the_table_grows_one_by_one() -> None:
+    vectors, (question,) = unit(200, WIDTH, 5), unit(1, WIDTH, 6)
+    table, asked, before = VectorTable(WIDTH), to_asked(question), np.empty(0, dtype=np.float32)
+    for row in vectors:
+        table.append(to_rows(row[None, :]), np.array([1]))
+        found = table.scan(asked)
+        assert found[:-1].tobytes() == before.tobytes()
+        before = found
