@@ -177,8 +177,9 @@ def test_the_files_alone_tell_a_person_everything_that_is_current(memory: Memory
 # 4 No key, no server, no model
 
 
-def test_the_whole_of_it_works_without_a_network(
-    tmp_path: Path, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("embedder", ["none", "light", "auto"])
+def test_the_whole_of_it_works_without_a_network_and_without_model_files(
+    tmp_path: Path, clock: FixedClock, monkeypatch: pytest.MonkeyPatch, embedder: str
 ) -> None:
     def refuse(*_: object, **__: object) -> NoReturn:
         raise AssertionError("somebody reached for the network")
@@ -187,12 +188,20 @@ def test_the_whole_of_it_works_without_a_network(
         monkeypatch.setattr(socket, name, refuse)
     for name in [name for name in os.environ if "KEY" in name or "TOKEN" in name]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv("LAMINA_EMBEDDER", embedder)
+    monkeypatch.setenv("LAMINA_MODELS_DIR", str(tmp_path / "no models"))
     with lamina.open(tmp_path / "vault", clock=clock) as memory:
         live_a_little(memory, clock)
+        memory.embed()
         assert memory.recall("tea").context()
         memory.neighbours(memory.list()[0].id), memory.stats(), memory.export(), memory.export(format="markdown")
         memory.rebuild(), memory.sync(), memory.journal(), memory.doctor(deep=True)
-        assert memory.recall("where does Ann live").hits[0].text == "Ann lives in Rome"
+        found = memory.recall("where does Ann live")
+        assert found.hits[0].text == "Ann lives in Rome"
+        assert found.model == ("text" if embedder == "none" else "wordllama-l2-supercat-256")
+        memory.feedback(found.id, [found.hits[0].atom.id])
+        if embedder != "none":
+            assert memory.recall("who is resident in Italy?").hits[0].text == "Ann lives in Rome"
 
 
 # 5 Every answer explains itself
@@ -213,7 +222,8 @@ with lamina.open(sys.argv[1], clock=lamina.FixedClock(at), watch=False) as memor
 """
 
 
-def test_two_processes_give_byte_equal_answers(memory: Memory, clock: FixedClock) -> None:
+@pytest.mark.parametrize("embedder", ["none", "light"])
+def test_two_processes_give_byte_equal_answers(memory: Memory, clock: FixedClock, embedder: str) -> None:
     random = Random(9)
     words = ["tea", "milk", "honey", "lemon", "Ann", "Bob", "green", "日本", "naïve"]
     live_a_little(memory, clock)
@@ -224,16 +234,23 @@ def test_two_processes_give_byte_equal_answers(memory: Memory, clock: FixedClock
     for seed in ("1", "2"):
         run = subprocess.run(
             [sys.executable, "-c", _RECALLS, str(memory.root), questions],
-            capture_output=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed, "LAMINA_EMBEDDER": embedder},
         )  # fmt: skip
         told.append(run.stdout)
     assert told[0] == told[1]
     assert sum(len(hits) for hits in json.loads(told[0])[::2]) > 200
 
 
-def test_the_terms_and_weights_of_every_hit_give_its_score(memory: Memory, clock: FixedClock) -> None:
-    live_a_little(memory, clock)
-    for hit in memory.recall("where does Ann drink tea in Oslo or Rome", k=50, include=("history", "challenged")).hits:
+@pytest.mark.parametrize("embedder", ["none", "light"])
+def test_the_terms_and_weights_of_every_hit_give_its_score(
+    tmp_path: Path, clock: FixedClock, monkeypatch: pytest.MonkeyPatch, embedder: str
+) -> None:
+    monkeypatch.setenv("LAMINA_EMBEDDER", embedder)
+    with lamina.open(tmp_path / "vault", clock=clock, watch=False) as memory:
+        live_a_little(memory, clock)
+        found = memory.recall("where does Ann drink tea in Oslo or Rome", k=50, include=("history", "challenged"))
+    assert found.hits
+    for hit in found.hits:
         score = max(0.0, sum(value for _, value in hit.terms))
         for _, weight in hit.weights:
             score *= weight

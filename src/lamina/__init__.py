@@ -36,8 +36,9 @@ if TYPE_CHECKING:
         TransitionRefused,
         UndoRefused,
     )
-    from lamina.memory import Diagnosis, History, Memory, Transition
-    from lamina.recall import Hit, Recall
+    from lamina.memory import Memory
+    from lamina.recall import Hit, PlanContext, Recall
+    from lamina.review import Diagnosis, History, Transition
     from lamina.settings import Settings
 
 __version__ = "0.1.0"
@@ -60,6 +61,7 @@ __all__ = [
     "Origin",
     "Outcome",
     "Passage",
+    "PlanContext",
     "Recall",
     "Receipt",
     "Refused",
@@ -90,6 +92,7 @@ _ROOMS = (
     "lamina.atom",
     "lamina.capture.receipt",
     "lamina.recall",
+    "lamina.review",
     "lamina.memory",
 )
 

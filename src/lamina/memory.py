@@ -9,12 +9,14 @@ import secrets
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
+
+from pydantic import SecretStr
 
 from lamina.atom.atom import Atom, Signals
 from lamina.atom.identity import AtomId, IdSource, is_atom_id
@@ -33,13 +35,16 @@ from lamina.models.embedder import Embedder
 from lamina.models.encode import Background, encode_all
 from lamina.models.encode import Progress as EncodeProgress
 from lamina.models.files import models_folder
+from lamina.models.reranker import choose_reranker
 from lamina.recall import Question, Recall, recall
 from lamina.recall.feedback import Lesson, cite, learn, parse_verdict
 from lamina.recall.plan import PlanContext, plan_context
+from lamina.review.diagnosis import Diagnosis
 from lamina.review.export import export
+from lamina.review.history import History, Transition, history_of
 from lamina.review.undo import last_undoable, undo
 from lamina.settings import Settings, load_settings
-from lamina.store.base import Change, Commit, CommitId, Committed, Edge, Entry, Filter, Match, TextQuery, Version
+from lamina.store.base import Change, Commit, Committed, Edge, Entry, Filter, Match, TextQuery
 from lamina.store.jobs import Job
 from lamina.store.ledger import Problem
 from lamina.store.recalls import not_kept
@@ -62,39 +67,6 @@ TIMES = frozenset({"valid_from", "valid_until"})
 REFRESHES = 5
 
 E = TypeVar("E", bound=StrEnum)
-
-
-@dataclass(frozen=True, slots=True)
-class Transition:
-    """One change of status."""
-
-    old: Status | None
-    new: Status
-    reason: str
-    actor: str
-    at: datetime
-    commit: CommitId
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """An atom's past: its changes of status and every version of it, oldest first."""
-
-    transitions: tuple[Transition, ...]
-    versions: tuple[Version, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """What `doctor` found: problems a person can mend, faults inside, and things worth knowing."""
-
-    problems: tuple[Problem, ...]
-    faults: tuple[str, ...]
-    notes: tuple[str, ...]
-
-    @property
-    def healthy(self) -> bool:
-        return not self.problems and not self.faults
 
 
 class Memory:
@@ -374,11 +346,14 @@ class Memory:
     def models(self) -> Choice:
         """The embedders recall looks through; a transformer that has been fetched meanwhile counts at once."""
         if self._choice is None or (self._choice.missing and not self._choice.primary):
-            key = self.settings.embedder_key
-            self._choice = choose(
-                self.settings.embedder, _models_folder(self.settings),
-                base_url=self.settings.embedder_url, api_key=key.get_secret_value() if key else None,
+            chosen = choose(
+                self.settings.embedder, _models_folder(self.settings), base_url=self.settings.embedder_url,
+                api_key=_secret(self.settings.embedder_key),
             )  # fmt: skip
+            second = choose_reranker(
+                self.settings.reranker, self.settings.reranker_url, _secret(self.settings.reranker_key)
+            )
+            self._choice = replace(chosen, reranker=second)
         return self._choice
 
     def embed(self, progress: EncodeProgress | None = None) -> int:
@@ -416,13 +391,7 @@ class Memory:
 
     def history(self, id: str) -> History:
         """An atom's changes of status and versions."""
-        versions = self._store.versions(self.get(id).id)
-        transitions = tuple(
-            Transition(each.old_status, each.atom.status, each.reason, each.actor, each.at, each.commit)
-            for each in versions
-            if each.old_status != each.atom.status
-        )
-        return History(transitions, tuple(versions))
+        return history_of(self._store.versions(self.get(id).id))
 
     def status_history(self, id: str) -> builtins.list[Transition]:
         """An atom's changes of status, oldest first."""
@@ -657,6 +626,10 @@ class Memory:
             yield f"{tool} owns this folder, so the databases live in {self.state}"
         if self._watcher is None and self.settings.watch:
             yield "saved files are not watched here; edits count when they are recalled and at the next open"
+
+
+def _secret(key: SecretStr | None) -> str | None:
+    return key.get_secret_value() if key is not None else None
 
 
 def _models_folder(settings: Settings) -> Path:

@@ -30,6 +30,11 @@ class Settings(BaseSettings):
     )
     embedder_url: str | None = Field(default=None, description="where openai:MODEL is served, such as …/v1")
     embedder_key: SecretStr | None = Field(default=None, description="the key of that service")
+    reranker: str = Field(
+        default="none", description="a second look at the best twelve: none, endpoint:MODEL or fastembed:NAME"
+    )
+    reranker_url: str | None = Field(default=None, description="where endpoint:MODEL is served, such as …/v1")
+    reranker_key: SecretStr | None = Field(default=None, description="the key of that service")
     models_dir: Path | None = Field(default=None, description="where model files are kept; default the user's cache")
     background: bool = Field(default=True, description="encode new passages in a thread while the memory is open")
     assistant_prior: float = Field(

@@ -199,3 +199,19 @@ def test_an_agent_keeps_private_things_to_itself(cli: Cli) -> None:
 def _everything(vault: Path) -> dict[str, bytes]:
     files = (each for each in vault.rglob("*.md") if each.is_file())
     return {str(each): each.read_bytes() for each in files}
+
+
+def test_words_are_kept_although_no_model_can_be_had(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAMINA_EMBEDDER", "minilm")
+    monkeypatch.setenv("LAMINA_MODELS_DIR", str(tmp_path / "no models"))
+    ran = cli("capture", "Remember that the key is under the pot.")
+    assert (ran.code, "under the pot" in ran.out) == (0, True)
+    assert "the words are kept, but not encoded yet: " in ran.err
+    assert "lamina models download" in ran.err
+    asked = cli("recall", "key")
+    assert (asked.code, "lamina models" in asked.err) == (1, True)
+    monkeypatch.setenv("LAMINA_EMBEDDER", "auto")
+    first, second = cli("recall", "key"), cli("recall", "key")
+    assert "under the pot" in first.out
+    assert "finds more with it" in first.err
+    assert second.err == ""

@@ -58,7 +58,7 @@ def test_the_closer_look_is_what_fast_leaves_out(memory: Memory) -> None:
 def test_every_reason_is_one_line(memory: Memory) -> None:
     for question in ASKED:
         for way in ({}, {"fast": True}, {"ranking": "plain"}):
-            for hit in memory.recall(question, **way).hits:  # type: ignore[arg-type]
+            for hit in memory.recall(question, **way).hits:
                 assert hit.why.strip()
                 assert len(hit.why.splitlines()) == 1
 

@@ -109,7 +109,6 @@ def test_a_link_lifts_what_meaning_found_far_behind(tmp_path: Path, embedder: st
         assert moved.links == ((start, "depends_on", end, 1.0),)
 
 
-@pytest.mark.xfail(strict=False, reason="a link from a shared atom to a private one is walked, and its id is shown")
 def test_a_scope_that_may_not_be_read_is_never_walked(words: Memory) -> None:
     start, beyond = remembered(words, FOUND), remembered(words, FAR)
     hidden = remembered(words, "A secret of Ann.", private=True)

@@ -143,7 +143,7 @@ def test_quality_moves_the_ranking_within_a_half_and_one_and_a_half(memory: Memo
     assert memory.recall("green tea").hits[0].atom.id == second
     for _ in range(12):
         memory.feedback(memory.recall("green tea").id, [second])
-    weights = {hit.atom.id: dict(hit.weights)["quality"] for hit in memory.recall("green tea").hits}
+    weights: dict[str, float] = {hit.atom.id: dict(hit.weights)["quality"] for hit in memory.recall("green tea").hits}
     assert weights[second] == pytest.approx(2**0.5)
     assert 0.5 <= weights[first] < 0.8
     for _ in range(12):
@@ -196,7 +196,6 @@ def test_a_context_keeps_to_the_bundled_tokenizers_count(memory: Memory, budget:
     assert len(memory.recall("tea", k=30).context(budget, count=len)) <= max(budget, least(len))
 
 
-@pytest.mark.xfail(strict=False, reason="recall() does not hand its core on to the Recall")
 def test_a_context_holds_the_core_memories_whatever_is_asked(memory: Memory) -> None:
     remembered(memory, "Tea is served at five.")
     remembered(memory, "Ann is allergic to nuts.", pinned=True)

@@ -91,6 +91,14 @@ def test_a_few_new_passages_are_encoded_while_one_waits(tmp_path: Path) -> None:
             assert (found.model, len(found.hits)) == (MINILM, n + 1)
 
 
+@needs_minilm
+def test_what_another_scope_has_left_to_encode_does_not_keep_one_waiting(tmp_path: Path) -> None:
+    with opened(tmp_path / "vault", "minilm") as memory, opened(tmp_path / "vault", "none", "org:other") as other:
+        other.remember_many([{"content": f"The stork number {n} stands in the pond."} for n in range(60)])
+        memory.remember("The heron stands in the pond.")
+        assert memory.recall("which bird is by the water?").model == MINILM
+
+
 def test_encoding_is_told_as_a_job_with_what_is_done(tmp_path: Path) -> None:
     with opened(tmp_path / "vault", "light") as quiet:
         populate(quiet, sessions=4)

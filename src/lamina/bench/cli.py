@@ -51,6 +51,9 @@ def speed(
     questions: Annotated[int, typer.Option(help="how many questions to ask", min=5)] = 300,
     data: Annotated[Path | None, typer.Option(help="a LoCoMo file: real questions and text of its shape")] = None,
     seed: Annotated[int, typer.Option(help="of everything random")] = 1,
+    embedder: Annotated[
+        str, typer.Option(help="also encode the passages with this one (light, auto, …) and time recall by meaning")
+    ] = "none",
     as_json: AsJson = False,
 ) -> None:
     """Time writing, opening, rebuilding and recalling against bare yardsticks in the same run.
@@ -61,7 +64,7 @@ def speed(
 
     told = Console(stderr=True)
     with _ending():
-        result = run(files, passages, questions, data, seed, lambda text: told.print(f"[dim]{text}…"))
+        result = run(files, passages, questions, data, seed, lambda text: told.print(f"[dim]{text}…"), embedder)
     bars = result.bars()
     if as_json:
         document = Result("speed", result.data_sha256, result.settings, bars, {}, result.figures).document()

@@ -15,7 +15,6 @@ from typing import Any
 
 import apsw
 
-import lamina
 from lamina.atom.kinds import MemoryType
 from lamina.atom.status import RECALL_WEIGHT
 from lamina.bench.collection import Asked, Collection, Session
@@ -23,6 +22,7 @@ from lamina.bench.locomo import APART, load, shaped
 from lamina.bench.metrics import quantile
 from lamina.bench.places import Places, capture
 from lamina.memory import Memory
+from lamina.settings import Settings
 from lamina.store.base import TextQuery
 from lamina.text.analyse import QUESTION_STOP, question_terms
 
@@ -37,6 +37,9 @@ BARS: dict[str, tuple[str, float]] = {
     "recall_p50_vs_bare_fts5": ("≤", 1.5),
     "recall_p95_vs_p50": ("≤", 5.0),
     "pruning_cost_points": ("≤", 0.3),
+    "meaning_p50_ms": ("≤", 60.0),
+    "meaning_p95_ms": ("≤", 150.0),
+    "encoded_turns_per_cpu_s": ("≥", 45.0),
 }
 
 
@@ -59,15 +62,41 @@ class Speed:
         return told
 
 
-def run(files: int, passages: int, questions: int, data: Path | None, seed: int, say: Say) -> Speed:
+def run(
+    files: int, passages: int, questions: int, data: Path | None, seed: int, say: Say, embedder: str = "none"
+) -> Speed:  # fmt: skip
     """Measure everything; `say` is told what is going on."""
     conversations, digest = load(data) if data else ([], None)
-    result = Speed({"files": files, "passages": passages, "questions": questions, "seed": seed}, data_sha256=digest)
+    chosen = {"files": files, "passages": passages, "questions": questions, "seed": seed, "embedder": embedder}
+    result = Speed(chosen, data_sha256=digest)
     with _folder() as folder:
         _measure_files(folder, files, result, say)
     with _folder() as folder:
-        _measure_recall(folder, conversations, passages, questions, seed, result, say)
+        asked = _measure_recall(folder, conversations, passages, questions, seed, result, say)
+        if embedder != "none":
+            _measure_meaning(folder, embedder, asked, result, say)
     return result
+
+
+def _open(vault: Path, embedder: str = "none") -> Memory:
+    """A vault with its embedder; what is about words alone is measured without one."""
+    return Memory(vault, watch=False, settings=Settings(embedder=embedder, background=False, watch=False))
+
+
+def _measure_meaning(folder: Path, embedder: str, asked: Sequence[Asked], result: Speed, say: Say) -> None:
+    """Encode the same turns, and ask the same questions to the end: the question encoded, every word looked at."""
+    with _open(folder / "vault", embedder) as memory:
+        say(f"encoding every turn with {embedder}")
+        began, worked = time.perf_counter(), time.process_time()
+        encoded = memory.embed()
+        result.figures["encoded_turns_per_cpu_s"] = encoded / max(time.process_time() - worked, 1e-9)
+        result.figures["encoding_s"] = time.perf_counter() - began
+        result.figures["first_meaning_s"] = _timed(lambda: memory.recall("Is anything there?"))
+        say(f"asking {len(asked)} questions by meaning")
+        for name, fast in (("meaning", False), ("meaning_fast", True)):
+            taken = [1000 * _timed(lambda text=each.text, fast=fast: memory.recall(text, fast=fast)) for each in asked]  # type: ignore[misc]
+            result.figures[f"{name}_p50_ms"] = quantile(taken, 0.5)
+            result.figures[f"{name}_p95_ms"] = quantile(taken, 0.95)
 
 
 def _measure_files(folder: Path, count: int, result: Speed, say: Say) -> None:
@@ -76,7 +105,7 @@ def _measure_files(folder: Path, count: int, result: Speed, say: Say) -> None:
     per_file = _fsync_per_file(folder / "yardstick", sample)
     statements = _statements(count)
     vault = folder / "vault"
-    with lamina.open(vault, watch=False) as memory:
+    with _open(vault) as memory:
         say(f"remembering {count} statements")
         began = time.perf_counter()
         for start in range(0, count, 5000):
@@ -85,9 +114,9 @@ def _measure_files(folder: Path, count: int, result: Speed, say: Say) -> None:
     result.figures |= {"fsync_per_file_atoms_per_s": per_file, "bulk_atoms_per_s": bulk}
     result.figures["bulk_vs_fsync_per_file"] = bulk / per_file
     say(f"opening the unchanged vault of {count} files")
-    _timed(lambda: lamina.open(vault, watch=False).close())
-    result.figures["open_unchanged_s"] = _timed(lambda: lamina.open(vault, watch=False).close())
-    with lamina.open(vault, watch=False) as memory:
+    _timed(lambda: _open(vault).close())
+    result.figures["open_unchanged_s"] = _timed(lambda: _open(vault).close())
+    with _open(vault) as memory:
         say("rebuilding the index from the journal")
         result.figures["rebuild_index_s"] = _timed(memory.rebuild)
     shutil.rmtree(vault / ".lamina")
@@ -96,7 +125,7 @@ def _measure_files(folder: Path, count: int, result: Speed, say: Say) -> None:
 
 
 def _open_and_recall(vault: Path) -> None:
-    with lamina.open(vault, watch=False) as memory:
+    with _open(vault) as memory:
         memory.recall("harbour lantern")
 
 
@@ -158,12 +187,12 @@ def _measure_recall(
     seed: int,
     result: Speed,
     say: Say,
-) -> None:
+) -> list[Asked]:
     real = [session for each in conversations for session in each.sessions]
     told = sum(len(session.turns) for session in real)
     sessions = [*real, *shaped(conversations, max(0, passages - told), seed)]
     asked = _questions(conversations, sessions, questions, seed)
-    with lamina.open(folder / "vault", watch=False) as memory:
+    with _open(folder / "vault") as memory:
         say(f"capturing {sum(len(session.turns) for session in sessions)} turns")
         began = time.perf_counter()
         places = _capture(memory, sessions)
@@ -184,6 +213,7 @@ def _measure_recall(
             say("measuring what pruning costs")
             pruned, whole = (_recall_at_10(memory, graded, places, exhaustive=each) for each in (False, True))
             result.figures |= {"r10_pruned": pruned, "r10_exhaustive": whole, "pruning_cost_points": whole - pruned}
+    return asked
 
 
 def _questions(conversations: Sequence[Collection], sessions: Sequence[Session], count: int, seed: int) -> list[Asked]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lamina.cli.output import Output
 from lamina.cli.vault_choice import Choice
+from lamina.models.errors import ModelError
 
 if TYPE_CHECKING:
     from lamina.memory import Memory
@@ -56,12 +57,19 @@ class Session:
             told.touch()
 
     def encode(self) -> None:
-        """Encode what came in, with a bar on standard error, so that the next recall need not wait for it."""
+        """Encode what came in, with a bar on standard error, so that the next recall need not wait for it.
+
+        What came in is safe whether or not a model can be had, so that is a note and no error.
+        """
         from lamina.cli.progress import Bar
 
-        if not self.dry_run:
+        if self.dry_run:
+            return
+        try:
             with Bar() as bar:
                 self.memory.embed(bar)
+        except ModelError as error:
+            self.output.note(f"the words are kept, but not encoded yet: {error}")
 
     def shell(self, *words: str) -> str:
         """A command a person can type to go on with this vault and scope."""

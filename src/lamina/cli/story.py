@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import prod
 from pathlib import Path
 
 from lamina.cli import init, models, read, upkeep, write
@@ -96,7 +96,7 @@ class Story:
         if found["model"] == WORDS_ALONE:
             scene.checks.append(("no embedder is chosen here, so words alone answer, and recall says so", True))
             return scene
-        first = found["hits"][0] if found["hits"] else {"text": "", "words": {}, "relevant": False}
+        first: Json = found["hits"][0] if found["hits"] else {"text": "", "words": {}, "relevant": False}
         scene.checks += [
             (f"{found['model']} leads to Miguel", "Miguel picks me up" in first["text"] and first["relevant"]),
             ("not one word of the question was met", not first["words"]),
@@ -374,8 +374,8 @@ class Stage(Session):
 
 
 def _adds_up(hit: Json) -> bool:
-    score = max(0.0, sum(hit["terms"].values())) * prod(hit["weights"].values())
-    return abs(score - hit["score"]) < 1e-9
+    score: float = max(0.0, sum(hit["terms"].values())) * math.prod(hit["weights"].values())
+    return math.isclose(score, hit["score"], rel_tol=0, abs_tol=1e-9)
 
 
 def _ids(scene: Scene) -> list[Json]:

@@ -18,7 +18,7 @@ from lamina.cli.session import Session
 from lamina.text.times import format_time
 
 if TYPE_CHECKING:
-    from lamina.memory import Diagnosis
+    from lamina.review import Diagnosis
     from lamina.sync import SyncReport
 
 app = typer.Typer()

@@ -10,6 +10,7 @@ from lamina.errors import InvalidInput
 from lamina.models.cache import CachedQuestions
 from lamina.models.embedder import Embedder
 from lamina.models.files import MINILM, MODEL_FILES, ModelStore
+from lamina.models.reranker import Reranker
 
 SETTINGS = "auto, light, none, minilm, openai:MODEL, fastembed:NAME or sentence-transformers:NAME"
 
@@ -21,6 +22,7 @@ class Choice:
     light: Embedder | None = None
     primary: Embedder | None = None
     missing: str = ""
+    reranker: Reranker | None = None
 
 
 def choose(

@@ -7,8 +7,9 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from lamina.atom.scope import Scope
 from lamina.errors import LaminaError
 from lamina.models.embedder import Embedder, Piece
 from lamina.store.base import Store
@@ -24,9 +25,9 @@ BATCH_SECONDS = 1.0
 Progress = Callable[[str, int, int], None]
 
 
-def encode_some(store: Store, embedder: Embedder, most: int) -> int:
-    """Encode up to so many texts that the model has not seen; returns how many."""
-    found = store.encodings.missing(embedder.model.id, most)
+def encode_some(store: Store, embedder: Embedder, most: int, scopes: Sequence[Scope] | None = None) -> int:
+    """Encode up to so many texts that the model has not seen, of these scopes or of all; returns how many."""
+    found = store.encodings.missing(embedder.model.id, most, scopes)
     if found:
         made = embedder.passages([_piece(each) for each in found])
         store.encodings.put(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from lamina.store.base import Edge, Match
+from lamina.atom.atom import Atom
+from lamina.atom.passage import Passage, passage_of
+from lamina.store.base import Edge, Filter, Match, Store
 from lamina.store.encodings import Key, Near
 
 
@@ -22,3 +25,16 @@ class Candidate:
     @property
     def relevance(self) -> float:
         return max(0.0, sum(self.terms.values()))
+
+
+def passages_read(candidates: Sequence[Candidate], store: Store) -> dict[Key, tuple[Atom, Passage]]:
+    """The candidates' atoms and passages, so far as they are still there."""
+    scopes = tuple({each.near.scope for each in candidates})
+    ids = tuple(dict.fromkeys(each.key[0] for each in candidates))
+    atoms = {atom.id: atom for atom in store.read(Filter(scopes=scopes, ids=ids))}
+    found = {
+        each.key: (atom, passage_of(atom, each.key[1]))
+        for each in candidates
+        if (atom := atoms.get(each.key[0])) is not None
+    }
+    return {key: (atom, passage) for key, (atom, passage) in found.items() if passage is not None}

@@ -75,16 +75,24 @@ class Gathering:
         )  # fmt: skip
         return {(match.atom_id, match.n): match for match in self._store.search(query)}
 
+    def withheld(self, shown: Collection[Candidate]) -> tuple[tuple[str, int], ...]:
+        """How many passages were filtered out that lie as near in meaning as what is shown, and by what."""
+        nearest = [each.near.cosine for each in shown if each.near.cosine > 0]
+        if not nearest or self._lens.main is None:
+            return ()
+        return tuple(self._store.encodings.withheld(self._query(0, 0, ()), min(nearest)).items())
+
     def _near(self, limit: int, beside: int, also: Collection[Key] = ()) -> list[Near]:
+        return self._store.encodings.nearest(self._query(limit, beside, also))
+
+    def _query(self, limit: int, beside: int, also: Collection[Key]) -> NearQuery:
         recipe = self._lens.recipe
-        return self._store.encodings.nearest(
-            NearQuery(
-                scopes=self._admitted.scopes, memory_types=self._admitted.memory_types, valid_at=self._admitted.at,
-                statuses={each: status_weight(each) for each in self._admitted.statuses},
-                model=self._lens.main.model.id if self._lens.main else "", asked=self._vector,
-                vector=recipe.first_vector, texts={key: match.score for key, match in self._matches.items()},
-                text=recipe.first_text, tilts=self._tilts, limit=limit, beside=beside, also=also,
-            )
+        return NearQuery(
+            scopes=self._admitted.scopes, memory_types=self._admitted.memory_types, valid_at=self._admitted.at,
+            statuses={each: status_weight(each) for each in self._admitted.statuses},
+            model=self._lens.main.model.id if self._lens.main else "", asked=self._vector,
+            vector=recipe.first_vector, texts={key: match.score for key, match in self._matches.items()},
+            text=recipe.first_text, tilts=self._tilts, limit=limit, beside=beside, also=also,
         )  # fmt: skip
 
     def _candidate(self, near: Near) -> Candidate:

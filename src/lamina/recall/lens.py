@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lamina.atom.scope import Scope
 from lamina.models.choose import Choice
 from lamina.models.embedder import Embedder, TokenStates
 from lamina.models.encode import encode_some
+from lamina.models.errors import ModelError
 from lamina.recall.recipe import DENSE, FULL, LIGHT, TEXT, Recipe
 from lamina.store.base import Store
+
+logger = logging.getLogger(__name__)
 
 AT_ONCE = {TokenStates.PIECES: 2000, TokenStates.SIGNS: 32, TokenStates.NONE: 64}
 """How many passages are encoded while somebody waits for the answer; about a quarter of a second."""
@@ -30,7 +34,7 @@ class Lens:
             return self.main
         return self.light
 
-    def look_at(self, meant: str) -> None:
+    def read(self, meant: str) -> None:
         """Let every model read the question before anybody else is kept waiting."""
         for each in (self.main, self.light):
             if each is not None:
@@ -39,6 +43,19 @@ class Lens:
     @property
     def name(self) -> str:
         return self.main.model.id if self.main is not None else "text"
+
+
+def look(meant: str, store: Store, scopes: Sequence[Scope], choice: Choice) -> Lens:
+    """The lens for a question, with the question read. A model that cannot be reached is done without."""
+    try:
+        found = lens(store, scopes, choice)
+        found.read(meant)
+        return found
+    except ModelError as error:
+        if choice.primary is None:
+            raise
+        logger.warning("recall does without %s", error)
+        return look(meant, store, scopes, replace(choice, primary=None))
 
 
 def lens(store: Store, scopes: Sequence[Scope], choice: Choice) -> Lens:
@@ -53,6 +70,6 @@ def lens(store: Store, scopes: Sequence[Scope], choice: Choice) -> Lens:
 def _is_complete(store: Store, scopes: Sequence[Scope], embedder: Embedder) -> bool:
     encoded, there = store.encodings.coverage(embedder.model.id, scopes)
     if 0 < there - encoded <= AT_ONCE[embedder.model.states]:
-        encode_some(store, embedder, AT_ONCE[embedder.model.states])
+        encode_some(store, embedder, AT_ONCE[embedder.model.states], scopes)
         encoded, there = store.encodings.coverage(embedder.model.id, scopes)
     return encoded == there

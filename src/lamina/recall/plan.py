@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lamina.atom.kinds import Layer
-from lamina.recall.hit import Hit
-from lamina.recall.pack import Count, Item, by_characters, pack
+from lamina.recall.hit import Hit, bundled_count
+from lamina.recall.pack import Count, Item, pack
 
 EACH = 3
 
@@ -21,10 +21,12 @@ class PlanContext:
     procedural: tuple[Hit, ...]
     semantic: tuple[Hit, ...]
 
-    def text(self, budget: int = 2000, *, count: Count = by_characters) -> str:
+    def text(self, budget: int = 2000, *, count: Count | None = None) -> str:
         """All of it as fenced, sectioned text for an agent."""
         hits = (*self.profile, *self.procedural, *self.semantic)
-        return pack([Item(hit.atom, hit.passage, hit.text, hit.marks) for hit in hits], budget, count=count)
+        return pack(
+            [Item(hit.atom, hit.passage, hit.text, hit.marks) for hit in hits], budget, count=count or bundled_count()
+        )
 
 
 def plan_context(goal: str, hits: Sequence[Hit]) -> PlanContext:

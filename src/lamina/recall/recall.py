@@ -9,20 +9,21 @@ from datetime import datetime
 
 from lamina.atom.atom import Atom, Signals
 from lamina.atom.identity import AtomId
-from lamina.atom.passage import Passage, passage_of
+from lamina.atom.passage import Passage
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.models.choose import Choice
 from lamina.recall.asked import Asked
-from lamina.recall.candidate import Candidate
+from lamina.recall.candidate import Candidate, passages_read
 from lamina.recall.collapse import Said, collapse
 from lamina.recall.fuse import fuse
 from lamina.recall.gather import Admitted, Gathering, tilts
 from lamina.recall.hit import Core, Hit, Recall
-from lamina.recall.lens import Lens, lens
+from lamina.recall.lens import Lens, look
 from lamina.recall.plain import plain
 from lamina.recall.recipe import Recipe, floor
 from lamina.recall.rerank import rerank
+from lamina.recall.second_opinion import second_opinion
 from lamina.recall.understand import memory_types, statuses, understand
 from lamina.recall.weigh import total, weigh
 from lamina.store.base import Filter, Store
@@ -55,6 +56,7 @@ class _Answer:
     hits: tuple[Hit, ...]
     model: str
     understood: tuple[tuple[str, str], ...]
+    filtered: tuple[tuple[str, int], ...] = ()
 
 
 def recall(
@@ -65,7 +67,8 @@ def recall(
     while refresh([hit.atom.id for hit in answer.hits]):
         answer = _answer(question, store, choice)
     return Recall(
-        recall_id, question.text, answer.hits, store.position(), answer.model, question.at, answer.understood, core=core
+        recall_id, question.text, answer.hits, store.position(), answer.model, question.at, answer.understood,
+        answer.filtered, core,
     )  # fmt: skip
 
 
@@ -79,21 +82,19 @@ def _answer(question: Question, store: Store, choice: Choice) -> _Answer:
         return _Answer((), "none", _told(asked))
     if question.ranking == "plain":
         return _Answer(_plain(question, admitted, store), "plain", _told(asked))
-    through = lens(store, question.scopes, choice)
-    through.look_at(asked.meant)
+    through = look(asked.meant, store, question.scopes, choice)
     with store.steady():
-        candidates = _scored(question, asked, admitted, through, store)
+        leaning = tilts(asked, store.encodings.speakers(question.scopes), question.assistant, through.recipe.prior)
+        gathering = Gathering(asked, admitted, through, store, leaning)
+        candidates = gathering.candidates()
+        fuse(candidates, through.recipe, closely=not question.fast)
+        if not question.fast:
+            rerank(candidates, asked.meant, through, store)
+            second_opinion(candidates, asked.text, choice.reranker, store)
         hits = _hits(candidates, question, asked, through, store)
-    return _Answer(hits, through.name, _told(asked))
-
-
-def _scored(question: Question, asked: Asked, admitted: Admitted, through: Lens, store: Store) -> list[Candidate]:
-    leaning = tilts(asked, store.encodings.speakers(question.scopes), question.assistant, through.recipe.prior)
-    candidates = Gathering(asked, admitted, through, store, leaning).candidates()
-    fuse(candidates, through.recipe, closely=not question.fast)
-    if not question.fast:
-        rerank(candidates, asked.meant, through, store)
-    return candidates
+        shown = {(hit.atom.id, hit.passage.n) for hit in hits}
+        filtered = gathering.withheld([each for each in candidates if each.key in shown])
+    return _Answer(hits, through.name, _told(asked), filtered)
 
 
 def _relevant(candidates: Sequence[Candidate], recipe: Recipe, *, closely: bool) -> Callable[[Candidate], bool]:
@@ -109,7 +110,7 @@ def _hits(
     signals = store.ledger.signals_of({each.key[0] for each in candidates})
     weights = {each.key: weigh(each.near, signals.get(each.key[0], Signals())) for each in candidates}
     ordered = sorted(candidates, key=lambda each: _order(each, total(weights[each.key])))[: k + SPARE]
-    read = _read(ordered, store)
+    read = passages_read(ordered, store)
     there = [each for each in ordered if each.key in read]
     slots = collapse([_said(*read[each.key]) for each in there])
     kept = slots.kept[:k]
@@ -138,18 +139,6 @@ def _ranks(candidates: Sequence[Candidate]) -> Callable[[Candidate], tuple[tuple
         return tuple((name, ordered[name].index(score) + 1, score) for name, score in own)
 
     return of
-
-
-def _read(candidates: Sequence[Candidate], store: Store) -> dict[Key, tuple[Atom, Passage]]:
-    scopes = tuple({each.near.scope for each in candidates})
-    ids = tuple(dict.fromkeys(each.key[0] for each in candidates))
-    atoms = {atom.id: atom for atom in store.read(Filter(scopes=scopes, ids=ids))}
-    found = {
-        each.key: (atom, passage_of(atom, each.key[1]))
-        for each in candidates
-        if (atom := atoms.get(each.key[0])) is not None
-    }
-    return {key: (atom, passage) for key, (atom, passage) in found.items() if passage is not None}
 
 
 def _said(atom: Atom, passage: Passage) -> Said:

@@ -18,6 +18,8 @@ TEXT_POOL, POOL, BESIDE = 100, 100, 1
 """How many passages the text channel is sure of, how many of all are looked at closely, and how many beside each."""
 WINDOW = (1, 2)
 """How many passages before and after one can lend it the words it leaves out."""
+READ_AGAIN, SECOND_OPINION = 12, 0.5
+"""How many of the best a second model reads together with the question, and how much it can add."""
 CROWD = 8
 """A session of which so many passages are looked at is a long one."""
 

@@ -89,8 +89,8 @@ class Near:
     """A passage with the cosine of its nearest chunk (0 where it has none), who said it when, and where it stands.
 
     Times are milliseconds since 1970. `in_time`: said at the time in question; `tells_of`: said at another and telling
-    of it; `tells_when`: telling of any time; `asks`: being a question. `session` and `position` tell its neighbours,
-    `digest` what its text is known by.
+    of it; `tells_when`: telling of any time; `asks`: being a question. `session` and `position` tell its neighbours
+    among what the query lets through, `digest` what its text is known by.
     """
 
     key: Key
@@ -115,8 +115,8 @@ class Near:
 class Encodings(Protocol):
     """Vectors and token states of passages, by model."""
 
-    def missing(self, model: str, limit: int) -> list[Unencoded]:
-        """Texts that a model has not seen, those of recallable passages first."""
+    def missing(self, model: str, limit: int, scopes: Sequence[Scope] | None = None) -> list[Unencoded]:
+        """Texts that a model has not seen, those of recallable passages first; of these scopes, or of all."""
 
     def how_many_missing(self, model: str) -> int:
         """How many texts a model has not seen."""
@@ -135,6 +135,9 @@ class Encodings(Protocol):
 
     def nearest(self, query: NearQuery) -> list[Near]:
         """The best passages, in no order; a few more than the limit where they tie."""
+
+    def withheld(self, query: NearQuery, above: float) -> dict[str, int]:
+        """How many passages were filtered out though their cosine is at least so high, by what kept them out."""
 
     def cosines(self, model: str, asked: Asked, keys: Sequence[Key]) -> list[float]:
         """The cosine of each passage's nearest chunk with a question; 0 where it is not encoded."""

@@ -306,8 +306,15 @@ class EncodingContract(Contract):
             second = segment(hand, "three")
             encode(hand)
             assert near(hand, "two", limit=1, beside=1).keys() == {(first.id, 1), (first.id, 2), (second.id, 1)}
+            hand.clock.at += timedelta(minutes=1)
+            third = segment(hand, "four")
+            encode(hand)
             hand.put(second.with_(status=Status.TOMBSTONED))
-            assert near(hand, "two", limit=1, beside=1).keys() == {(first.id, 1), (first.id, 2)}
+            found = near(hand, "two", limit=1, beside=1)
+            assert found.keys() == {(first.id, 1), (first.id, 2), (third.id, 1)}
+            assert sorted(each.position for each in found.values()) == [0, 1, 2]
+            found = near(hand, "two", limit=1, beside=1, statuses=dict.fromkeys(Status, 1.0))
+            assert found.keys() == {(first.id, 1), (first.id, 2), (second.id, 1)}
             grown = f"{first.content}\n\n{render_passage(3, 'and more', 'Ann', NOON)}"
             hand.put(first.with_(content=grown))
             assert near(hand, "two", limit=1, beside=1).keys() == {(first.id, 1), (first.id, 2), (first.id, 3)}
@@ -327,6 +334,17 @@ class EncodingContract(Contract):
             assert scores(one, "tea") == scores(other, "tea")
             other.put(more.with_(status=Status.TOMBSTONED))
             assert scores(one, "tea").keys() == scores(other, "tea").keys() == {(atom.id, 1)}
+
+    def test_a_reader_who_asks_many_things_is_told_of_every_commit_before_the_first(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as one, self.hand(tmp_path) as other:
+            kept = set[Key]()
+            for n in range(6):
+                kept.add(((one, other)[n % 2].kept(f"tea {n}").id, 1))
+                with one.store.steady():
+                    encode(one)
+                    assert near(one, "tea").keys() == kept
+                    assert set(one.found("tea")) == {atom_id for atom_id, _ in kept}
+                    assert scores(one, "tea") == scores(one, "tea")
 
     def test_status_revision_forgetting_and_restoring_count_at_once(self, tmp_path: Path) -> None:
         with self.hand(tmp_path) as hand:

@@ -6,9 +6,10 @@ when a model has made them. Nothing here is the truth; a board in doubt is throw
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from heapq import nsmallest
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,6 @@ class Board:
         self._session_of: dict[AtomId, tuple[int, str]] = {}
         self._atoms: dict[AtomId, list[int]] = {}
         self._orders: dict[tuple[int, str], list[int]] = {}
-        self._place_of: dict[int, int] = {}
         self._texts: dict[bytes, int] = {}
         self._digests: list[bytes] = []
         self._speakers: dict[str, int] = {}
@@ -153,10 +153,26 @@ class Board:
         weights = np.array([query.statuses.get(each, 0.0) for each in _STATUSES], dtype=np.float32)
         score = np.where(score > 0, score * weights[self._columns["status"][: self._count]], score)
         rows = set(self._best(score, allowed & known, query.limit)) if query.limit else set()
+        places = _Places(self._order_of, allowed)
         if query.beside:
-            rows |= {row for each in rows for row in self._beside(each, query.beside) if allowed[row]}
+            rows |= {row for each in rows for row in places.beside(each, query.beside)}
         rows |= {row for row in self._rows_of_keys(dict.fromkeys(query.also, 0.0)) if allowed[row]}
-        return self._told(sorted(rows), cosine, score, in_time, tells_of)
+        return self._told(sorted(rows), places, cosine, score, in_time, tells_of)
+
+    def withheld(self, query: NearQuery, above: float) -> dict[str, int]:
+        """How many passages that lie at least so near were filtered out, by what kept them out."""
+        near = self._model(query.model).per_text(query.asked, len(self._digests))
+        here = self._here(query.scopes) & ~self._allowed(query)
+        rows = np.flatnonzero(here)
+        rows = rows[near[self._columns["text"][rows]] >= above]
+        why = Counter(self._kept_out(int(row), query) for row in rows)
+        return dict(sorted(why.items()))
+
+    def _kept_out(self, row: int, query: NearQuery) -> str:
+        status, kind = _STATUSES[self._columns["status"][row]], _TYPES[self._columns["type"][row]]
+        if status not in query.statuses:
+            return str(status.value)
+        return "not of this mode" if kind not in query.memory_types else "not valid then"
 
     def _best(self, score: Floats, allowed: NDArray[np.bool_], limit: int) -> list[int]:
         """The rows with the best scores. Those that tie at the cut are all taken; if too many, the youngest.
@@ -204,22 +220,15 @@ class Board:
         tilt += np.where(in_time, np.float32(query.tilts.in_time), np.float32(0))
         return tilt + np.where(tells_of, np.float32(query.tilts.tells_of), np.float32(0))
 
-    def _beside(self, row: int, reach: int) -> Iterator[int]:
-        """The rows before and after one in its session."""
-        order, place = self._order_of(row), self._place_of[row]
-        yield from order[max(0, place - reach) : place]
-        yield from order[place + 1 : place + 1 + reach]
-
     def _order_of(self, row: int) -> list[int]:
         """The rows of a row's session, in order; worked out when it is first asked for."""
         session = self._session_of[self._keys[row][0]]
         if session not in self._orders:
             order = [each for atom in sorted(self._sessions[session]) for each in self._atoms[AtomId(atom)]]
             self._orders[session] = order
-            self._place_of |= {each: place for place, each in enumerate(order)}
         return self._orders[session]
 
-    def _told(self, rows: Sequence[int], *found: NDArray[Any]) -> list[Near]:
+    def _told(self, rows: Sequence[int], places: _Places, *found: NDArray[Any]) -> list[Near]:
         """The rows with what was found out about them: cosine, score, said in time, telling of it."""
         chosen = np.array(rows, dtype=np.int64)
         columns = [*found, *(self._columns[name] for name in _TOLD)]
@@ -229,13 +238,12 @@ class Board:
                 values
             )
             key = self._keys[row]
-            self._order_of(row)
             number, session = self._session_of[key[0]]
             told.append(
                 Near(
                     key, self._scopes[scope], near, first, _STATUSES[status], _LAYERS[layer], _ORIGINS[origin],
                     recorded, self._names[speaker], at, timely, tells_of, when != _ALWAYS,
-                    asks, f"{number}/{session}", self._place_of[row],
+                    asks, f"{number}/{session}", places.of(row),
                     self._digests[text],
                 )
             )  # fmt: skip
@@ -271,6 +279,31 @@ class Board:
         table = self._tables.setdefault(model, _ModelTable(self._db, model))
         table.follow(self._texts)
         return table
+
+
+class _Places:
+    """Where rows stand in their sessions, among those a query lets through: what it may not see moves nothing."""
+
+    def __init__(self, order_of: Callable[[int], list[int]], allowed: NDArray[np.bool_]) -> None:
+        self._order_of, self._allowed = order_of, allowed
+        self._places: dict[int, tuple[list[int], int]] = {}
+
+    def of(self, row: int) -> int:
+        """The place of a row that is let through."""
+        return self._found(row)[1]
+
+    def beside(self, row: int, reach: int) -> list[int]:
+        """The rows before and after one."""
+        order, place = self._found(row)
+        return order[max(0, place - reach) : place] + order[place + 1 : place + 1 + reach]
+
+    def _found(self, row: int) -> tuple[list[int], int]:
+        if row not in self._places:
+            whole = self._order_of(row)
+            let_through = self._allowed[whole].tolist() if len(whole) > 1 else [True]
+            order = whole if all(let_through) else list(compress(whole, let_through))
+            self._places |= {each: (order, place) for place, each in enumerate(order)}
+        return self._places[row]
 
 
 class _ModelTable:

@@ -30,15 +30,16 @@ class SqliteEncodings:
         self._follow, self._heads = follow, heads
         self._board: Board | None = None
         self._followed: Board | None = None
-        self.steady = False
-        """Whether a reader asks many things of one moment; the board need then be brought there but once."""
+        self._still = False
 
-    def missing(self, model: str, limit: int) -> list[Unencoded]:
+    def missing(self, model: str, limit: int, scopes: Sequence[Scope] | None = None) -> list[Unencoded]:
         """Texts a model has not seen, those of recallable passages first."""
+        chosen = "" if scopes is None else f"AND s.scope IN ({','.join('?' * len(scopes))}) "
         rows = self._on(
             lambda index: index.db.rows(
-                f"SELECT a.atom_id, p.digest {_MISSING} WHERE v.id IS NULL ORDER BY a.shelf, p.id LIMIT ?",
-                (model, limit),
+                f"SELECT a.atom_id, p.digest {_MISSING} JOIN scopes s ON s.id=a.scope "
+                f"WHERE v.id IS NULL {chosen}ORDER BY a.shelf, p.id LIMIT ?",
+                (model, *(scopes or ()), limit),
             )
         )
         wanted = {bytes(digest) for _, digest in rows}
@@ -89,6 +90,10 @@ class SqliteEncodings:
         """The best passages for a vector."""
         return self._on(lambda index: self._current(index).nearest(query))
 
+    def withheld(self, query: NearQuery, above: float) -> dict[str, int]:
+        """What was filtered out though it lies as near."""
+        return self._on(lambda index: self._current(index).withheld(query, above))
+
     def cosines(self, model: str, asked: Asked, keys: Sequence[Key]) -> list[float]:
         """The cosine of each passage with a question."""
         return self._on(lambda index: self._current(index).cosines(model, asked, keys))
@@ -133,17 +138,21 @@ class SqliteEncodings:
 
     def forget_board(self) -> None:
         """Whoever asks next reads the columns anew."""
-        self._board = None
+        self._board = self._followed = None
+
+    def hold_still(self, still: bool) -> None:
+        """While a reader asks many things of one moment, the board need be brought there but once."""
+        self._still, self._followed = still, None
 
     def _current(self, index: Index) -> Board:
-        if self.steady and self._followed is not None and self._followed is self._board:
+        if self._followed is not None:
             return self._followed
         with index.db.reading():
             applied, edition = index.applied, index.edition
             if self._board is None or not self._board.is_of(index.db, edition) or not self._board.follow(applied):
                 self._board = Board(index.db, edition)
                 self._board.follow(applied)
-            self._followed = self._board if self.steady else None
+            self._followed = self._board if self._still else None
             return self._board
 
     def _on(self, work: Callable[[Index], T]) -> T:

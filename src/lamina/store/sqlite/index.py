@@ -343,9 +343,10 @@ class Index:
             Edge(AtomId(source), name, target, confidence)
             for source, name, target, confidence in self.db.rows(
                 "SELECT e.source, e.name, e.target, e.confidence FROM edges e JOIN scopes s ON s.id=e.scope "
-                "JOIN atoms a ON a.atom_id=e.source "
-                f"WHERE (e.source IN ({one}) OR e.target IN ({one})) AND s.scope IN ({other}) {chosen}ORDER BY 1, 2, 3",
-                (*ids, *ids, *scopes, *standing),
+                "JOIN atoms a ON a.atom_id=e.source LEFT JOIN atoms t ON t.atom_id=e.target "
+                f"WHERE (e.source IN ({one}) OR e.target IN ({one})) AND s.scope IN ({other}) {chosen}"
+                f"AND (t.id IS NULL OR t.scope IN (SELECT id FROM scopes WHERE scope IN ({other}))) ORDER BY 1, 2, 3",
+                (*ids, *ids, *scopes, *standing, *scopes),
             )
         ]
 

@@ -209,30 +209,35 @@ class SqliteStore:
     def steady(self) -> Iterator[None]:
         """The index is brought to the last commit once, and other threads wait: for a reader who asks many things."""
         with self._lock:
-            self._following(lambda: None)
-            self._steady, self.encodings.steady = True, True
+            self._steady = self._is_current()
+            self.encodings.hold_still(self._steady)
             try:
                 yield
             finally:
-                self._steady, self.encodings.steady = False, False
+                self._steady = False
+                self.encodings.hold_still(False)
 
-    def _following(self, work: Callable[[], T]) -> T:
-        """Do the work on an index that knows the last commit, if need be for this once: a full disk stops no read."""
-        if self._steady:
-            return self._mending(work)
+    def _is_current(self) -> bool:
+        """Bring the index to the last commit; where the disk is full, every question has to do it for itself."""
         try:
             self.catch_up()
         except StoreBusy:
             raise
         except StoreError:
+            return False
+        return True
+
+    def _following(self, work: Callable[[], T]) -> T:
+        """Do the work on an index that knows the last commit, if need be for this once: a full disk stops no read."""
+        if self._steady or self._is_current():
+            return self._mending(work)
+        self.encodings.forget_board()
+        try:
+            with self._index.db.trial():
+                self._replay()
+                return work()
+        finally:
             self.encodings.forget_board()
-            try:
-                with self._index.db.trial():
-                    self._replay()
-                    return work()
-            finally:
-                self.encodings.forget_board()
-        return self._mending(work)
 
     def _mending(self, work: Callable[[], T]) -> T:
         """Do the work; if the index turns out damaged or deleted, make it anew and do the work again."""
@@ -245,6 +250,7 @@ class SqliteStore:
                 self._discard_files()
         self._index.db.close()
         self._index = self._open_index()
+        self.encodings.forget_board()
         self._replay()
         return work()
 

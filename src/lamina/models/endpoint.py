@@ -1,0 +1,105 @@
+"""An HTTP endpoint that takes JSON and gives JSON: hosted, or a server on the user's own machine."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from http.client import HTTPException, HTTPMessage
+from typing import IO, Any, TypeVar
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from lamina.errors import InvalidInput
+from lamina.models.errors import ModelError, ModelUnreachable
+
+RETRIES = 3
+TIMEOUT = 30.0
+_LONGEST_PAUSE = 30.0
+_TOO_MANY = 429
+_WRONG_KEY = (401, 403)
+
+T = TypeVar("T")
+
+
+class Endpoint:
+    """A path behind an address; patient with a busy one, plain about one that refuses."""
+
+    def __init__(
+        self, base_url: str, path: str, api_key: str | None, *, timeout: float = TIMEOUT,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:  # fmt: skip
+        parts = urlsplit(base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InvalidInput(f"{base_url!r} is no address of an endpoint; give one such as http://127.0.0.1:8080/v1")
+        self.host = parts.hostname + (f":{parts.port}" if parts.port else "")
+        self._address = base_url.rstrip("/") + path
+        self._timeout, self._sleep = timeout, sleep
+        self._headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "lamina"}
+        if api_key:
+            self._headers["Authorization"] = f"Bearer {api_key}"
+        self._opener = build_opener(_NoRedirect)
+
+    def ask(self, asked: Mapping[str, object], parse: Callable[[Any], T], noun: str) -> T:
+        """What the endpoint answers, parsed; `noun` is what it should have answered."""
+        answer = self._ask(json.dumps(asked).encode())
+        try:
+            return parse(json.loads(answer))
+        except (ValueError, TypeError, KeyError) as error:
+            raise ModelError(f"{self.host} answered something else than {noun}: {_brief(answer)}") from error
+
+    def _ask(self, body: bytes) -> bytes:
+        pauses = _pauses()
+        while True:
+            try:
+                return self._post(body)
+            except HTTPError as error:
+                with error:
+                    told = error.read()
+                pause = next(pauses, None) if error.code == _TOO_MANY or error.code >= 500 else None
+                if pause is None:
+                    raise self._refused(error.code, told) from error
+                self._sleep(max(pause, _asked_pause(error)))
+            except (OSError, HTTPException) as error:
+                pause = next(pauses, None)
+                if pause is None:
+                    why = str(getattr(error, "reason", error)) or type(error).__name__
+                    raise ModelUnreachable(f"{self.host} does not answer: {why}; is it running?") from error
+                self._sleep(pause)
+
+    def _post(self, body: bytes) -> bytes:
+        request = Request(self._address, data=body, headers=self._headers, method="POST")
+        with self._opener.open(request, timeout=self._timeout) as response:
+            answer: bytes = response.read()
+        return answer
+
+    def _refused(self, code: int, told: bytes) -> ModelError:
+        if code in _WRONG_KEY:
+            return ModelError(f"{self.host} refuses the key ({code}); check the API key")
+        if code == _TOO_MANY or code >= 500:
+            return ModelUnreachable(f"{self.host} answers {code} again and again: {_brief(told)}; try again later")
+        return ModelError(f"{self.host} answers {code}: {_brief(told)}; check the address and the model's name")
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """A redirect would carry the key and the texts to a place the user did not name."""
+
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> None:
+        return None
+
+
+def _pauses() -> Iterator[float]:
+    return (0.5 * 2**n for n in range(RETRIES))
+
+
+def _asked_pause(error: HTTPError) -> float:
+    """What a busy endpoint asks for, within reason."""
+    told = error.headers.get("Retry-After", "")
+    return min(float(told), _LONGEST_PAUSE) if told.isdecimal() else 0.0
+
+
+def _brief(told: bytes) -> str:
+    return " ".join(told[:200].decode("utf-8", "replace").split()) or "nothing"

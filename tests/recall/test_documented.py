@@ -1,0 +1,68 @@
+"""docs/recall.md says what is so: every constant by its value, every term and weight by its name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from town import needs_minilm, opened, populate, questions
+
+from lamina import Settings
+from lamina.recall import recipe
+from lamina.recall.recipe import Recipe
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "recall.md").read_text(encoding="utf-8")
+RECIPES = {name: value for name, value in vars(recipe).items() if isinstance(value, Recipe)}
+CONSTANTS = {name: value for name, value in vars(recipe).items() if name.isupper() and name not in RECIPES}
+
+
+def cells(first: str, section: str = "Constants") -> list[str]:
+    """The other cells of the row in a section that begins so."""
+    text = PAGE.partition(f"## {section}\n")[2].partition("\n## ")[0]
+    (row,) = re.findall(rf"^\| {re.escape(first)} \| (.*) \|$", text, re.MULTILINE)
+    return [cell.strip() for cell in row.split(" | ")]
+
+
+def written(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ", ".join(written(each) for each in value)
+    return f"{value:g}".replace("-", "−")
+
+
+@pytest.mark.parametrize("name", sorted(CONSTANTS))
+def test_every_constant_is_written_down(name: str) -> None:
+    assert cells(f"`{name}`")[0] == written(CONSTANTS[name])
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(Recipe) if each.name != "name"])
+def test_every_recipe_is_written_down(name: str) -> None:
+    assert [cell.strip("`") for cell in cells("recipe")] == list(RECIPES)
+    assert cells(f"`{name}`") == [written(getattr(each, name)) for each in RECIPES.values()]
+
+
+@needs_minilm
+def test_every_term_and_weight_is_explained(tmp_path: Path) -> None:
+    with opened(tmp_path / "vault", "minilm") as memory:
+        populate(memory, sessions=8)
+        hits = [hit for question in questions(count=20) for hit in memory.recall(question, 50).hits]
+        hits += memory.recall("when did Ann go to Oslo?", 50).hits
+    told = set(re.findall(r"`([a-z ]+)`", PAGE))
+    assert {name for hit in hits for name, _ in (*hit.terms, *hit.weights)} <= told
+
+
+def test_every_setting_is_written_down_somewhere() -> None:
+    pages = PAGE + (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name for name in Settings.model_fields if f"`{name}`" not in pages] == []
+    assert cells("`assistant_prior`", "Settings")[0] == written(Settings.model_fields["assistant_prior"].default)
+
+
+def test_every_link_of_the_page_leads_somewhere() -> None:
+    for target in re.findall(r"\]\(([^)#:]+)\)", PAGE):
+        assert (ROOT / "docs" / target).exists(), target
+    for file in re.findall(r"`(\w+\.py)`", PAGE):
+        assert (ROOT / "src" / "lamina" / "recall" / file).exists(), file

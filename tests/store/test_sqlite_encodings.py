@@ -1,0 +1,142 @@
+"""What stands in the file of what models made, and how the columns in memory keep up with it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import apsw
+
+from lamina.atom.status import Status
+from lamina.clock import FixedClock
+from lamina.store.sqlite import SqliteStore
+from lamina.testing import ANN, ARROWS, LOCAL, NOON, Hand
+from lamina.testing.encodings import littered
+from lamina.testing.nearness import MODEL, OTHER_MODEL, encode, near, scores
+
+WANTED = {"limit": 1000, "beside": 2, "statuses": dict.fromkeys(Status, 0.5)}
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Hand]:
+    clock = FixedClock(NOON)
+    store = SqliteStore(folder, clock)
+    try:
+        yield Hand(store, clock)
+    finally:
+        store.close()
+
+
+def rows(folder: Path) -> tuple[int, int, int, int]:
+    """Vectors, states, and how many of each belong to nothing."""
+    db = apsw.Connection(str(folder / "index.db"))
+    try:
+        found: tuple[Any, ...] | None = db.execute(
+            "SELECT (SELECT count(*) FROM vectors), (SELECT count(*) FROM states), "
+            "(SELECT count(*) FROM vectors WHERE digest NOT IN (SELECT digest FROM passages)), "
+            "(SELECT count(*) FROM states WHERE vector NOT IN (SELECT id FROM vectors))"
+        ).fetchone()
+    finally:
+        db.close()
+    assert found is not None
+    vectors, states, lost, stray = found
+    return vectors, states, lost, stray
+
+
+def test_no_row_outlives_its_words(tmp_path: Path) -> None:
+    random = Random(3)
+    with opened(tmp_path) as hand:
+        for step in range(120):
+            atoms = hand.read(LOCAL, ANN)
+            text = " ".join(random.choices(("tea", "milk", "honey"), k=random.randint(1, 3)))
+            if atoms and random.random() < 0.7:
+                atom = random.choice(atoms)
+                new = Status(random.choice([*ARROWS[atom.status].split(), atom.status]))
+                hand.put(atom.with_(content=text, status=new), scope=atom.scope)
+            else:
+                hand.kept(text, scope=random.choice((LOCAL, ANN)))
+            if step % 3 == 0:
+                encode(hand), encode(hand, OTHER_MODEL)
+            near(hand, "tea")
+            vectors, states, lost, stray = rows(tmp_path)
+            assert (lost, stray) == (0, 0)
+            assert vectors == states
+        encode(hand)
+        hand.store.encodings.drop(OTHER_MODEL)
+        assert rows(tmp_path) == (hand.store.encodings.models()[MODEL],) * 2 + (0, 0)
+        hand.store.encodings.drop(MODEL)
+        assert rows(tmp_path) == (0, 0, 0, 0)
+
+
+def test_an_index_ahead_of_its_journal_keeps_no_encoding_of_words_the_journal_does_not_have(tmp_path: Path) -> None:
+    with opened(tmp_path) as hand:
+        hand.kept("first")
+        encode(hand)
+    shutil.copy(tmp_path / "history.db", tmp_path / "backup")
+    with opened(tmp_path) as hand:
+        hand.kept("later")
+        encode(hand)
+    shutil.copy(tmp_path / "backup", tmp_path / "history.db")
+    with opened(tmp_path) as hand:
+        assert len(near(hand, "later")) == 1
+        assert hand.store.encodings.models() == {MODEL: 1}
+    assert rows(tmp_path) == (1, 1, 0, 0)
+
+
+def test_a_lost_or_damaged_index_has_everything_encoded_again_and_answers_as_before(tmp_path: Path) -> None:
+    with opened(tmp_path) as hand:
+        littered(hand, Random(4), 40)
+        made = encode(hand)
+        before = scores(hand, "tea", LOCAL, ANN, **WANTED)
+        for data in (None, b"", b"noise" * 3000):
+            for suffix in ("-wal", "-shm", ""):
+                (tmp_path / f"index.db{suffix}").unlink(missing_ok=True)
+            if data is not None:
+                (tmp_path / "index.db").write_bytes(data)
+            assert near(hand, "tea", LOCAL, ANN, **WANTED) == {}
+            assert encode(hand) == made
+            assert scores(hand, "tea", LOCAL, ANN, **WANTED) == before
+
+
+def test_an_index_lost_under_a_reader_who_asks_many_things_is_made_anew(tmp_path: Path) -> None:
+    with opened(tmp_path) as hand:
+        atom = hand.kept("tea")
+        encode(hand)
+        with hand.store.steady():
+            assert near(hand, "tea").keys() == {(atom.id, 1)}
+            for suffix in ("-wal", "-shm", ""):
+                (tmp_path / f"index.db{suffix}").unlink(missing_ok=True)
+            assert hand.store.encodings.coverage(MODEL, [LOCAL]) == (0, 1)
+            encode(hand)
+            assert near(hand, "tea").keys() == {(atom.id, 1)}
+
+
+def test_columns_that_followed_every_change_say_what_columns_read_anew_say(tmp_path: Path) -> None:
+    random = Random(5)
+    with opened(tmp_path) as hand:
+        for step in range(60):
+            littered(hand, random, 3)
+            for atom in random.sample(hand.read(LOCAL, ANN), 3):
+                new = Status(random.choice([*ARROWS[atom.status].split(), atom.status]))
+                if not atom.is_episode:
+                    hand.put(atom.with_(content=f"changed {step}", status=new), scope=atom.scope)
+            encode(hand) if step % 2 else None
+            if step % 10 == 3:
+                hand.store.rebuild()
+            kept = near(hand, "tea", LOCAL, ANN, **WANTED)
+            with opened(tmp_path) as fresh:
+                assert near(fresh, "tea", LOCAL, ANN, **WANTED) == kept
+
+
+def test_columns_with_too_many_struck_rows_are_read_anew(tmp_path: Path) -> None:
+    with opened(tmp_path) as hand:
+        atoms = list(hand.put(*[hand.atom(f"tea {n}") for n in range(700)]).atoms)
+        encode(hand)
+        before = scores(hand, "tea", limit=1000)
+        for _ in range(3):
+            atoms = list(hand.put(*[atom.with_(pinned=not atom.pinned) for atom in atoms]).atoms)
+            assert scores(hand, "tea", limit=1000) == before
