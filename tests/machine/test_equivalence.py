@@ -855,6 +855,7 @@ def damage(index: Path, how: str, chance: random.Random) -> None:
     index.write_bytes(bytes(data))
 
 
+@pytest.mark.timeout(3600)
 def test_the_index_and_the_files_say_the_same_whatever_happened(caplog: pytest.LogCaptureFixture) -> None:
     seed = random.SystemRandom().randrange(2**32) if SEED == "random" else int(SEED)
     print(f"LAMINA_MACHINE_SEED={seed}")

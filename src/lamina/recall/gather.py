@@ -56,7 +56,7 @@ class Gathering:
     def candidates(self) -> list[Candidate]:
         """The passages worth a closer look, those beside them, and facts that hang together with them."""
         found = [self._candidate(each) for each in self._near(POOL, BESIDE if self._lens.main is not None else 0)]
-        walked = walk(found, self._admitted.scopes, self._store)
+        walked = walk(found, self._admitted.scopes, self._admitted.statuses, self._store)
         if not walked.nearness:
             return found
         brought = [(each, 1) for each in walked.brought({each.key[0] for each in found})]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from lamina.atom.identity import AtomId, is_atom_id
 from lamina.atom.scope import Scope
+from lamina.atom.status import Status
 from lamina.recall.candidate import Candidate
 from lamina.recall.pagerank import pagerank
 from lamina.store.base import Edge, Store
@@ -34,15 +35,17 @@ class Walked:
         return tuple(each for each in self.links if atom_id in (each.source, each.target))
 
 
-def walk(candidates: Sequence[Candidate], scopes: Sequence[Scope], store: Store) -> Walked:
-    """Walk the links around the best candidates; without links it ends where it began."""
+def walk(
+    candidates: Sequence[Candidate], scopes: Sequence[Scope], statuses: Collection[Status], store: Store
+) -> Walked:
+    """Walk the links around the best candidates, of atoms that stand so; without links it ends where it began."""
     seeds: dict[str, float] = {}
     for each in sorted(candidates, key=lambda each: (-each.near.score, each.key))[:SEEDS]:
         seeds[each.key[0]] = max(seeds.get(each.key[0], 0.0), each.near.score)
     links, seen, front = set[Edge](), set[str](), sorted(seeds)
     for _ in range(HOPS):
         seen |= set(front)
-        found = _narrow(store.edges(front, scopes), front)
+        found = _narrow(store.edges(front, scopes, statuses), front)
         links |= set(found)
         front = sorted({end for edge in found for end in (edge.source, edge.target)} - seen)
         if not front:

@@ -34,6 +34,12 @@ class Lens:
             return self.main
         return self.light
 
+    def is_whole(self, store: Store, scopes: Sequence[Scope]) -> bool:
+        """Whether its models have seen every passage of these scopes."""
+        models = [each.model.id for each in (self.main, self.light) if each is not None]
+        covered = [store.encodings.coverage(model, scopes) for model in models]
+        return all(encoded == there for encoded, there in covered)
+
     def read(self, meant: str) -> None:
         """Let every model read the question before anybody else is kept waiting."""
         for each in (self.main, self.light):

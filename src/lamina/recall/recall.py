@@ -32,6 +32,9 @@ from lamina.store.encodings import Key
 SPARE = 5
 """How many more candidates than asked for are read, in case some say the same."""
 
+TRIES = 3
+"""How often a question is asked again because the models had not seen every passage that was found."""
+
 Refresh = Callable[[Sequence[AtomId]], bool]
 """Brings the store up to date with these atoms' files; tells whether anything had changed."""
 
@@ -72,7 +75,7 @@ def recall(
     )  # fmt: skip
 
 
-def _answer(question: Question, store: Store, choice: Choice) -> _Answer:
+def _answer(question: Question, store: Store, choice: Choice, tries: int = TRIES) -> _Answer:
     asked = understand(question.text, store.encodings.speakers(question.scopes), question.at)
     admitted = Admitted(
         scopes=question.scopes, statuses=statuses(question.include), memory_types=memory_types(question.mode),
@@ -94,6 +97,9 @@ def _answer(question: Question, store: Store, choice: Choice) -> _Answer:
         hits = _hits(candidates, question, asked, through, store)
         shown = {(hit.atom.id, hit.passage.n) for hit in hits}
         filtered = gathering.withheld([each for each in candidates if each.key in shown])
+    if tries > 1 and not through.is_whole(store, question.scopes):
+        # Somebody wrote meanwhile, or the index was made anew: some passages were looked at without their vectors.
+        return _answer(question, store, choice, tries - 1)
     return _Answer(hits, through.name, _told(asked), filtered)
 
 

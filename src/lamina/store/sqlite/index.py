@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
@@ -108,6 +109,9 @@ class _Batch:
     def __init__(self) -> None:
         self.passages: list[tuple[int, int, int, int, str, bytes, str, int, int, int | None]] = []
         self.orphans: set[bytes] = set()
+        self.scopes: dict[Scope, int] = {}
+        self.atoms: list[tuple[Any, ...]] = []
+        self.edges: list[tuple[str, str, str, int, float]] = []
         self.text: dict[tuple[int, bool], list[tuple[int, str]]] = {}
         self.dropped: dict[tuple[int, bool], list[tuple[int, str]]] = {}
         self.terms: dict[int, Counter[str]] = {}
@@ -225,10 +229,10 @@ class Index:
 
     def apply(self, atoms: Iterable[Atom], seq: int) -> None:
         """Make these atoms searchable as they are at a journal position; the caller holds the write transaction."""
-        batch = _Batch()
-        ids = _Ids(self._meta("last_id"))
-        for atom in atoms:
-            self._apply_one(atom, batch, ids, seq)
+        batch, applied = _Batch(), list(atoms)
+        ids, known = _Ids(self._meta("last_id")), self._known([atom.id for atom in applied])
+        for atom in applied:
+            self._apply_one(atom, known.get(atom.id), batch, ids, seq)
         self._write(batch)
         self.db.run_many("UPDATE meta SET value=? WHERE key=?", [(seq, "applied_seq"), (ids.last, "last_id")])
 
@@ -243,10 +247,12 @@ class Index:
         self.db.run("DELETE FROM vectors WHERE digest NOT IN (SELECT digest FROM passages)")
         self.db.run("DELETE FROM states WHERE vector NOT IN (SELECT id FROM vectors)")
 
-    def _apply_one(self, atom: Atom, batch: _Batch, ids: _Ids, seq: int) -> None:
-        old, kept = self._row(atom.id), {}
-        row = _Row(old.id if old else ids.next(), self._scope_id(atom.scope), atom.status not in RECALL_WEIGHT)
-        self._put_atom(atom, row, seq, known=old is not None)
+    def _apply_one(self, atom: Atom, old: _Row | None, batch: _Batch, ids: _Ids, seq: int) -> None:
+        kept: dict[int, int] = {}
+        if atom.scope not in batch.scopes:
+            batch.scopes[atom.scope] = self._scope_id(atom.scope)
+        row = _Row(old.id if old else ids.next(), batch.scopes[atom.scope], atom.status not in RECALL_WEIGHT)
+        self._put_atom(atom, row, seq, batch, known=old is not None)
         wanted = {each.n: _said(atom, each) for each in passages_of(atom)}
         if old is not None:
             for passage_id, n, tokens, digest, speaker, at, asks, tells_of in self.db.rows(
@@ -260,13 +266,22 @@ class Index:
         for n, found in wanted.items():
             if n not in kept:
                 batch.add(row, ids.next(), n, found)
-        self._put_edges(atom, row, known=old is not None)
+        if old is not None:
+            self.db.run("DELETE FROM edges WHERE source=?", (atom.id,))
+        batch.edges += [(atom.id, *link, row.scope, confidence) for link, confidence in _links(atom).items()]
 
-    def _row(self, atom_id: AtomId) -> _Row | None:
-        found = self.db.one("SELECT id, scope, shelf FROM atoms WHERE atom_id=?", (atom_id,))
-        return _Row(found[0], found[1], bool(found[2])) if found else None
+    def _known(self, ids: Sequence[AtomId]) -> dict[AtomId, _Row]:
+        """Those of the atoms that the index has already."""
+        found: dict[AtomId, _Row] = {}
+        for start in range(0, len(ids), 500):
+            some = ids[start : start + 500]
+            for atom_id, row, scope, shelf in self.db.rows(
+                f"SELECT atom_id, id, scope, shelf FROM atoms WHERE atom_id IN ({','.join('?' * len(some))})", some
+            ):
+                found[AtomId(atom_id)] = _Row(row, scope, bool(shelf))
+        return found
 
-    def _put_atom(self, atom: Atom, row: _Row, seq: int, *, known: bool) -> None:
+    def _put_atom(self, atom: Atom, row: _Row, seq: int, batch: _Batch, *, known: bool) -> None:
         values = (
             row.scope, atom.status.value, atom.memory_type.value, millis(atom.valid_from) if atom.valid_from else None,
             millis(atom.valid_until) if atom.valid_until else None, millis(atom.recorded_at or atom.observed_at),
@@ -279,16 +294,7 @@ class Index:
                 (*values, row.id),
             )
         else:
-            self.db.run("INSERT INTO atoms VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", (row.id, atom.id, *values))
-
-    def _put_edges(self, atom: Atom, row: _Row, *, known: bool) -> None:
-        if known:
-            self.db.run("DELETE FROM edges WHERE source=?", (atom.id,))
-        links = _links(atom)
-        self.db.run_many(
-            "INSERT INTO edges VALUES(?,?,?,?,?)",
-            [(atom.id, name, target, row.scope, confidence) for (name, target), confidence in links.items()],
-        )
+            batch.atoms.append((row.id, atom.id, *values))
 
     def _meta(self, key: str) -> int:
         found = self.db.one("SELECT value FROM meta WHERE key=?", (key,))
@@ -309,6 +315,8 @@ class Index:
             table = text_table(scope, shelf=shelf)
             self.db.run_many(f"INSERT INTO {table}({table}, rowid, tokens) VALUES('delete',?,?)", rows)
             self.db.run_many("DELETE FROM passages WHERE id=?", [(passage_id,) for passage_id, _ in rows])
+        self.db.run_many("INSERT INTO atoms VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", batch.atoms)
+        self.db.run_many("INSERT INTO edges VALUES(?,?,?,?,?)", batch.edges)
         self.db.run_many("INSERT INTO passages VALUES(?,?,?,?,?,?,?,?,?,?)", batch.passages)
         self._forget_orphans(batch.orphans)
         for (scope, shelf), rows in batch.text.items():
