@@ -62,6 +62,7 @@ class Board:
         self._speakers: dict[str, int] = {}
         self._names: tuple[str, ...] = ()
         self._spoke: dict[frozenset[Scope], frozenset[str]] = {}
+        self._lies_here: dict[frozenset[Scope], NDArray[np.bool_]] = {}
         self._scopes: dict[int, Scope] = {}
         self._tables: dict[str, _ModelTable] = {}
 
@@ -79,7 +80,7 @@ class Board:
             for atom in changed if self._seq else ():
                 self._strike(atom)
             self._append(self._db.rows(f"{_ROWS} WHERE a.seq>? ORDER BY a.atom_id, p.n", (self._seq,)))
-            self._names, self._spoke, self._seq = tuple(self._speakers), {}, applied
+            self._names, self._spoke, self._lies_here, self._seq = tuple(self._speakers), {}, {}, applied
         return True
 
     def _strike(self, atom: int) -> None:
@@ -267,13 +268,19 @@ class Board:
     def coverage(self, model: str, scopes: Sequence[Scope]) -> tuple[int, int]:
         """How many passages of these scopes have a vector, and how many there are."""
         here = self._here(scopes)
-        known = self._model(model).known(self._columns["text"][: self._count][here])
-        return int(known.sum()), int(here.sum())
+        known = here & self._model(model).known(self._columns["text"][: self._count])
+        return int(np.count_nonzero(known)), int(np.count_nonzero(here))
 
     def _here(self, scopes: Sequence[Scope]) -> NDArray[np.bool_]:
-        numbers = [number for number, scope in self._scopes.items() if scope in scopes]
-        here: NDArray[np.bool_] = np.isin(self._columns["scope"][: self._count], numbers)
-        return here & self._columns["alive"][: self._count]
+        """Which rows stand and lie in these scopes; worked out once until something is written."""
+        wanted = frozenset(scopes)
+        if wanted not in self._lies_here:
+            numbers = [number for number, scope in self._scopes.items() if scope in wanted]
+            chosen = np.zeros(max(self._scopes, default=0) + 1, dtype=np.bool_)
+            chosen[numbers] = True
+            here = chosen[self._columns["scope"][: self._count]] & self._columns["alive"][: self._count]
+            self._lies_here[wanted] = here
+        return self._lies_here[wanted]
 
     def _model(self, model: str) -> _ModelTable:
         table = self._tables.setdefault(model, _ModelTable(self._db, model))
