@@ -15,6 +15,7 @@ from lamina.recall.asked import Asked, Shape
 from lamina.recall.candidate import Candidate
 from lamina.recall.graph import walk
 from lamina.recall.lens import Lens
+from lamina.recall.named import named
 from lamina.recall.recipe import (
     ASKED_ASSISTANT,
     BESIDE,
@@ -55,7 +56,14 @@ class Gathering:
 
     def candidates(self) -> list[Candidate]:
         """The passages worth a closer look, those beside them, and facts that hang together with them."""
-        found = [self._candidate(each) for each in self._near(POOL, BESIDE if self._lens.main is not None else 0)]
+        exact = named(self._asked.text, self._admitted.scopes, self._admitted.statuses, self._store)
+        also = [(each, 1) for each in exact]
+        beside = BESIDE if self._lens.main is not None else 0
+        found = [self._candidate(each) for each in self._near(POOL, beside, also)]
+        for each in found:
+            if each.key[0] in exact:
+                name, amount = exact[each.key[0]]
+                each.terms[name] = amount * self._lens.recipe.prior
         walked = walk(found, self._admitted.scopes, self._admitted.statuses, self._store)
         if not walked.nearness:
             return found

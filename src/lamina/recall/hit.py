@@ -20,6 +20,7 @@ _TOLD: dict[str, str] = {
     "window": "what was said beside it", "session": "the rest of its session", "speaker": "who said it",
     "time": "when it was said or tells of", "tells when": "tells a time", "answer": "answers that question",
     "question": "is itself a question", "graph": "links",
+    "exact": "is about that", "entity": "names the same", "reranker": "a second opinion",
 }  # fmt: skip
 
 

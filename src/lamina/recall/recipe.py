@@ -12,6 +12,8 @@ ANSWERS = 0.10
 """A passage that follows a person's question, as much as that question is the one asked."""
 ASKED_ASSISTANT = 0.10
 """What the machine said, where that is what is asked for."""
+EXACT, ENTITY = 0.05, 0.03
+"""A fact whose subject the question names; one with an entity that it names."""
 LINKED = 0.1
 """A fact that hangs together with what was found, as near as can be."""
 TEXT_POOL, POOL, BESIDE = 100, 100, 1
