@@ -26,6 +26,7 @@ tests: .venv/ready
 
 torture: .venv/ready
 	LAMINA_MACHINE_SEED=random LAMINA_MACHINE_RUNS=1000 $(BIN)/pytest -q --timeout=0 tests/machine
+	LAMINA_QUESTIONS=500 $(BIN)/pytest -q --timeout=0 tests/recall/test_same_answers.py
 	$(BIN)/python scripts/torture.py all
 
 bench: .venv/ready

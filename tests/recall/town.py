@@ -19,6 +19,7 @@ from lamina.recall import Recall
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
 STORE = ModelStore(models_folder(os.environ, Path.home(), sys.platform))
+COUNT = int(os.environ.get("LAMINA_QUESTIONS", "60"))
 needs_minilm = pytest.mark.skipif(
     not all(STORE.has(file) for file in ALL_FILES),
     reason="the model's files are not here; `python scripts/fetch_models.py` or `lamina models download` gets them",
@@ -91,8 +92,8 @@ def populate(memory: Memory, seed: int = 1, sessions: int = 24, turns: int = 12)
     memory.embed()
 
 
-def questions(seed: int = 2, count: int = 60) -> list[str]:
-    """Questions about such a town."""
+def questions(seed: int = 2, count: int = COUNT) -> list[str]:
+    """Questions about such a town; LAMINA_QUESTIONS asks more of them."""
     random = Random(seed)
     return [_filled(_ASKED[n % len(_ASKED)], random) for n in range(count)]
 
