@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 
 import apsw
+import pytest
 
 from lamina.atom.status import Status
 from lamina.clock import FixedClock
@@ -140,3 +141,19 @@ def test_columns_with_too_many_struck_rows_are_read_anew(tmp_path: Path) -> None
         for _ in range(3):
             atoms = list(hand.put(*[atom.with_(pinned=not atom.pinned) for atom in atoms]).atoms)
             assert scores(hand, "tea", limit=1000) == before
+
+
+@pytest.mark.parametrize("damage", [b"", b"\1", b"\4\0\0", b"\0\0" + bytes(16), b"\4\0" + b"\xff" * 16])
+def test_a_vector_that_is_not_as_it_was_written_costs_the_index_and_no_answer(tmp_path: Path, damage: bytes) -> None:
+    with opened(tmp_path) as hand:
+        hand.kept("tea is ready")
+        hand.kept("the train is late")
+        encode(hand)
+    db = apsw.Connection(str(tmp_path / "index.db"))
+    db.execute("UPDATE vectors SET data=? WHERE id=(SELECT max(id) FROM vectors WHERE model=?)", (damage, MODEL))
+    db.close()
+    with opened(tmp_path) as hand:
+        assert hand.store.encodings.coverage(MODEL, [LOCAL]) == (0, 2)
+        encode(hand)
+        assert hand.store.encodings.coverage(MODEL, [LOCAL]) == (2, 2)
+        assert len(hand.found("tea")) == 1

@@ -21,7 +21,7 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
 from lamina.atom.trust import Origin
 from lamina.store.encodings import Key, Near, NearQuery
-from lamina.store.sqlite.database import Database
+from lamina.store.sqlite.database import Corrupt, Database
 from lamina.store.sqlite.history import millis
 from lamina.vectors.levels import Asked, Floats, to_rows
 from lamina.vectors.table import VectorTable
@@ -351,7 +351,7 @@ class _ModelTable:
 
     def _take_in(self, found: Sequence[tuple[int, bytes, bytes]]) -> None:
         dimensions = int.from_bytes(found[0][2][:2], "little")
-        vectors = [np.frombuffer(data, dtype="<f4", offset=2).reshape(-1, dimensions) for _, _, data in found]
+        vectors = [_vectors(data, dimensions) for _, _, data in found]
         if self._table is None:
             self._table = VectorTable(dimensions)
         first = len(self._table)
@@ -381,6 +381,17 @@ class _ModelTable:
         if self._table is None:
             return np.zeros(len(texts), dtype=np.float32)
         return self._table.of(asked, np.where(texts >= 0, self._runs[texts], -1))
+
+
+def _vectors(data: bytes, dimensions: int) -> Floats:
+    """The vectors of a text; SQLite does not notice when the pages of a long blob were overwritten."""
+    whole = len(data) > 2 and dimensions > 0 and (len(data) - 2) % (4 * dimensions) == 0
+    if not whole or int.from_bytes(data[:2], "little") != dimensions:
+        raise Corrupt("index.db is damaged: a vector is not as it was written")
+    found = np.frombuffer(data, dtype="<f4", offset=2).reshape(-1, dimensions)
+    if not np.isfinite(found).all():
+        raise Corrupt("index.db is damaged: a vector holds what is no number")
+    return found
 
 
 def _chosen(column: NDArray[Any], family: Sequence[object], chosen: Collection[object]) -> NDArray[np.bool_]:
