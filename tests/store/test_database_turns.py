@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lamina.errors import StoreBusy
 from lamina.store.sqlite.database import Database
 
 
@@ -46,3 +47,16 @@ def test_what_is_written_in_a_trial_is_seen_inside_and_gone_afterwards(db: Datab
     with db.writing(durable=True):
         db.run("INSERT INTO t VALUES(1)")
     assert db.one("SELECT count(*) FROM t") == (1,)
+
+
+def test_who_waits_long_goes_on_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two thousand looks at a held lock once made a number too large for a float."""
+    slept: list[float] = []
+    monkeypatch.setattr("lamina.store.sqlite.database.time.sleep", slept.append)
+    monkeypatch.setattr("lamina.store.sqlite.database.time.monotonic", lambda: len(slept) / 100)
+    holder, waiter = Database(tmp_path / "a.db"), Database(tmp_path / "a.db")
+    with holder.writing(durable=False), pytest.raises(StoreBusy, match="another process held the lock"):
+        waiter.run("BEGIN IMMEDIATE")
+    assert len(slept) > 2000
+    holder.close()
+    waiter.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from lamina.atom.identity import AtomId
 from lamina.errors import NotFound
 from lamina.store.recalls import KEPT, not_kept
+from lamina.store.sqlite.database import Database
 from lamina.store.sqlite.recalls import SqliteRecalls
 from lamina.testing import ANN, LOCAL, NOON
 
@@ -91,3 +93,31 @@ def test_of_many_answers_at_once_one_is_the_first(db: Path) -> None:
     for thread in threads:
         thread.join()
     assert sorted(firsts) == [False] * 7 + [True]
+
+
+def test_threads_that_recall_for_the_first_time_at_once_share_one_connection(
+    db: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Database] = []
+    all_here = threading.Barrier(8)
+
+    class Slow(Database):
+        def __init__(self, path: Path, *, vfs: str | None = None) -> None:
+            opened.append(self)
+            time.sleep(0.02)
+            super().__init__(path, vfs=vfs)
+
+    monkeypatch.setattr("lamina.store.sqlite.recalls.Database", Slow)
+    recalls = SqliteRecalls(db)
+
+    def first(n: int) -> None:
+        all_here.wait()
+        recalls.remember(f"r{n}", [A], NOON, LOCAL)
+
+    threads = [threading.Thread(target=first, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(opened) == 1
+    assert all(recalls.hits(f"r{n}", LOCAL) == [A] for n in range(8))

@@ -110,7 +110,7 @@ class Background:
                 failures = 0
             except LaminaError as error:
                 logger.warning("encoding will be tried again: %s", error)
-                failures += 1
+                failures = min(failures + 1, 9)
                 self._stopped.wait(min(300.0, 2.0**failures))
                 self._wake.set()
 

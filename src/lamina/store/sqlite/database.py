@@ -180,7 +180,7 @@ class Database:
             self._wait_began = time.monotonic()
         elif time.monotonic() - self._wait_began > BUSY_SECONDS:
             return False
-        time.sleep(random.uniform(0.5, 1.5) * min(0.0005 * 1.5**attempts, 0.01))
+        time.sleep(random.uniform(0.5, 1.5) * min(0.0005 * 1.5 ** min(attempts, 8), 0.01))
         return True
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
@@ -25,18 +26,20 @@ class SqliteRecalls:
 
     def __init__(self, path: Path, kept: int = KEPT, *, vfs: str | None = None) -> None:
         self._path, self._kept, self._vfs = path, kept, vfs
+        self._opening = threading.Lock()
         self._opened: Database | None = None
 
     @property
     def _db(self) -> Database:
-        if self._opened is None:
-            try:
-                self._opened = self._open()
-            except Corrupt:
-                for suffix in ("-wal", "-shm", ""):
-                    self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
-                self._opened = self._open()
-        return self._opened
+        with self._opening:  # threads that recall for the first time at once share one connection
+            if self._opened is None:
+                try:
+                    self._opened = self._open()
+                except Corrupt:
+                    for suffix in ("-wal", "-shm", ""):
+                        self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+                    self._opened = self._open()
+            return self._opened
 
     def _open(self) -> Database:
         db = Database(self._path, vfs=self._vfs)
@@ -46,16 +49,17 @@ class SqliteRecalls:
 
     def close(self) -> None:
         """Let go of the file."""
-        if self._opened is not None:
-            self._opened.close()
-            self._opened = None
+        with self._opening:
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
 
     def remember(self, recall_id: str, atom_ids: Iterable[AtomId], at: datetime, scope: Scope) -> None:
         """Keep what a recall returned to a caller of this scope; the oldest beyond the last ones is let go."""
         row = (recall_id, millis(at), scope, json.dumps(list(dict.fromkeys(atom_ids)), separators=(",", ":")))
-        with self._db.writing(durable=False):
-            self._db.run("INSERT OR IGNORE INTO recalls(id, at, scope, atom_ids) VALUES(?,?,?,?)", row)
-            self._db.run("DELETE FROM recalls WHERE n<=(SELECT max(n) FROM recalls)-?", (self._kept,))
+        with (db := self._db).writing(durable=False):
+            db.run("INSERT OR IGNORE INTO recalls(id, at, scope, atom_ids) VALUES(?,?,?,?)", row)
+            db.run("DELETE FROM recalls WHERE n<=(SELECT max(n) FROM recalls)-?", (self._kept,))
 
     def hits(self, recall_id: str, scope: Scope) -> list[AtomId] | None:
         """The atoms a recall of this scope returned, best first and each once; None where it is not kept."""
@@ -64,11 +68,11 @@ class SqliteRecalls:
 
     def answer(self, recall_id: str, scope: Scope) -> bool:
         """Mark a recall as answered: True the first time, False ever after, NotFound where it is not kept."""
-        with self._db.writing(durable=False):
-            if self._db.rows(
+        with (db := self._db).writing(durable=False):
+            if db.rows(
                 "UPDATE recalls SET answered=1 WHERE id=? AND scope=? AND NOT answered RETURNING n", (recall_id, scope)
             ):
                 return True
-            if not self._db.rows("SELECT n FROM recalls WHERE id=? AND scope=?", (recall_id, scope)):
+            if not db.rows("SELECT n FROM recalls WHERE id=? AND scope=?", (recall_id, scope)):
                 raise not_kept(recall_id)
             return False
