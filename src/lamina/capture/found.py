@@ -1,0 +1,52 @@
+"""What an extractor is given and what it finds: the seam between words and statements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from lamina.atom.atom import Evidence
+from lamina.atom.kinds import Durability
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One turn or paragraph as it is kept: its place, its words, who said them and when."""
+
+    segment: str
+    n: int
+    text: str
+    speaker: str | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One statement, complete in itself, with the exact sentence it came from. `corrects`: what was said was wrong."""
+
+    content: str
+    kind: str
+    evidence: Evidence
+    subject: str = ""
+    attribute: str | None = None
+    value: str | None = None
+    confidence: float = 0.95
+    durability: Durability | None = None
+    entities: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    corrects: bool = False
+
+
+class Extractor(Protocol):
+    """Reads words and tells what they state."""
+
+    @property
+    def name(self) -> str:
+        """What the receipt calls it."""
+
+    def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
+        """Every statement the turns make, in their order; `before` are the turns that led up to them."""
