@@ -16,7 +16,15 @@ import pytest
 
 from lamina.clock import Clock, FixedClock, SystemClock
 from lamina.models.embedder import Embedder, Encoded, Model, Piece, Probe, TokenStates
-from lamina.models.encode import LEASE_SECONDS, PART_CHUNKS, WHOLE_CHUNKS, Background, encode_all, encode_some
+from lamina.models.encode import (
+    LEASE_SECONDS,
+    PART_CHUNKS,
+    WHOLE_CHUNKS,
+    Background,
+    encode_all,
+    encode_each,
+    encode_some,
+)
 from lamina.models.errors import ModelError, ModelUnreachable
 from lamina.models.light import WordLlama, light_files
 from lamina.store.sqlite import SqliteStore
@@ -32,14 +40,18 @@ LONG = 60.0
 class Dice:
     """A small embedder that tells what it was shown before it answers, and that can be made to fail."""
 
-    model = Model("dice", WIDTH, TokenStates.NONE)
-
-    def __init__(self, shown: Callable[[Sequence[Piece]], None] = lambda pieces: None) -> None:
+    def __init__(
+        self,
+        shown: Callable[[Sequence[Piece]], None] = lambda pieces: None,
+        model: str = "dice",
+        states: TokenStates = TokenStates.NONE,
+    ) -> None:
         self._shown = shown
+        self.model = Model(model, WIDTH, states)
 
     def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
         self._shown(pieces)
-        return [Encoded(vectors_of(each.text), states_of(each.text)) for each in pieces]
+        return [Encoded(vectors_of(each.text), states_of(each.text).data) for each in pieces]
 
     def question(self, text: str) -> Probe:
         return Probe(vectors_of(text)[0], np.empty((0, 0), dtype=np.float32), ())
@@ -326,3 +338,80 @@ def test_what_another_process_left_undone_is_done_when_its_lease_has_run_out(tmp
         assert done.wait(LONG)
         thread.stop()
         assert store.encodings.how_many_missing("dice") == 0
+
+
+# Another model, another packing
+
+
+def old_and_new(folder: Path) -> tuple[Dice, Dice]:
+    """A store that one model has read, and another model beside it."""
+    filled(folder, 20)
+    old, new = Dice(model="old"), Dice(model="new")
+    with opened(folder) as store:
+        encode_all(store, old, never)
+    return old, new
+
+
+def test_a_thread_drops_what_the_old_model_made_when_the_new_one_has_read_everything(tmp_path: Path) -> None:
+    _, new = old_and_new(tmp_path)
+    done = threading.Event()
+    with opened(tmp_path) as store:
+
+        def embedders() -> list[Embedder]:
+            if not store.encodings.how_many_missing("new"):
+                done.set()
+            return [new]
+
+        thread = Background(store, embedders)
+        thread.soon()
+        while not done.wait(0.01):
+            thread.soon()
+        thread.stop()
+        assert store.encodings.models() == {"new": 20}
+        assert [job.name for job in store.jobs.list() if job.holder] == []
+
+
+def test_both_models_live_until_the_new_one_has_read_everything(tmp_path: Path) -> None:
+    old, _ = old_and_new(tmp_path)
+    batches: list[int] = []
+    new = Dice(lambda pieces: batches.append(len(pieces)), "new")
+    with opened(tmp_path) as store:
+        encode_each(store, [new], lambda: bool(batches))
+        assert store.encodings.models() == {"new": batches[0], "old": 20}
+        encode_each(store, [old, new], never)
+        assert store.encodings.models() == {"new": 20, "old": 20}
+        encode_each(store, [new], never)
+        assert store.encodings.models() == {"new": 20}
+
+
+def test_a_model_that_somebody_else_encodes_with_at_this_moment_is_left_alone(tmp_path: Path) -> None:
+    _, new = old_and_new(tmp_path)
+    with opened(tmp_path) as store:
+        assert store.jobs.take("encode old", "somebody", LEASE_SECONDS)
+        encode_each(store, [new], never)
+        assert store.encodings.models() == {"new": 20, "old": 20}
+        store.jobs.release("encode old", "somebody")
+        encode_each(store, [new], never)
+        assert store.encodings.models() == {"new": 20}
+
+
+def test_static_vectors_and_no_model_at_all_replace_nobody(tmp_path: Path) -> None:
+    old_and_new(tmp_path)
+    with opened(tmp_path) as store:
+        encode_each(store, [Dice(model="static", states=TokenStates.PIECES)], never)
+        encode_each(store, [], never)
+        assert store.encodings.models() == {"old": 20, "static": 20}
+
+
+def test_a_new_packing_has_every_text_read_again_and_the_vectors_stay(tmp_path: Path) -> None:
+    filled(tmp_path, 20)
+    shown: list[str] = []
+    with opened(tmp_path) as store:
+        encode_all(store, Dice(states=TokenStates.SIGNS), never)
+        fine = Dice(lambda pieces: shown.extend(each.text for each in pieces), states=TokenStates.NIBBLES)
+        assert encode_some(store, fine, 5) == 5
+        assert store.encodings.coverage("dice", [LOCAL]) == (20, 20)
+        assert encode_each(store, [fine], never) == 15
+        assert len(set(shown)) == len(shown) == 20
+        assert encode_each(store, [fine], never) == 0
+        assert store.encodings.models() == {"dice": 20}

@@ -16,6 +16,7 @@ from lamina.models.errors import ModelMissing
 from lamina.models.files import MINILM_TOKENIZER, ModelStore
 from lamina.models.minilm import DIMENSIONS, MODEL, MiniLM
 from lamina.models.tokeniser import Tokeniser
+from lamina.vectors.packed import signs_of
 
 WIDTH = DIMENSIONS // 8
 LONG = " ".join(f"In {1900 + n} Ann went to town number {n} and bought a rather lovely lamp there." for n in range(40))
@@ -60,15 +61,16 @@ def test_the_same_text_gives_the_same_bytes_alone_beside_others_and_in_any_order
 
 
 @needs_minilm
-def test_another_process_gives_the_same_bytes(embedder: Embedder) -> None:
+@pytest.mark.parametrize("bits", [1, 4])
+def test_another_process_gives_the_same_bytes(bits: int) -> None:
     code = (
         "import sys; from pathlib import Path; from lamina.models.minilm import *\n"
-        "got = MiniLM(ModelStore(Path(sys.argv[1]))).passages([Piece(sys.argv[2], 8)])[0]\n"
+        "got = MiniLM(ModelStore(Path(sys.argv[1])), int(sys.argv[3])).passages([Piece(sys.argv[2], 8)])[0]\n"
         "print((got.vectors.tobytes() + got.states).hex())"
     )
-    command = [sys.executable, "-c", code, str(STORE.folder), LONG]
+    command = [sys.executable, "-c", code, str(STORE.folder), LONG, str(bits)]
     there = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    here = encoded(embedder, LONG)
+    here = encoded(MiniLM(STORE, bits), LONG)
     assert there == (here.vectors.tobytes() + here.states).hex()
 
 
@@ -103,6 +105,19 @@ def test_the_states_of_a_short_text_are_the_signs_of_the_same_question(embedder:
     asked = embedder.question(text)
     assert (np.unpackbits(signs, axis=1) == (asked.tokens > 0)).all()
     assert np.allclose(np.linalg.norm(asked.tokens, axis=1), 1, atol=1e-5)
+
+
+@needs_minilm
+@pytest.mark.parametrize("text", [*TEXTS, LONG, *EMPTY])
+def test_with_four_bits_the_model_and_its_vectors_are_the_same_and_its_states_hold_the_signs(
+    embedder: Embedder, text: str
+) -> None:
+    fine = MiniLM(STORE, token_bits=4)
+    assert (fine.model.id, fine.model.states) == (embedder.model.id, TokenStates.NIBBLES)
+    coarse, got = encoded(embedder, text), encoded(fine, text)
+    assert got.vectors.tobytes() == coarse.vectors.tobytes()
+    assert len(got.states) == 4 * len(coarse.states)
+    assert signs_of(got.states, DIMENSIONS) == coarse.states
 
 
 @needs_minilm

@@ -15,9 +15,10 @@ import pytest
 from lamina.atom.status import Status
 from lamina.clock import FixedClock
 from lamina.store.sqlite import SqliteStore
+from lamina.store.sqlite.encodings import _unread
 from lamina.testing import ANN, ARROWS, LOCAL, NOON, Hand
 from lamina.testing.encodings import littered
-from lamina.testing.nearness import MODEL, OTHER_MODEL, encode, near, scores
+from lamina.testing.nearness import MODEL, OTHER_MODEL, digests, encode, near, scores, states_of
 
 WANTED = {"limit": 1000, "beside": 2, "statuses": dict.fromkeys(Status, 0.5)}
 
@@ -157,3 +158,46 @@ def test_a_vector_that_is_not_as_it_was_written_costs_the_index_and_no_answer(tm
         encode(hand)
         assert hand.store.encodings.coverage(MODEL, [LOCAL]) == (2, 2)
         assert len(hand.found("tea")) == 1
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "data=zeroblob(length(data))",
+        "data=substr(data, 2)",
+        "data=x''",
+        "data='text'",
+        "data=7",
+        "packing='others'",
+        "packing=7",
+        "checksum=checksum+1",
+        "checksum='?'",
+        "data=(SELECT data FROM states ORDER BY vector LIMIT 1)",
+    ],
+)
+def test_states_that_are_not_as_they_were_written_cost_the_index_and_no_answer(tmp_path: Path, damage: str) -> None:
+    with opened(tmp_path) as hand:
+        atoms = [hand.kept("tea is ready"), hand.kept("the train is late")]
+        encode(hand)
+    db = apsw.Connection(str(tmp_path / "index.db"))
+    db.execute(f"UPDATE states SET {damage} WHERE vector=(SELECT max(vector) FROM states)")
+    db.close()
+    wanted = [digests(atom)[0] for atom in atoms]
+    with opened(tmp_path) as hand:
+        assert hand.store.encodings.states(MODEL, wanted) == {}
+        assert hand.store.encodings.coverage(MODEL, [LOCAL]) == (0, 2)
+        encode(hand)
+        assert hand.store.encodings.states(MODEL, wanted) == {
+            digest: states_of(atom.content) for digest, atom in zip(wanted, atoms, strict=True)
+        }
+
+
+def test_how_many_states_are_missing_is_counted_without_reading_them(tmp_path: Path) -> None:
+    with opened(tmp_path) as hand:
+        hand.kept("tea")
+        encode(hand)
+        db = apsw.Connection(str(tmp_path / "index.db"))
+        plan = db.execute(f"EXPLAIN QUERY PLAN SELECT count(DISTINCT p.digest) {_unread(MODEL, 'fine')[0]}", ("", ""))
+        told = [str(step[3]) for step in plan]
+        db.close()
+    assert any("t USING COVERING INDEX states_by_packing" in each for each in told)

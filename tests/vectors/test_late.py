@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from test_levels import unit
+from test_packed import levels
 
-from lamina.vectors.late import SIGN_SCALE, met_by_pieces, met_by_signs
+from lamina.vectors.late import SIGN_SCALE, STATE_LEVELS, met_by_nibbles, met_by_pieces, met_by_signs
 from lamina.vectors.levels import Floats, Rows, to_rows
+from lamina.vectors.packed import step, to_nibbles, to_signs
 
 WIDTH = 64
 TABLE = unit(300, WIDTH, 77)
@@ -22,10 +24,6 @@ Met = Callable[..., Floats]
 
 lengths = st.lists(st.integers(0, 9), min_size=1, max_size=12)
 seeds = st.integers(0, 2**32 - 1)
-
-
-def packed(states: Floats) -> bytes:
-    return np.packbits(states > 0, axis=1).tobytes() if len(states) else b""
 
 
 def rows(ids: NDArray[np.int64]) -> Rows:
@@ -53,12 +51,35 @@ def slow_signs(tokens: Floats, passages: list[Floats]) -> Floats:
 @given(st.integers(1, 6), lengths, seeds)
 def test_signs_are_met_as_a_slow_look_at_every_pair_finds(count: int, sizes: list[int], seed: int) -> None:
     tokens, passages = unit(count, WIDTH, seed), [unit(size, WIDTH, seed + n) for n, size in enumerate(sizes, 1)]
-    found = met_by_signs(tokens, [packed(each) for each in passages])
+    found = met_by_signs(tokens, [to_signs(each) for each in passages])
     assert found.shape == (count, len(sizes))
     assert np.abs(found - slow_signs(tokens, passages)).max() < 0.01
     for n, each in enumerate(passages):
         if not len(each):
             assert not found[:, n].any()
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(1, 6), lengths, seeds)
+def test_levels_are_met_nearly_as_the_states_themselves_would_be(count: int, sizes: list[int], seed: int) -> None:
+    tokens, passages = unit(count, WIDTH, seed), [unit(size, WIDTH, seed + n) for n, size in enumerate(sizes, 1)]
+    found = met_by_nibbles(tokens, [to_nibbles(each) for each in passages])
+    slow = [[max((token @ each.T).tolist(), default=0.0) for each in passages] for token in tokens]
+    assert found.shape == (count, len(sizes))
+    assert np.abs(found - np.array(slow)).max() < 0.12
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(1, 6), lengths, seeds)
+def test_a_product_with_levels_is_exact(count: int, sizes: list[int], seed: int) -> None:
+    tokens, passages = unit(count, WIDTH, seed), [unit(size, WIDTH, seed + n) for n, size in enumerate(sizes, 1)]
+    found = met_by_nibbles(tokens, [to_nibbles(each) for each in passages])
+    asked = np.rint(tokens * np.float32(STATE_LEVELS)).astype(np.int64)
+    scale = np.float32(step(WIDTH) / (2 * STATE_LEVELS))
+    for n, each in enumerate(passages):
+        if len(each):
+            best = (asked @ levels(to_nibbles(each), WIDTH).T).max(axis=1)
+            assert found[:, n].tobytes() == (best.astype(np.float32) * scale).tobytes()
 
 
 @settings(deadline=None, max_examples=40)
@@ -79,11 +100,15 @@ def test_a_passage_is_met_the_same_to_the_last_bit_whatever_is_beside_it(
 ) -> None:
     random = np.random.default_rng(seed)
     tokens = unit(count, WIDTH, seed)
-    signs = [packed(unit(size, WIDTH, seed + n)) for n, size in enumerate(sizes, 1)]
+    contextual = [unit(size, WIDTH, seed + n) for n, size in enumerate(sizes, 1)]
     words = [pieces(random.choice(len(TABLE), size)) for size in sizes]
     order = random.permutation(len(sizes))
-    both: list[tuple[Met, list[bytes]]] = [(met_by_signs, signs), (partial(met_by_pieces, rows=rows), words)]
-    for met, states in both:
+    ways: list[tuple[Met, list[bytes]]] = [
+        (met_by_signs, [to_signs(each) for each in contextual]),
+        (met_by_nibbles, [to_nibbles(each) for each in contextual]),
+        (partial(met_by_pieces, rows=rows), words),
+    ]
+    for met, states in ways:
         whole = met(tokens, states=states)
         assert met(tokens, states=[states[n] for n in order]).tobytes() == whole[:, order].tobytes()
         for n, each in enumerate(states):
@@ -93,17 +118,21 @@ def test_a_passage_is_met_the_same_to_the_last_bit_whatever_is_beside_it(
 
 def test_no_tokens_no_passages_and_no_states_give_nothing() -> None:
     tokens, none = unit(2, WIDTH, 1), np.empty((0, 0), dtype=np.float32)
-    both: list[Met] = [met_by_signs, partial(met_by_pieces, rows=rows)]
-    for met in both:
+    ways: list[Met] = [met_by_signs, met_by_nibbles, partial(met_by_pieces, rows=rows)]
+    for met in ways:
         assert met(tokens, states=[]).shape == (2, 0)
         assert met(none, states=[b"", b""]).shape == (0, 2)
         assert met(tokens, states=[b"", b""]).tolist() == [[0.0, 0.0], [0.0, 0.0]]
-    assert met_by_signs(none, [packed(tokens)]).shape == (0, 1)
+    assert met_by_signs(none, [to_signs(tokens)]).shape == (0, 1)
+    assert met_by_nibbles(none, [to_nibbles(tokens)]).shape == (0, 1)
 
 
 @pytest.mark.parametrize("width", [8, 64, 384, 1024])
-def test_a_state_meets_its_own_signs_best(width: int) -> None:
+def test_a_state_meets_its_own_signs_and_levels_best(width: int) -> None:
     states = unit(20, width, 3)
-    found = met_by_signs(states, [packed(each[None, :]) for each in states])
-    assert (found.argmax(axis=1) == np.arange(20)).all() or width == 8
-    assert found.max() < 1.3
+    for found in (
+        met_by_signs(states, [to_signs(each[None, :]) for each in states]),
+        met_by_nibbles(states, [to_nibbles(each[None, :]) for each in states]),
+    ):
+        assert (found.argmax(axis=1) == np.arange(20)).all() or width == 8
+        assert found.max() < 1.3

@@ -32,18 +32,22 @@ def choose(
     base_url: str | None = None,
     api_key: str | None = None,
     dimensions: int | None = None,
+    token_bits: int = 1,
 ) -> Choice:
-    """The embedders a setting stands for; the rest is for openai:MODEL, which is asked for `dimensions` not given."""
+    """The embedders a setting stands for; the transformer keeps so many bits a dimension of its token states.
+
+    The rest is for openai:MODEL, which is asked for `dimensions` not given.
+    """
     family, _, name = setting.partition(":")
     match family, name:
         case "auto", "":
-            return _automatic(ModelStore(models_dir))
+            return _automatic(ModelStore(models_dir), token_bits)
         case "none", "":
             return Choice()
         case "light", "":
             return Choice(_light())
         case "minilm", "":
-            return Choice(_light(), _demanded(ModelStore(models_dir)))
+            return Choice(_light(), _demanded(ModelStore(models_dir), token_bits))
         case ("openai", name) if name:
             return Choice(_light(), _endpoint(name, base_url, api_key, dimensions))
         case (("fastembed" | "sentence-transformers"), name) if name:
@@ -52,19 +56,19 @@ def choose(
             raise InvalidInput(f"no embedder is called {setting!r}; it is one of {SETTINGS}")
 
 
-def _automatic(store: ModelStore) -> Choice:
+def _automatic(store: ModelStore, token_bits: int) -> Choice:
     if _present(store):
-        return Choice(_light(), _minilm(store))
+        return Choice(_light(), _minilm(store.folder, token_bits))
     return Choice(
         _light(),
         missing=f"recall works without {MINILM} and finds more with it: `lamina models download` gets it once (24 MB)",
     )
 
 
-def _demanded(store: ModelStore) -> Embedder:
+def _demanded(store: ModelStore, token_bits: int) -> Embedder:
     for file in MODEL_FILES[MINILM]:
         store.find(file)
-    return _minilm(store)
+    return _minilm(store.folder, token_bits)
 
 
 def _present(store: ModelStore) -> bool:
@@ -79,15 +83,11 @@ def _light() -> Embedder | None:
     return CachedQuestions(WordLlama()) if light_files() else None
 
 
-def _minilm(store: ModelStore) -> Embedder:
-    return _loaded_minilm(store.folder)
-
-
 @cache
-def _loaded_minilm(folder: Path) -> Embedder:
+def _minilm(folder: Path, token_bits: int) -> Embedder:
     from lamina.models.minilm import MiniLM
 
-    return CachedQuestions(MiniLM(ModelStore(folder)))
+    return CachedQuestions(MiniLM(ModelStore(folder), token_bits))
 
 
 def _endpoint(name: str, base_url: str | None, api_key: str | None, dimensions: int | None) -> Embedder:

@@ -19,14 +19,20 @@ class TokenStates(StrEnum):
     NONE = "none"
     """It gives none: one vector a chunk is all there is."""
     SIGNS = "signs"
-    """The sign of every dimension of every token's contextual state, a bit each, most significant bit first."""
+    """The sign of every dimension of every token's contextual state, a bit each (`vectors/packed.py`)."""
+    NIBBLES = "nibbles"
+    """One of sixteen levels for every dimension of every token's contextual state, half a byte each."""
     PIECES = "pieces"
     """The distinct token ids as little-endian uint16; each id has one fixed vector in the embedder's table."""
 
 
+CONTEXTUAL = frozenset({TokenStates.SIGNS, TokenStates.NIBBLES})
+"""States of a token in its sentence; the same state packed more or less finely."""
+
+
 @dataclass(frozen=True, slots=True)
 class Model:
-    """Which model a vector came from. Vectors of different ids are never compared."""
+    """Which model a vector came from, and how it packs token states. Vectors of different ids are never compared."""
 
     id: str
     dimensions: int

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 
 from lamina.atom.scope import Scope
 from lamina.errors import LaminaError
-from lamina.models.embedder import Embedder, Piece
+from lamina.models.embedder import Embedder, Piece, TokenStates
 from lamina.store.base import Store
-from lamina.store.encodings import Encoding, Unencoded
+from lamina.store.encodings import Encoding, States, Unencoded
 
 logger = logging.getLogger(__name__)
 
@@ -27,12 +27,16 @@ Progress = Callable[[str, int, int], None]
 
 def encode_some(store: Store, embedder: Embedder, most: int, scopes: Sequence[Scope] | None = None) -> int:
     """Encode up to so many texts that the model has not seen, of these scopes or of all; returns how many."""
-    found = store.encodings.missing(embedder.model.id, most, scopes)
+    packing = embedder.model.states.value
+    found = store.encodings.missing(embedder.model.id, most, scopes, packing)
     if found:
         made = embedder.passages([_piece(each) for each in found])
         store.encodings.put(
             embedder.model.id,
-            [Encoding(each.digest, it.vectors, it.states) for each, it in zip(found, made, strict=True)],
+            [
+                Encoding(each.digest, it.vectors, States(packing, it.states))
+                for each, it in zip(found, made, strict=True)
+            ],
         )
     return len(found)
 
@@ -42,8 +46,8 @@ def encode_all(store: Store, embedder: Embedder, stop: Callable[[], bool], progr
 
     The lease is renewed a batch at a time, and batches grow or shrink to about a second.
     """
-    name, holder = f"encode {embedder.model.id}", f"{os.getpid()}-{secrets.token_hex(4)}"
-    total = store.encodings.how_many_missing(embedder.model.id)
+    name, holder = _job(embedder.model.id), _holder()
+    total = _left(store, embedder)
     if not total or not store.jobs.take(name, holder, LEASE_SECONDS):
         return 0
     done, batch, error = 0, 8, ""
@@ -63,6 +67,50 @@ def encode_all(store: Store, embedder: Embedder, stop: Callable[[], bool], progr
         raise
     finally:
         store.jobs.release(name, holder, error)
+
+
+def encode_each(
+    store: Store, embedders: Sequence[Embedder], stop: Callable[[], bool], progress: Progress | None = None
+) -> int:
+    """Encode everything with each model; when all is done, what models no longer in use have made is dropped."""
+    done = sum(encode_all(store, each, stop, progress) for each in embedders)
+    if not stop():
+        _drop_replaced(store, embedders)
+    return done
+
+
+def _drop_replaced(store: Store, embedders: Sequence[Embedder]) -> None:
+    in_use = {each.model.id for each in embedders}
+    others = [model for model in store.encodings.models() if model not in in_use]
+    # Static vectors are a stand-in: whoever works with them alone for a while has not done with the transformer.
+    if not others or all(each.model.states is TokenStates.PIECES for each in embedders):
+        return
+    if any(_left(store, each) for each in embedders):
+        return
+    for model in others:
+        _drop(store, model)
+
+
+def _drop(store: Store, model: str) -> None:
+    """Forget what a model made, unless somebody is encoding with it at this moment."""
+    name, holder = _job(model), _holder()
+    if store.jobs.take(name, holder, LEASE_SECONDS):
+        try:
+            store.encodings.drop(model)
+        finally:
+            store.jobs.release(name, holder)
+
+
+def _left(store: Store, embedder: Embedder) -> int:
+    return store.encodings.how_many_missing(embedder.model.id, embedder.model.states.value)
+
+
+def _job(model: str) -> str:
+    return f"encode {model}"
+
+
+def _holder() -> str:
+    return f"{os.getpid()}-{secrets.token_hex(4)}"
 
 
 def _piece(text: Unencoded) -> Piece:
@@ -117,6 +165,5 @@ class Background:
     def _encode(self) -> bool:
         """Do what is there to do; tells whether something is left, because another process is at it."""
         embedders = self._embedders()
-        for embedder in embedders:
-            encode_all(self._store, embedder, self._stopped.is_set)
-        return any(self._store.encodings.how_many_missing(each.model.id) for each in embedders)
+        encode_each(self._store, embedders, self._stopped.is_set)
+        return any(_left(self._store, each) for each in embedders)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -19,9 +20,12 @@ from lamina.models.files import MINILM, MINILM_TOKENIZER, MINILM_WEIGHTS, ModelS
 from lamina.models.tokeniser import Tokeniser
 from lamina.models.unit import unit
 from lamina.vectors.levels import Floats
+from lamina.vectors.packed import to_nibbles, to_signs
 
 DIMENSIONS = 384
 MODEL = Model(f"{MINILM}@{MINILM_WEIGHTS.sha256[:8]}", DIMENSIONS, TokenStates.SIGNS)
+_PACKINGS = {1: (TokenStates.SIGNS, to_signs), 4: (TokenStates.NIBBLES, to_nibbles)}
+"""By bits a dimension: 48 or 192 bytes a token."""
 LONGEST_QUESTION = 254
 """Word pieces; with [CLS] and [SEP] the 256 that the model was trained on."""
 _CHARS_A_PIECE = 32
@@ -31,11 +35,11 @@ _CHARS_A_PIECE = 32
 class MiniLM:
     """An embedder whose files are in a store. They are loaded at first use; threads may share it."""
 
-    model = MODEL
-
-    def __init__(self, store: ModelStore) -> None:
+    def __init__(self, store: ModelStore, token_bits: int = 1) -> None:
         self._store = store
         self._lock = Lock()
+        packing, self._pack = _PACKINGS[token_bits]
+        self.model = replace(MODEL, states=packing)
 
     def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
         return [self._passage(piece) for piece in pieces]
@@ -54,8 +58,8 @@ class MiniLM:
         parts = chunks(text, tokens.spans)[:most] or [(0, 0)]
         # One run a chunk: the eight-bit scale of a batch depends on all that is in it.
         states = [self._network.states(tokens.ids[start:end]) for start, end in parts]
-        signs = [_signs(each[1:-1][tokens.words[start:end]]) for each, (start, end) in zip(states, parts, strict=True)]
-        return Encoded(np.stack([_mean(each) for each in states]), b"".join(signs))
+        words = [each[1:-1][tokens.words[start:end]] for each, (start, end) in zip(states, parts, strict=True)]
+        return Encoded(np.stack([_mean(each) for each in states]), b"".join(self._pack(unit(each)) for each in words))
 
     @property
     def _network(self) -> _Network:
@@ -95,7 +99,3 @@ def _session(weights: Path) -> Any:
 
 def _mean(states: Floats) -> Floats:
     return unit(states.mean(axis=0))
-
-
-def _signs(states: Floats) -> bytes:
-    return np.packbits(states > 0, axis=1).tobytes()

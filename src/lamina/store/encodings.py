@@ -35,12 +35,20 @@ class Unencoded:
 
 
 @dataclass(frozen=True, slots=True)
+class States:
+    """The token states of a text, and by what name the way they are packed goes."""
+
+    packing: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Encoding:
     """What a model made of a text."""
 
     digest: bytes
     vectors: Floats
-    states: bytes
+    states: States
 
 
 class When(Protocol):
@@ -113,16 +121,28 @@ class Near:
 
 
 class Encodings(Protocol):
-    """Vectors and token states of passages, by model."""
+    """Vectors and token states of passages, by model.
 
-    def missing(self, model: str, limit: int, scopes: Sequence[Scope] | None = None) -> list[Unencoded]:
-        """Texts that a model has not seen, those of recallable passages first; of these scopes, or of all."""
+    A model's vectors are the same however its token states are packed; states packed otherwise serve until they are
+    made anew.
+    """
 
-    def how_many_missing(self, model: str) -> int:
-        """How many texts a model has not seen."""
+    def missing(
+        self, model: str, limit: int, scopes: Sequence[Scope] | None = None, packing: str | None = None
+    ) -> list[Unencoded]:
+        """Texts that a model has not seen, those of recallable passages first; of these scopes, or of all.
+
+        With a packing, also texts whose token states are packed otherwise; they come last.
+        """
+
+    def how_many_missing(self, model: str, packing: str | None = None) -> int:
+        """How many texts a model has not seen, or has no states of in this packing."""
 
     def put(self, model: str, encodings: Iterable[Encoding]) -> None:
-        """Keep what a model made of these texts; texts that are no longer there are passed over."""
+        """Keep what a model made of these texts; texts that are no longer there are passed over.
+
+        Of a text the model has seen before, the token states are replaced.
+        """
 
     def coverage(self, model: str, scopes: Sequence[Scope]) -> tuple[int, int]:
         """How many passages of these scopes a model has encoded, and how many there are."""
@@ -142,8 +162,8 @@ class Encodings(Protocol):
     def cosines(self, model: str, asked: Asked, keys: Sequence[Key]) -> list[float]:
         """The cosine of each passage's nearest chunk with a question; 0 where it is not encoded."""
 
-    def states(self, model: str, digests: Iterable[bytes]) -> dict[bytes, bytes]:
-        """The token states of texts; those not encoded are left out."""
+    def states(self, model: str, digests: Iterable[bytes]) -> dict[bytes, States]:
+        """The token states of texts, however they are packed; those not encoded are left out."""
 
     def speakers(self, scopes: Sequence[Scope]) -> frozenset[str]:
         """Whoever said something here that recall searches; who was forgotten is not known."""

@@ -81,7 +81,7 @@ class EncodingContract(Contract):
             assert encodings.how_many_missing(MODEL) == 4
             assert len(encodings.missing(MODEL, 3)) == 3
             first = next(each for each in encodings.missing(MODEL, 9) if each.text == "zebra")
-            encodings.put(MODEL, [Encoding(first.digest, vectors_of("zebra"), b"z")])
+            encodings.put(MODEL, [Encoding(first.digest, vectors_of("zebra"), states_of("zebra"))])
             assert encodings.coverage(MODEL, [LOCAL]) == (1, 3)
             assert encodings.coverage(MODEL, [LOCAL, OTHER]) == (1, 4)
             assert encodings.coverage(MODEL, []) == (0, 0)
@@ -115,8 +115,8 @@ class EncodingContract(Contract):
             atom = hand.kept("tea")
             (known,) = hand.store.encodings.missing(MODEL, 9)
             hand.put(atom.with_(content="coffee"))
-            hand.store.encodings.put(MODEL, [Encoding(known.digest, vectors_of("tea"), b"")])
-            hand.store.encodings.put(MODEL, [Encoding(b"0123456789abcdef", vectors_of("?"), b"")])
+            hand.store.encodings.put(MODEL, [Encoding(known.digest, vectors_of("tea"), states_of("tea"))])
+            hand.store.encodings.put(MODEL, [Encoding(b"0123456789abcdef", vectors_of("?"), states_of("?"))])
             hand.store.encodings.put(MODEL, [])
             assert hand.store.encodings.models() == {}
             assert missing(hand) == ["coffee"]
@@ -450,6 +450,38 @@ class EncodingContract(Contract):
             told = hand.store.encodings.states(MODEL, [*wanted, wanted[0], b"0123456789abcdef"])
             assert told == {digest: states_of(atom.content) for digest, atom in zip(wanted, atoms, strict=True)}
             assert hand.store.encodings.states("nobody", wanted) == hand.store.encodings.states(MODEL, []) == {}
+
+    def test_states_packed_otherwise_serve_until_they_are_made_anew_and_the_vectors_stay(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand, self.hand(tmp_path) as other:
+            encodings = hand.store.encodings
+            atoms = [hand.kept(f"tea {n}") for n in range(6)]
+            encode(hand, packing="coarse")
+            before, wanted = scores(hand, "tea 3"), [digests(atom)[0] for atom in atoms]
+            assert encodings.how_many_missing(MODEL, "coarse") == encodings.how_many_missing(MODEL) == 0
+            assert encodings.how_many_missing(MODEL, "fine") == 6
+            hand.kept("fresh"), hand.kept("old", status=Status.SUPERSEDED)
+            found = encodings.missing(MODEL, 9, packing="fine")
+            assert [each.text for each in found[:2]] == ["fresh", "old"]
+            assert {each.digest for each in found[2:]} == set(wanted)
+            assert [each.text for each in encodings.missing(MODEL, 9)] == ["fresh", "old"]
+            assert encodings.missing(MODEL, 9, [OTHER], "fine") == []
+            some = found[2:5]
+            encodings.put(
+                MODEL, [Encoding(each.digest, vectors_of("?"), states_of(each.text, "fine")) for each in some]
+            )
+            for each in (hand, other):
+                told = each.store.encodings.states(MODEL, wanted)
+                packed = {digest for digest, states in told.items() if states.packing == "fine"}
+                assert packed == {each.digest for each in some}
+                assert {digest: states.data for digest, states in told.items()} == {
+                    digest: states_of(atom.content).data for digest, atom in zip(wanted, atoms, strict=True)
+                }
+                assert scores(each, "tea 3") == before
+            assert encode(other, packing="fine") == 5
+            hand.store.rebuild()
+            assert encodings.how_many_missing(MODEL, "fine") == 0
+            assert encodings.how_many_missing(MODEL, "coarse") == 8
+            assert encodings.models() == {MODEL: 8}
 
     def test_speakers_are_those_who_said_something_in_the_scopes(self, tmp_path: Path) -> None:
         with self.hand(tmp_path) as hand:

@@ -15,7 +15,7 @@ from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import Passage, digest_of, meant, passages_of
 from lamina.atom.scope import Scope
 from lamina.atom.status import ENDED, Status
-from lamina.store.encodings import Encoding, Key, Near, NearQuery, Tilts
+from lamina.store.encodings import Encoding, Key, Near, NearQuery, States, Tilts
 from lamina.testing.hand import LOCAL, Hand
 from lamina.vectors.levels import Asked, Floats, to_asked
 
@@ -43,20 +43,20 @@ def vectors_of(text: str) -> Floats:
     return np.asarray(thrown / np.linalg.norm(thrown, axis=1, keepdims=True), dtype=np.float32)
 
 
-def states_of(text: str) -> bytes:
-    return text.encode()[:40]
+def states_of(text: str, packing: str = "bytes") -> States:
+    return States(packing, text.encode()[:40])
 
 
 def asked(text: str) -> Asked:
     return to_asked(vectors_of(text)[0])
 
 
-def encode(hand: Hand, model: str = MODEL) -> int:
-    """Show the model whatever it has not seen; returns how many texts."""
+def encode(hand: Hand, model: str = MODEL, packing: str = "bytes") -> int:
+    """Show the model whatever it has not seen, or not in this packing; returns how many texts."""
     done = 0
-    while found := hand.store.encodings.missing(model, 50):
+    while found := hand.store.encodings.missing(model, 50, packing=packing):
         hand.store.encodings.put(
-            model, [Encoding(each.digest, vectors_of(each.text), states_of(each.text)) for each in found]
+            model, [Encoding(each.digest, vectors_of(each.text), states_of(each.text, packing)) for each in found]
         )
         done += len(found)
     return done

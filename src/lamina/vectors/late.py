@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.vectors.levels import Floats, Rows, to_rows
+from lamina.vectors.packed import HALF, step
 
 STATE_LEVELS = 1024
-"""Levels of a question token's state: sums over signs stay exact integers in float32."""
+"""Levels of a question token's state: sums over signs or half-bytes stay exact integers in float32."""
 SIGN_SCALE = 1.25
 """A sign vector is this much longer than the state it stands for; puts the product on the scale of a cosine."""
 MISSING = np.float32(0)
@@ -30,6 +31,22 @@ def met_by_signs(tokens: Floats, states: Sequence[bytes]) -> Floats:
     exact = 2 * (levels @ signs.T) - levels.sum(axis=1, keepdims=True)
     _best(exact, sizes, found)
     return np.asarray(found * np.float32(SIGN_SCALE / (STATE_LEVELS * np.sqrt(width))), dtype=np.float32)
+
+
+def met_by_nibbles(tokens: Floats, states: Sequence[bytes]) -> Floats:
+    """The same for states kept as sixteen levels a dimension."""
+    width = tokens.shape[1] if tokens.size else 0
+    sizes = np.array([2 * len(each) // width if width else 0 for each in states], dtype=np.int64)
+    found = np.full((len(tokens), len(states)), MISSING, dtype=np.float32)
+    if not sizes.sum() or not len(tokens):
+        return found
+    half, levels = width // 2, np.rint(tokens * np.float32(STATE_LEVELS)).astype(np.float32)
+    packed = np.frombuffer(b"".join(states), dtype=np.uint8).reshape(-1, half)
+    upper, lower = (packed >> 4).astype(np.float32), (packed & 15).astype(np.float32)
+    codes = levels[:, :half] @ upper.T + levels[:, half:] @ lower.T
+    exact = 2 * codes - np.float32(2 * HALF - 1) * levels.sum(axis=1, keepdims=True)
+    _best(exact, sizes, found)
+    return np.asarray(found * np.float32(step(width) / (2 * STATE_LEVELS)), dtype=np.float32)
 
 
 def met_by_pieces(tokens: Floats, rows: Callable[[NDArray[np.int64]], Rows], states: Sequence[bytes]) -> Floats:

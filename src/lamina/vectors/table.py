@@ -58,9 +58,10 @@ class VectorTable:
         ends = np.where(
             runs[known] + 1 < self._runs, self._starts[np.minimum(runs[known] + 1, self._runs - 1)], self._rows
         )
-        rows = np.concatenate([np.arange(start, end) for start, end in zip(starts, ends, strict=True)])
+        sizes = ends - starts
+        offsets = np.cumsum(sizes) - sizes
+        rows = np.arange(sizes.sum()) + np.repeat(starts - offsets, sizes)
         near = cosines(self._levels[rows].astype(np.float32), self._scale[rows], asked)
-        offsets = np.concatenate([[0], np.cumsum(ends - starts)[:-1]])
         found[known] = np.maximum.reduceat(near, offsets)
         return found
 

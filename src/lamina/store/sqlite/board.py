@@ -56,7 +56,7 @@ class Board:
         self._sessions: dict[tuple[int, str], set[str]] = defaultdict(set)
         self._session_of: dict[AtomId, tuple[int, str]] = {}
         self._atoms: dict[AtomId, list[int]] = {}
-        self._orders: dict[tuple[int, str], list[int]] = {}
+        self._orders: dict[tuple[int, str], _Order] = {}
         self._texts: dict[bytes, int] = {}
         self._digests: list[bytes] = []
         self._speakers: dict[str, int] = {}
@@ -221,12 +221,13 @@ class Board:
         tilt += np.where(in_time, np.float32(query.tilts.in_time), np.float32(0))
         return tilt + np.where(tells_of, np.float32(query.tilts.tells_of), np.float32(0))
 
-    def _order_of(self, row: int) -> list[int]:
+    def _order_of(self, row: int) -> _Order:
         """The rows of a row's session, in order; worked out when it is first asked for."""
         session = self._session_of[self._keys[row][0]]
         if session not in self._orders:
-            order = [each for atom in sorted(self._sessions[session]) for each in self._atoms[AtomId(atom)]]
-            self._orders[session] = order
+            self._orders[session] = _Order(
+                [each for atom in sorted(self._sessions[session]) for each in self._atoms[AtomId(atom)]]
+            )
         return self._orders[session]
 
     def _told(self, rows: Sequence[int], places: _Places, *found: NDArray[Any]) -> list[Near]:
@@ -288,29 +289,44 @@ class Board:
         return table
 
 
+class _Order:
+    """The rows of a session, in order, and the place of each."""
+
+    __slots__ = ("place_of", "rows")
+
+    def __init__(self, rows: list[int]) -> None:
+        self.rows = rows
+        self.place_of = {row: place for place, row in enumerate(rows)}
+
+
 class _Places:
     """Where rows stand in their sessions, among those a query lets through: what it may not see moves nothing."""
 
-    def __init__(self, order_of: Callable[[int], list[int]], allowed: NDArray[np.bool_]) -> None:
+    def __init__(self, order_of: Callable[[int], _Order], allowed: NDArray[np.bool_]) -> None:
         self._order_of, self._allowed = order_of, allowed
-        self._places: dict[int, tuple[list[int], int]] = {}
+        self._orders: dict[int, _Order] = {}
 
     def of(self, row: int) -> int:
         """The place of a row that is let through."""
-        return self._found(row)[1]
+        return self._found(row).place_of[row]
 
     def beside(self, row: int, reach: int) -> list[int]:
         """The rows before and after one."""
-        order, place = self._found(row)
+        found = self._found(row)
+        order, place = found.rows, found.place_of[row]
         return order[max(0, place - reach) : place] + order[place + 1 : place + 1 + reach]
 
-    def _found(self, row: int) -> tuple[list[int], int]:
-        if row not in self._places:
-            whole = self._order_of(row)
-            let_through = self._allowed[whole].tolist() if len(whole) > 1 else [True]
-            order = whole if all(let_through) else list(compress(whole, let_through))
-            self._places |= {each: (order, place) for place, each in enumerate(order)}
-        return self._places[row]
+    def _found(self, row: int) -> _Order:
+        whole = self._order_of(row)
+        if len(whole.rows) == 1:
+            return whole
+        first = whole.rows[0]
+        if first not in self._orders:
+            let_through = self._allowed[whole.rows]
+            self._orders[first] = (
+                whole if let_through.all() else _Order(list(compress(whole.rows, let_through.tolist())))
+            )
+        return self._orders[first]
 
 
 class _ModelTable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
@@ -9,9 +10,9 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.passage import digest_of, meant, passages_of
 from lamina.atom.scope import Scope
-from lamina.store.encodings import Encoding, Key, Near, NearQuery, Unencoded
+from lamina.store.encodings import Encoding, Key, Near, NearQuery, States, Unencoded
 from lamina.store.sqlite.board import Board
-from lamina.store.sqlite.database import Database
+from lamina.store.sqlite.database import Corrupt, Database
 from lamina.store.sqlite.index import Index
 from lamina.text.roles import is_assistant
 from lamina.vectors.levels import Asked
@@ -19,7 +20,8 @@ from lamina.vectors.levels import Asked
 T = TypeVar("T")
 Follow = Callable[[Callable[[Index], T]], T]
 
-_MISSING = "FROM passages p JOIN atoms a ON a.id=p.atom LEFT JOIN vectors v ON v.digest=p.digest AND v.model=?"
+_READ = "FROM passages p JOIN atoms a ON a.id=p.atom LEFT JOIN vectors v ON v.digest=p.digest AND v.model=?"
+_PACKED = "LEFT JOIN states t INDEXED BY states_by_packing ON t.packing=? AND t.vector=v.id"
 _AT_ONCE = 500
 
 
@@ -32,14 +34,17 @@ class SqliteEncodings:
         self._followed: Board | None = None
         self._still = False
 
-    def missing(self, model: str, limit: int, scopes: Sequence[Scope] | None = None) -> list[Unencoded]:
-        """Texts a model has not seen, those of recallable passages first."""
-        chosen = "" if scopes is None else f"AND s.scope IN ({','.join('?' * len(scopes))}) "
+    def missing(
+        self, model: str, limit: int, scopes: Sequence[Scope] | None = None, packing: str | None = None
+    ) -> list[Unencoded]:
+        """Texts a model has not seen, those of recallable passages first, those with states packed otherwise last."""
+        marks = ",".join("?" * len(scopes or ()))
+        chosen = "" if scopes is None else f"AND a.scope IN (SELECT id FROM scopes WHERE scope IN ({marks})) "
+        unread, values = _unread(model, packing)
         rows = self._on(
             lambda index: index.db.rows(
-                f"SELECT a.atom_id, p.digest {_MISSING} JOIN scopes s ON s.id=a.scope "
-                f"WHERE v.id IS NULL {chosen}ORDER BY a.shelf, p.id LIMIT ?",
-                (model, *(scopes or ()), limit),
+                f"SELECT a.atom_id, p.digest {unread} {chosen}ORDER BY v.id IS NOT NULL, a.shelf, p.id LIMIT ?",
+                (*values, *(scopes or ()), limit),
             )
         )
         wanted = {bytes(digest) for _, digest in rows}
@@ -52,10 +57,11 @@ class SqliteEncodings:
         }
         return [found[digest] for digest in dict.fromkeys(bytes(row[1]) for row in rows) if digest in found]
 
-    def how_many_missing(self, model: str) -> int:
-        """How many texts a model has not seen."""
-        sql = f"SELECT count(DISTINCT p.digest) {_MISSING} WHERE v.id IS NULL"
-        return int(self._on(lambda index: index.db.rows(sql, (model,)))[0][0])
+    def how_many_missing(self, model: str, packing: str | None = None) -> int:
+        """How many texts a model has not seen, or has no states of in this packing."""
+        unread, values = _unread(model, packing)
+        sql = f"SELECT count(DISTINCT p.digest) {unread}"
+        return int(self._on(lambda index: index.db.rows(sql, values))[0][0])
 
     def put(self, model: str, encodings: Iterable[Encoding]) -> None:
         """Keep what a model made of texts that are still there."""
@@ -102,19 +108,20 @@ class SqliteEncodings:
         """Whoever said something here."""
         return self._on(lambda index: self._current(index).speakers(scopes))
 
-    def states(self, model: str, digests: Iterable[bytes]) -> dict[bytes, bytes]:
+    def states(self, model: str, digests: Iterable[bytes]) -> dict[bytes, States]:
         """The token states of texts."""
         wanted = list(dict.fromkeys(digests))
 
-        def read(index: Index) -> dict[bytes, bytes]:
-            found: dict[bytes, bytes] = {}
+        def read(index: Index) -> dict[bytes, States]:
+            found: dict[bytes, States] = {}
             for start in range(0, len(wanted), _AT_ONCE):
                 batch = wanted[start : start + _AT_ONCE]
-                found |= index.db.rows(
-                    "SELECT v.digest, s.data FROM vectors v JOIN states s ON s.vector=v.id "
+                rows = index.db.rows(
+                    "SELECT v.digest, s.packing, s.checksum, s.data FROM vectors v JOIN states s ON s.vector=v.id "
                     f"WHERE v.model=? AND v.digest IN ({','.join('?' * len(batch))})",
                     (model, *batch),
                 )
+                found |= {digest: _states(digest, *row) for digest, *row in rows}
             return found
 
         return self._on(read)
@@ -165,4 +172,24 @@ def _put_one(db: Database, model: str, encoding: Encoding) -> None:
     data = dimensions.to_bytes(2, "little") + encoding.vectors.astype("<f4").tobytes()
     db.run("INSERT OR IGNORE INTO vectors(model, digest, data) VALUES(?,?,?)", (model, encoding.digest, data))
     (row,) = db.rows("SELECT id FROM vectors WHERE digest=? AND model=?", (encoding.digest, model))
-    db.run("INSERT OR REPLACE INTO states VALUES(?,?)", (row[0], encoding.states))
+    states = encoding.states
+    checksum = _checksum(encoding.digest, states.packing, states.data)
+    db.run("INSERT OR REPLACE INTO states VALUES(?,?,?,?)", (row[0], states.packing, checksum, states.data))
+
+
+def _states(digest: bytes, packing: object, checksum: object, data: object) -> States:
+    """The states of a text; SQLite does not notice when the pages of a long blob were overwritten."""
+    if isinstance(packing, str) and isinstance(data, bytes) and checksum == _checksum(digest, packing, data):
+        return States(packing, data)
+    raise Corrupt("index.db is damaged: token states are not as they were written")
+
+
+def _checksum(digest: bytes, packing: str, data: bytes) -> int:
+    return zlib.crc32(data, zlib.crc32(digest + packing.encode()))
+
+
+def _unread(model: str, packing: str | None) -> tuple[str, tuple[str, ...]]:
+    """What to select from to have the texts a model has not seen, or not in this packing."""
+    if packing is None:
+        return f"{_READ} WHERE v.id IS NULL", (model,)
+    return f"{_READ} {_PACKED} WHERE t.vector IS NULL", (model, packing)
