@@ -1,0 +1,63 @@
+"""Whether a statement tells what happened (an episode, append-only) or what holds (a note, which may be superseded)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Literal
+
+from lamina.atom.kinds import KINDS
+
+MemoryKind = Literal["episode", "note"]
+
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_WHEN = re.compile(
+    rf"\b(?:yesterday|today|tonight|recently|earlier|just now|the other day|this (?:morning|afternoon|evening)"
+    rf"|last (?:night|week|weekend|month|year|spring|summer|autumn|fall|winter|{_WEEKDAY})|on {_WEEKDAY}"
+    rf"|(?:an?|one|two|three|a few|several|\d{{1,3}}) (?:minute|hour|day|week|month|year)s? ago)\b",
+    re.IGNORECASE,
+)
+_UNDECIDED = frozenset({"fact"})
+"""Kinds that say nothing of whether a thing happened or holds."""
+_FOREIGN_KINDS: dict[str, MemoryKind] = {
+    "policy": "note",
+    "standard": "note",
+    "action": "episode",
+    "observation": "episode",
+    "issue": "episode",
+    "bug": "episode",
+    "incident": "episode",
+}
+_NOTE_TAGS = frozenset({"preference", "constraint", "goal", "habit", "policy", "belief"})
+_EPISODE_TAGS = frozenset({"bug", "fix", "deploy", "incident", "release", "merge", "event"})
+_HAPPENED = re.compile(
+    r"\b(?:deployed|pushed|fixed|merged|reported|mentioned|said|told|happened|failed|completed|shipped|released|launched"
+    r"|went|met|visited|attended|bought|finished|started|crashed|broke)\b",
+    re.IGNORECASE,
+)
+_HOLDS = re.compile(
+    r"\b(?:prefer\w{0,6}|want\w{0,4}|need\w{0,4}|always|never|must|should|goals?|decid\w{0,4}|decisions?|polic\w{0,4}"
+    r"|requir\w{0,7}|constraints?|standards?|conventions?|usually|every (?:day|week|month|year|morning|evening))\b",
+    re.IGNORECASE,
+)
+
+
+def memory_kind_of(content: str, kind: str, tags: Collection[str] = ()) -> MemoryKind:
+    """Episode or note: words of time decide, else the kind, else the tags, else the verbs, else it is an episode."""
+    if _WHEN.search(content):
+        return "episode"
+    by_kind = _of_kind(kind)
+    if by_kind:
+        return by_kind
+    labels = {tag.casefold() for tag in tags}
+    if labels & _NOTE_TAGS:
+        return "note"
+    if labels & _EPISODE_TAGS or _HAPPENED.search(content):
+        return "episode"
+    return "note" if _HOLDS.search(content) else "episode"
+
+
+def _of_kind(kind: str) -> MemoryKind | None:
+    if kind in KINDS and kind not in _UNDECIDED:
+        return "episode" if KINDS[kind].episode else "note"
+    return _FOREIGN_KINDS.get(kind)

@@ -1,0 +1,197 @@
+"""What is let through to memory: how much a statement matters, and what is only an echo of memory itself.
+
+Words that recall put in front of an agent, prompts and the agent's talk about its memory come back as if somebody had
+said them. Kept, they confirm themselves; they are the largest source of junk in systems that keep everything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from lamina.atom.kinds import traits
+from lamina.capture.signals import Level, Signal
+from lamina.text.analyse import analyse
+from lamina.text.normal import normal_form
+from lamina.text.sentences import sentences
+
+START = 0.5
+TRIVIAL = 0.1
+TRANSIENT_BELOW = 0.3
+CRITICAL, HIGH, HEDGED, FIRST_PERSON, SPECIFIC, LONGEST = 0.20, 0.12, -0.15, 0.05, 0.03, 0.10
+SHINGLE = 5
+ECHO_SHARE = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Importance:
+    """How much a statement matters, from 0 to 1, and the amounts that add up to it before it is held there."""
+
+    score: float
+    reasons: tuple[tuple[str, float], ...]
+
+
+def weigh(text: str, kind: str) -> Importance:
+    """How much a statement matters, with the reasons."""
+    if is_trivial(text):
+        return Importance(TRIVIAL, (("greeting or acknowledgement", TRIVIAL),))
+    words = text[:_READ].lower().replace("’", "'")
+    amounts = [
+        ("start", START),
+        ("critical", CRITICAL if _CRITICAL.search(words) else 0.0),
+        ("marked", HIGH if _MARKED.search(words) else 0.0),
+        ("hedged", HEDGED if _HEDGED.search(words) else 0.0),
+        (f"kind {kind}", traits(kind).importance_boost),
+        ("first person", FIRST_PERSON if _FIRST_PERSON.search(words) else 0.0),
+        ("specific", SPECIFIC if _SPECIFIC.search(words) else 0.0),
+        ("length", min(max(len(text) - 200, 0) / 1000, LONGEST)),
+    ]
+    reasons = tuple((name, amount) for name, amount in amounts if amount)
+    return Importance(round(min(1.0, max(0.0, sum(amount for _, amount in reasons))), 2), reasons)
+
+
+def importance_of(text: str, kind: str) -> float:
+    """How much a statement matters, from 0 to 1."""
+    return weigh(text, kind).score
+
+
+def is_trivial(text: str) -> bool:
+    """Whether a text is nothing but greetings and acknowledgements, or has no word at all."""
+    words = normal_form(text).split()
+    return len(words) <= _LONGEST_GREETING and all(word in _GREETINGS for word in words)
+
+
+def is_transient(text: str, signal: Signal, importance: float) -> bool:
+    """Whether nothing is to be drawn from a turn: no signal, no claim, and it hardly matters. Its words are kept."""
+    return signal.level is Level.NONE and importance < TRANSIENT_BELOW and not _CLAIM.search(text)
+
+
+def is_memory_talk(text: str) -> bool:
+    """Whether a text is mostly the agent's talk about its own memory, a tool call or a prompt."""
+    text = text.replace("’", "'")
+    if _MACHINE.search(text[:_OPENING]):
+        return True
+    spans = sentences(text)
+    talk = sum(end - start for start, end in spans if _MEMORY_TALK.search(text, start, end))
+    return talk > 0 and 2 * talk >= sum(end - start for start, end in spans)
+
+
+def without_context(text: str) -> str:
+    """The text without what recall put into it: fenced context, whole or torn, and lines with the head of an item."""
+    if "memories>" not in text and "- [" not in text:
+        return text
+    return _ITEM.sub("", _TORN_FENCE.sub("", _FENCE.sub("", text))).strip()
+
+
+def is_echo(text: str, shown: Collection[str]) -> bool:
+    """Whether a text only repeats what recall showed: a fence, the same words, or four fifths of its runs of words."""
+    own = without_context(text)
+    tokens = analyse(own)
+    if not tokens:
+        return own != text
+    known = [analyse(each) for each in shown]
+    if tokens in known:
+        return True
+    runs = _runs(tokens)
+    told = {run for each in known for run in _runs(each)}
+    return bool(runs) and sum(run in told for run in runs) >= ECHO_SHARE * len(runs)
+
+
+def _runs(tokens: list[str]) -> list[tuple[str, ...]]:
+    return [tuple(tokens[at : at + SHINGLE]) for at in range(len(tokens) - SHINGLE + 1)]
+
+
+_READ = 4000
+"""Characters in which marks are looked for; a statement that has not said it by then is long, and counts for that."""
+_LONGEST_GREETING = 8
+_SMALL_TALK = """
+    hi hello hey hiya yo howdy greetings morning afternoon evening night good bye goodbye cya see you later soon
+    tomorrow thanks thank thx ty cheers so much lot very many ok okay k kk yes yeah yep yup ya no nope nah sure fine
+    great nice cool awesome perfect excellent lovely wonderful amazing alright right got it understood noted sounds
+    does that works lol haha hahaha hehe hmm hm mhm uh um oh ah aha wow yay please welcome re problem np worries
+    mind all is well how are and i am m s there everyone again true agreed exactly indeed of course absolutely
+    definitely go ahead continue done hola gracias adios merci bonjour salut danke hallo tschüss ja nein ciao grazie
+    si sì oui non obrigado obrigada olá tak hej tack spasibo privet да нет спасибо привет
+    はい ありがとう 谢谢 你好 好的 好
+"""
+_GREETINGS = frozenset(_SMALL_TALK.split())
+
+
+def _any_of(phrases: str) -> re.Pattern[str]:
+    """Any of the phrases, parted by commas, as whole words."""
+    return re.compile(rf"\b(?:{'|'.join(re.escape(' '.join(each.split())) for each in phrases.split(','))})\b")
+
+
+_CRITICAL = _any_of("""
+    critical, critically, must, mustn't, essential, vital, urgent, urgently, emergency, never, always, mandatory,
+    non-negotiable, nonnegotiable, crucial, allergy, allergic, allergies, life threatening, life-threatening, deadline,
+    under no circumstances, at all costs, confidential
+""")
+_MARKED = _any_of("""
+    important, importantly, prefer, prefers, preferred, preference, decided, decision, agreed, remember, note that,
+    for the record, keep in mind, significant, significantly, promise, promised, committed, goal, favourite, favorite,
+    birthday, anniversary, love, loves, hate, hates, from now on, going forward, correction, don't forget, key point,
+    priority
+""")
+_HEDGED = _any_of("""
+    maybe, perhaps, might, possibly, probably, i think, i guess, i suppose, i believe, not sure, unsure, could be,
+    sort of, kind of, kinda, apparently, seem, seems, supposedly, as far as i know, afaik, i'm not certain, roughly,
+    more or less
+""")
+_FIRST_PERSON = _any_of("i, i'm, i've, i'd, i'll, my, mine, me, we, we're, we've, our, ours, us")
+_SPECIFIC = re.compile(r"\d{2}|\bv?\d\.\d|\b(?:versions?|api|config(?:uration)?)\b|\w@\w|://")
+_CLAIM = re.compile(
+    r"\b(?:is|are|was|were|am|has|have|had|will|works?|lives?|likes?|owns?|moved|bought|called|named|means|uses?)\b"
+    r"|\w['’](?:s|m|re|ve|ll|d)\b",
+    re.IGNORECASE,
+)
+
+_OPENING = 600
+_MACHINE = re.compile(
+    r"^\s*(?:#{1,3} )?(?:\[?system(?: prompt| message)?\]?:?\s{0,3})?you are (?:an? |the )?(?:\w{1,20}[ -]){0,4}"
+    r"(?:assistant|chatbot|language model|ai|agent|llm)\b"
+    r"|^\s*(?:system prompt\b|<system>|<\|(?:im_start|system)\|>)"
+    r"|<tool_calls?>|<function_calls?>|\"tool_calls?\"\s*:|\"function_call\"\s*:|\"tool_use\"|\bmcp__\w"
+    r"|^\s*\{\s*\"(?:name|tool|function)\"\s*:\s*\"\w{1,40}\"\s*,\s*\"(?:arguments|parameters|input|args)\"\s*:"
+    r"|^\s*\[?(?:calling|running|using|invoking|called) (?:the )?(?:\w{1,30} )?tool\b"
+    r"|^\s*\[?tool (?:call|result|output|use)\b",
+    re.IGNORECASE,
+)
+_MEMORY = r"(?:long-term memory|memory bank|memory|memories|knowledge base)"
+_PLACE = rf"(?:{_MEMORY}|notes|records|profile)"
+_MEMORY_TALK = re.compile(
+    r"\bi(?:'ve| have| just)? (?:now |just |also |successfully )?(?:saved|stored|recorded|logged|memori[sz]ed|noted)"
+    r" (?:(?:that|this|it)(?: down| for (?:you|later|next time|future reference))?\s*(?:[.,!;:]|$)|your\b)"
+    rf"|\bi(?:'ve| have|'ll| will)? (?:now |just |also )?(?:added?|updated?|saved?|stored?|kept|keep|put|committed)"
+    rf" (?:\w{{1,20}} ){{0,8}}?(?:to|in|into) (?:my |your |the )?(?:{_MEMORY}|notes about you|your profile)\b"
+    r"|\bi(?:'ve| have) made a note\b|\bi(?:'ll| will) make a note\b"
+    r"|\bi(?:'ve| have) updated (?:my memor|my records|your (?:profile|preferences))"
+    r"|\bi(?:'ll| will)(?: be sure to| make sure to)? remember (?:(?:that|this|it)(?=\s*[.,!;]|\s*$)|(?:that )?your?\b)"
+    r"|\bi(?:'ll| will) keep (?:that|this|it) in mind\b"
+    r"|\b(?:according to|based on|checking|searching|looking (?:at|through)) (?:my|your|the|our)"
+    rf" (?:\w{{1,20}} )?{_MEMORY}\b"
+    rf"|\b(?:according to|based on|from) (?:my|the) {_PLACE},? (?:about you|you|your)\b"
+    r"|\b(?:based on|from) what i (?:remember|recall|know about you|have stored)\b"
+    r"|\b(?:based on|from) our (?:previous|earlier|past) (?:conversation|chat)s?\b"
+    r"|\bi (?:don't|do not|can't|cannot) (?:seem to )?(?:have|find|see) (?:any |a )?(?:\w{1,20} )?"
+    r"(?:memory|memories|records?|recollection|stored information|information stored) (?:of|about|that|for|related)\b"
+    r"|\bi have no (?:memory|memories|records?|recollection) (?:of|about)"
+    r" (?:that|this|you|your|our|us|any|a previous|discussing|such)\b"
+    r"|\bi (?:don't|do not|can't) (?:recall|remember)"
+    r" (?:you (?:mentioning|telling|saying)|us (?:discussing|talking)|our (?:previous|earlier))"
+    r"|\blet me (?:check|search|look (?:through|in|at)|consult|query|update) (?:my |the |your )?"
+    rf"(?:\w{{1,20}} )?{_MEMORY}\b"
+    r"|\bmemor(?:y|ies) (?:has been |have been |was |were )?"
+    r"(?:saved|stored|updated|created|recalled|retrieved|deleted)\b"
+    r"|\b(?:saving|storing|searching|retrieving|recalling|updating) (?:\w{1,20} ){0,6}?"
+    r"(?:to|from|in|into|my|the) (?:long-term )?memory\b|\b(?:searching|updating) memor(?:y|ies)\b"
+    r"|\b(?:no|\d{1,4}) (?:relevant )?memories (?:were |was )?found\b"
+    rf"|\bnothing (?:was )?found in (?:my |the )?{_MEMORY}\b"
+    r"|\bi don't (?:retain|have access to|keep) (?:\w{1,20} ){0,3}(?:memory|memories|conversations|previous)\b"
+    r"|\bas an ai(?: language)? (?:model|assistant)\b|\bmy knowledge cutoff\b",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"<memories>.*?(?:</memories>|\Z)", re.DOTALL | re.IGNORECASE)
+_TORN_FENCE = re.compile(r"\A.*</memories>", re.DOTALL | re.IGNORECASE)
+_ITEM = re.compile(r"^[ \t]{0,8}- \[[0-7][0-9a-z]{25} [^\]\n]{0,200}\][^\n]*\n?", re.MULTILINE)

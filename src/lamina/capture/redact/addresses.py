@@ -1,0 +1,42 @@
+"""Secrets in addresses and headers: the password of a URL, what authorises a request, what a command logs in with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lamina.capture.redact.placeholder import is_reference, is_stand_in, looks_random
+from lamina.capture.redact.span import Span
+
+_URL = re.compile(r"://([^\s/:@\"'<>`]{0,200}):([^\s/\"'<>`]{1,300})@(?=[\w\[.-])")
+_HEADER = re.compile(
+    r"\b(?:bearer|basic|digest|ssws|token|apikey)[ \t]{1,4}[\"']?([A-Za-z0-9_~+/.=:|-]{16,4000})", re.IGNORECASE
+)
+_LOGIN = re.compile(
+    r"(?:\bcurl\b[^\n]{0,160}?\s(?:-u|--user)[ =]{1,2}[\"']?[^\s:\"']{1,100}:|\bsshpass\s{1,4}-p\s{0,4}[\"']?"
+    r"|\bmysql(?:dump|admin)?\b[^\n]{0,120}?\s-p(?=[^\s-])[\"']?|\bredis-cli\b[^\n]{0,120}?\s-a\s{1,4}[\"']?"
+    r"|\s-u\s{0,4}[^\s:]{1,100}\s{1,4}(?:-p|--password)[ =]{0,4}[\"']?"
+    r"|\blogin\s{1,4}\S{1,100}\s{1,4}password\s{1,4})([^\s\"']{4,200})"
+)
+_PLACEHOLDERS = "pass password passwd pwd secret token user username port host key x xxx xxxx test"
+_ORDINARY = frozenset(_PLACEHOLDERS.split())
+
+
+def find_addresses(text: str) -> Iterator[Span]:
+    """The secret part of every URL, authorising header and command line."""
+    if "://" in text:
+        yield from _taken(_URL, text, 2, "password")
+    lowered = text.lower()
+    if any(word in lowered for word in ("bearer", "basic", "digest", "ssws", "token", "apikey")):
+        for span in _taken(_HEADER, text, 1, "authorization"):
+            if looks_random(text[span.start : span.end]):
+                yield span
+    if any(word in text for word in ("curl ", "sshpass", "mysql", "redis-cli", "login ", " -u")):
+        yield from _taken(_LOGIN, text, 1, "password")
+
+
+def _taken(pattern: re.Pattern[str], text: str, group: int, name: str) -> Iterator[Span]:
+    for found in pattern.finditer(text):
+        value = found[group]
+        if value.lower() not in _ORDINARY and not is_reference(value) and not is_stand_in(value):
+            yield Span(*found.span(group), name)

@@ -1,0 +1,43 @@
+"""Keys written as blocks between a line that begins them and one that ends them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lamina.capture.redact.span import Span
+
+_BEGIN = re.compile(
+    r"-{4,5} ?BEGIN ([A-Z0-9 ]{0,40}?)(PRIVATE KEY(?: BLOCK)?|SECRET KEY|Static key V1)(?: BLOCK)? ?-{4,5}"
+)
+_END = re.compile(r"-{4,5} ?END [A-Za-z0-9 ]{3,60}?-{4,5}")
+_REST = re.compile(
+    r"(?:(?:\s|\\[nrt]|[\"'+]){0,16}+"
+    r"(?:[A-Z][A-Za-z-]{3,20}: [^\n\\]{0,80}+|[A-Za-z0-9+/=]{16,}+|[A-Za-z0-9+/=]{1,15}+(?=\r?\n|\\|[\"']|$))){1,2000}+"
+)
+_PUTTY = re.compile(r"Private-Lines: \d{1,4}\r?\n(?:[A-Za-z0-9+/=]{1,80}(?:\r?\n|$)){1,200}")
+
+
+def find_blocks(text: str) -> Iterator[Span]:
+    """Every private key block; one without an end is taken as far as it looks like a key."""
+    if "BEGIN " in text:
+        yield from _armoured(text)
+    if "Private-Lines:" in text:
+        for found in _PUTTY.finditer(text):
+            yield Span(*found.span(), "private key")
+
+
+def _armoured(text: str) -> Iterator[Span]:
+    at, ends = 0, True
+    while begin := _BEGIN.search(text, at):
+        end = _END.search(text, begin.end()) if ends else None
+        ends = end is not None
+        rest = _REST.match(text, begin.end())
+        at = end.end() if end else rest.end() if rest else begin.end()
+        if at > begin.end() and not _is_stand_in(text, begin.end(), end.start() if end else at):
+            yield Span(begin.start(), at, "pgp private key" if "PGP" in begin[1] else "private key")
+
+
+def _is_stand_in(text: str, start: int, end: int) -> bool:
+    """Whether too little stands between the lines to be a key."""
+    return sum(char.isalnum() for char in text[start : min(end, start + 400)]) < 40

@@ -1,0 +1,70 @@
+"""Numbers that identify a person or their money, taken out only where somebody asked for it.
+
+E-mail addresses and telephone numbers are what people want remembered; they go by a wish of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lamina.capture.redact.checks import passes_luhn, passes_mod97
+from lamina.capture.redact.span import Span
+
+_CARD = re.compile(r"\d(?<![\w.+/-]\d)(?:[ -]?\d){12,18}(?![\w/-]|\.\d)", re.ASCII)
+_CARD_STARTS = re.compile(
+    r"4|5[1-5]|2(?:2[2-9]|[3-6]\d|7[01]|720)|3[47]|3(?:0[0-5]|[68])|6(?:011|5|4[4-9]|2)|35|50|5[6-9]|6"
+)
+_IBAN = re.compile(r"[A-Z](?<![\w.+/-].)[A-Z]\d\d(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?!\w)", re.ASCII)
+_SSN = re.compile(r"\d(?<![\w.+/-]\d)\d\d-\d\d-\d{4}(?![\w-]|\.\d)", re.ASCII)
+_NEVER_SSN = re.compile(r"000|666|9\d\d|\d{3}-00|.{7}0000")
+_PASSPORT = re.compile(r"\bpassport\b[^\n\d]{0,24}?\b([A-Z]{1,2}\d{6,8}|\d{9})\b", re.IGNORECASE | re.ASCII)
+_LENGTHS = """
+    AD:24 AE:23 AL:28 AT:20 AZ:28 BA:20 BE:16 BG:22 BH:22 BR:29 BY:28 CH:21 CR:22 CY:28 CZ:24 DE:22 DK:18 DO:28 EE:20
+    EG:29 ES:24 FI:18 FO:18 FR:27 GB:22 GE:22 GI:23 GL:18 GR:27 GT:28 HR:21 HU:28 IE:22 IL:23 IQ:23 IS:26 IT:27 JO:30
+    KW:30 KZ:20 LB:28 LI:21 LT:20 LU:20 LV:21 MC:27 MD:24 ME:22 MK:19 MR:27 MT:31 MU:30 NL:18 NO:15 PK:24 PL:28 PS:29
+    PT:25 QA:29 RO:24 RS:22 SA:24 SE:24 SI:19 SK:24 SM:27 TN:24 TR:26 UA:29 VG:24 XK:20
+"""
+_IBAN_LENGTHS = {pair[:2]: int(pair[3:]) for pair in _LENGTHS.split()}
+"""How long an account number is in each country that has them."""
+_EMAIL = re.compile(r"[A-Za-z0-9](?<![\w.%+-].)[\w.%+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24}\b", re.ASCII)
+_PHONE = re.compile(
+    r"\+(?<![\w.+-].)\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d{1,4}(?:[ .-]?\d{2,4}){1,4}(?![\w-])"
+    r"|\((?<!\w.)\d{3}\) ?\d{3}[ .-]\d{4}(?!\w)|\d(?<![\w.+/-].)\d\d[-.]\d{3}[-.]\d{4}(?![\w-])",
+    re.ASCII,
+)
+
+
+def find_personal(text: str) -> Iterator[Span]:
+    """Payment cards, bank accounts, US social security numbers and passports."""
+    for found in _CARD.finditer(text):
+        digits = re.sub(r"\D", "", found.group())
+        if _CARD_STARTS.match(digits) and passes_luhn(digits) and len(set(digits)) > 1:
+            yield Span(*found.span(), "card number")
+    for found in _IBAN.finditer(text):
+        end = _end_of_account(found)
+        if end:
+            yield Span(found.start(), end, "bank account")
+    for found in _SSN.finditer(text):
+        if not _NEVER_SSN.match(found.group()):
+            yield Span(*found.span(), "social security number")
+    for found in _PASSPORT.finditer(text):
+        yield Span(*found.span(1), "passport number")
+
+
+def find_contacts(text: str) -> Iterator[Span]:
+    """E-mail addresses and telephone numbers."""
+    for found in _EMAIL.finditer(text):
+        yield Span(*found.span(), "e-mail address")
+    for found in _PHONE.finditer(text):
+        yield Span(*found.span(), "telephone number")
+
+
+def _end_of_account(found: re.Match[str]) -> int | None:
+    """Where the account ends: its country says how long it is, and words may follow in capitals."""
+    length = _IBAN_LENGTHS.get(found.group()[:2], 0)
+    end, account = found.start(), ""
+    while len(account) < length and end < found.end():
+        account += found.string[end].strip()
+        end += 1
+    return end if length and len(account) == length and passes_mod97(account) else None

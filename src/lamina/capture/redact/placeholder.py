@@ -1,0 +1,64 @@
+"""What stands where a secret would stand and is none: placeholders, names, code, digests and plain words."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+_STAND_INS = re.compile(
+    r"example|x{5}|your[-_ ]|[-_<]your|changeme|change[-_ ]me|placeholder|redacted|dummy|sample|insert|replace"
+    r"|\btodo\b|foo_?bar|\.\.\.|…|\*{3}|#{3}|•{3}|_here\b|-here\b|-goes-",
+    re.IGNORECASE,
+)
+_CODE = re.compile(
+    r"^\$[A-Z_][A-Z0-9_]*$|\$\{|\$\(|\{\{|^\{[^{}]*\}$|\{[A-Za-z_][\w.\[\]]*\}|^<[^<>]*>$|^\[[^\]]*\]$|%\(\w+\)|^%[sdr]|^%\w+%$|^@\w+@$"
+    r"|^&\w+$|^!\w+$|::|->|=>|^\w+(?:\.\w+)*\(.*\)$"
+    r"|^(?:os|env|process|self|this|cls|config|settings|args|options|params|request|req|ctx|secrets|vars|var|data|local"
+    r"|module|props|state|event|user|credentials)[.?\[]",
+)
+_DIGEST = re.compile(r"(?:sha\d{1,3}|md5)[-:=$]|\$2[aby]\$|\$(?:argon2|pbkdf2|scrypt|[156]\$)|\{SSHA", re.IGNORECASE)
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_PATH = re.compile(r"^(?:\.{0,2}/|~/|[A-Za-z]:\\|https?://|file:|[\w-]+/[\w./-]+\.\w{1,5}$)")
+_LETTERS = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{3,}")
+_CHANGE = re.compile(r"(?<=[a-z])[A-Z]|(?<=[A-Za-z])\d|(?<=\d)[A-Za-z]")
+_VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
+_CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{5}", re.IGNORECASE)
+
+
+def is_stand_in(value: str) -> bool:
+    """Whether a value says itself that it only stands for a secret, or hardly varies."""
+    return len(set(value)) < min(6, max(3, len(value) // 4)) or _STAND_INS.search(value) is not None
+
+
+def is_reference(value: str) -> bool:
+    """Whether a value is code, a variable, a path, an address or a digest: it leads to a secret and holds none."""
+    return any(form.search(value) for form in (_CODE, _PATH)) or _DIGEST.match(value) is not None
+
+
+def is_uuid(value: str) -> bool:
+    return _UUID.fullmatch(value) is not None
+
+
+def entropy(value: str) -> float:
+    """Bits a character by the value's own letter counts."""
+    total = len(value)
+    return -sum(count / total * math.log2(count / total) for count in Counter(value).values()) if total else 0.0
+
+
+def wordiness(value: str) -> float:
+    """The share of a value that lies in runs of letters one could say aloud: much of a name, little of chance."""
+    spoken = sum(
+        len(run.group())
+        for run in _LETTERS.finditer(value)
+        if len(run.group()) >= 4 and _VOWEL.search(run.group()) and not _CONSONANTS.search(run.group())
+    )
+    return spoken / len(value) if value else 0.0
+
+
+def looks_random(value: str) -> bool:
+    """Whether a long value was drawn rather than written: it varies and is not made of words."""
+    varied = entropy(value) >= min(3.0, math.log2(max(2, len(value))) * 0.75)
+    mixed = any(char.isdigit() for char in value) or entropy(value) >= 4.0
+    restless = len(value) >= 20 and len(_CHANGE.findall(value)) >= len(value) / 5
+    return varied and mixed and wordiness(value) < (0.8 if restless else 0.45)

@@ -1,0 +1,193 @@
+"""Secrets leave a text before anything else sees it, and nothing else does."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lamina.capture.redact import Redacted, redact
+from lamina.testing.secrets import Planted, benign, format_names, planted
+
+SEED = 20_261_114
+EACH = 6
+
+
+def gone(each: Planted) -> bool:
+    """Whether neither the secret nor its last two thirds in pieces of eight are left."""
+    left = redact(each.text).text
+    tail = each.secret[len(each.secret) // 3 :] if len(each.secret) >= 12 else each.secret
+    return not any(tail[at : at + 8] in left for at in range(max(1, len(tail) - 7)))
+
+
+def test_at_least_forty_formats_are_known() -> None:
+    assert len(format_names()) >= 40
+
+
+def test_ninety_five_of_a_hundred_secrets_of_every_format_are_taken_out() -> None:
+    found: Counter[str] = Counter()
+    missed: list[str] = []
+    for each in planted(SEED, EACH):
+        found[each.name] += gone(each)
+        if not gone(each):
+            missed.append(f"{each.name}: {each.text}")
+    assert sum(found.values()) >= 0.95 * EACH * len(format_names()), missed
+    assert min(found[name] for name in format_names()) >= EACH - 1, missed
+
+
+def test_technical_lines_without_a_secret_stay_as_they_are() -> None:
+    touched = [line for line in benign(SEED, 1500) if redact(line).found]
+    assert len(touched) <= 7, touched
+
+
+def test_the_same_seed_plants_the_same_secrets() -> None:
+    assert list(planted(7, 1)) == list(planted(7, 1))
+    assert list(planted(7, 1)) != list(planted(8, 1))
+    assert list(benign(7, 100)) == list(benign(7, 100))
+
+
+def test_a_mark_says_what_was_there_and_nothing_more() -> None:
+    done = redact("The key is AKIAQ2W3E4R5T6Y7U2I3 and the password is Tr0ub4dor&3, Ann.")
+    assert done.text == "The key is [redacted: aws access key id] and the password is [redacted: password], Ann."
+    assert [done.text[each.start : each.end] for each in done.found] == [
+        "[redacted: aws access key id]",
+        "[redacted: password]",
+    ]
+    assert str(done) == "2 secrets were taken out: aws access key id, password"
+
+
+def test_a_receipt_counts_secrets_of_one_sort() -> None:
+    assert str(redact("password = 'abc123def' and password = 'xyz789uvw'")) == (
+        "2 secrets were taken out: password (2 times)"
+    )
+    assert str(redact("password = 'abc123def'")) == "1 secret was taken out: password"
+    assert str(redact("nothing here")) == "no secrets were found"
+
+
+def test_a_text_without_secrets_is_the_same_object() -> None:
+    text = "I moved to Lisbon last spring, and Ann visits every other weekend."
+    assert redact(text) == Redacted(text)
+    assert redact(text).text is text
+
+
+def test_a_private_key_goes_with_its_frame_and_its_lines() -> None:
+    body = "\n".join(["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7"] * 4)
+    block = f"-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----"
+    assert redact(f"here:\n{block}\nthanks").text == "here:\n[redacted: private key]\nthanks"
+    escaped = block.replace("\n", "\\n")
+    assert redact(f'{{"private_key": "{escaped}"}}').text == '{"private_key": "[redacted: private key]"}'
+
+
+def test_a_private_key_without_an_end_is_taken_as_far_as_it_goes() -> None:
+    lines = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\nq8Zr3LmN0pXc7VbY5tKd"
+    done = redact(f"-----BEGIN RSA PRIVATE KEY-----\n{lines}\n\nThat is all, I lost the rest.")
+    assert done.text == "[redacted: private key]\n\nThat is all, I lost the rest."
+
+
+def test_public_keys_and_certificates_stay() -> None:
+    for label in ("PUBLIC KEY", "CERTIFICATE"):
+        text = f"-----BEGIN {label}-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA\n-----END {label}-----"
+        assert redact(text).text == text
+
+
+def test_only_the_password_of_an_address_goes() -> None:
+    assert redact("postgres://ann:s3cr3t@db:5432/shop?x=1").text == (
+        "postgres://ann:[redacted: password]@db:5432/shop?x=1"
+    )
+    assert redact("amqp://ann:p@ss!word@mq/v").text == "amqp://ann:[redacted: password]@mq/v"
+    for harmless in ("https://host.dev:8080/a@b", "postgres://ann:${PASSWORD}@db/shop", "ssh://git@host.dev/a.git"):
+        assert redact(harmless).text == harmless
+
+
+@pytest.mark.parametrize("before", ["", "=", '"', "\\n", "%3D", "\\u003d", ":", "(", "_", " "])
+def test_a_secret_is_found_behind_any_mark(before: str) -> None:
+    token = "glpat-" + "q8Zr3LmN0pXc7VbY5tKd"
+    assert redact(before + token).text == before + "[redacted: gitlab token]"
+
+
+def test_a_token_is_not_found_inside_a_word() -> None:
+    for harmless in ("task-q8Zr3LmN0pXc7VbY5tKdA", "NOTAKIAQ2W3E4R5T6Y7U2I3X", "skeleton-q8zr3lmn0pxc7vby5t"):
+        assert redact(harmless).text == harmless
+
+
+def test_a_checksum_that_holds_outweighs_the_look_of_a_placeholder() -> None:
+    from lamina.capture.redact.checks import base62_crc32
+
+    body = "x" * 30
+    assert redact(f"npm_{body}{base62_crc32(body)}").found
+    assert not redact(f"npm_{'x' * 36}").found
+
+
+def test_documented_placeholders_stay() -> None:
+    for harmless in (
+        "AKIAIOSFODNN7EXAMPLE",
+        "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "ghp_your-token-here",
+        "glpat-xxxxxxxxxxxxxxxxxxxx",
+    ):
+        assert redact(f"key {harmless}").text == f"key {harmless}"
+
+
+def test_a_secret_that_two_finders_see_is_marked_once_by_the_better_name() -> None:
+    done = redact("api_key = 'glpat-q8Zr3LmN0pXc7VbY5tKd'")
+    assert done.text == "api_key = '[redacted: gitlab token]'"
+
+
+SOUP = st.text(
+    st.sampled_from("aB3 =:\"'-_./@\n\\{}[]()<>&$é字") | st.sampled_from("pwdtokensecretkey"), max_size=200
+)  # fmt: skip
+PIECES = st.lists(
+    st.sampled_from(
+        ["password", "token", " is ", "=", ": ", '"', "'", "sk-", "ghp_", "eyJ", "://", "@", "hunter2x", "AKIA"]
+    )
+    | st.text("aB3-_.", max_size=40),
+    max_size=12,
+).map("".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(SOUP | PIECES)
+def test_marks_lie_where_the_spans_say_and_all_else_is_kept(text: str) -> None:
+    done = redact(text, personal=True, contacts=True)
+    kept, at = [], 0
+    for each in done.found:
+        assert done.text[each.start : each.end] == f"[redacted: {each.name}]"
+        kept.append(done.text[at : each.start])
+        at = each.end
+    kept.append(done.text[at:])
+    rest = text
+    for piece in kept:
+        start = rest.index(piece)
+        rest = rest[start + len(piece) :]
+
+
+@settings(max_examples=300, deadline=None)
+@given(SOUP | PIECES)
+def test_what_is_redacted_once_is_redacted(text: str) -> None:
+    once = redact(text).text
+    assert redact(once).text == once
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "token=",
+        "pwd='",
+        "eyJa.",
+        "sk-",
+        "sl.",
+        "-----BEGIN PRIVATE KEY-----",
+        "://a:b",
+        "glc_",
+        "azure key ",
+        "a",
+        "é",
+        "4 ",
+    ],
+)
+def test_a_long_text_that_repeats_itself_is_read_to_its_end(unit: str) -> None:
+    """Where any finder took the square of the length, this would not come back in a day."""
+    soup = unit * (200_000 // len(unit))
+    assert redact(f"{soup} glpat-q8Zr3LmN0pXc7VbY5tKd", personal=True).text.endswith("[redacted: gitlab token]")
