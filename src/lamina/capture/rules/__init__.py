@@ -1,0 +1,1 @@
+"""The rules extractor: statements read off plain grammar, without a model."""

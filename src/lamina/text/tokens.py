@@ -1,0 +1,148 @@
+"""Words with their place and type, so that grammar can be read off them; e-mails, numbers and names stay whole."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lamina.text.verbs import is_past
+
+
+class TokenKind(StrEnum):
+    """What sort of thing a token names."""
+
+    EMAIL = "email"
+    URL = "url"
+    PHONE = "phone"
+    MONEY = "money"
+    TIME = "time"
+    DATE = "date"
+    NUMBER = "number"
+    NAME = "name"
+    WORD = "word"
+    MARK = "mark"
+
+
+TYPED = frozenset(set(TokenKind) - {TokenKind.WORD, TokenKind.MARK})
+"""Kinds that by themselves can be the value of a claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word or mark as written, where it stands, and its plain lower-case form."""
+
+    text: str
+    start: int
+    end: int
+    kind: TokenKind
+    lower: str
+
+    @property
+    def is_typed(self) -> bool:
+        return self.kind in TYPED
+
+    @property
+    def is_mark(self) -> bool:
+        return self.kind is TokenKind.MARK
+
+
+_CURRENCY = "£$€¥₹"
+_SCALE = r"(?:\s?(?:k|m|bn|million|thousand|billion)\b)?"
+_TOKEN = re.compile(
+    r"(?P<url>(?:https?://|www\.)[^\s<>()]{1,300}[^\s<>().,;:!?'\"])"
+    r"|(?P<email>[\w.+-]{1,64}+@[\w-]{1,63}+(?:\.[\w-]{1,63}+){1,4})"
+    rf"|(?P<money>[{_CURRENCY}]\s?\d(?:[\d,]{{0,14}}\d)?(?:\.\d{{1,2}})?{_SCALE}"
+    r"|\d(?:[\d,]{0,14}\d)?(?:\.\d{1,2})?\s?(?:[£$€¥₹]|(?:dollars|euros?|pounds|bucks|pence|cents|usd|eur|gbp|francs|yen)\b))"
+    r"|(?P<time>\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?|\d{1,2}\s?[ap]\.?m\b|\d{1,2}\s?o'clock)"
+    r"|(?P<phone>\+?\(?\d[\d\s().-]{5,18}\d(?![\w-]))"
+    r"|(?P<date>\d{4}-\d{2}-\d{2}(?!\d)|\d{1,2}/\d{1,2}(?:/\d{2,4})?(?!\d)|\d{1,2}(?:st|nd|rd|th)\b)"
+    r"|(?P<number>\d(?:[\d,]{0,14}\d)?(?:\.\d{1,6})?%?(?![\w]))"
+    r"|(?P<negated>(?:do|does|did|is|are|was|were|has|have|had|wo|ca|could|would|should|need|must|ai)n['’]t\b)"
+    r"|(?P<clitic>['’](?:s|m|re|ve|ll|d)\b)"
+    r"|(?P<word>[^\W_]{1,60}(?:(?:[-/.&](?=[^\W_])|['’](?!(?:s|m|re|ve|ll|d|t)\b)(?=[^\W_]))[^\W_]{1,60}){0,6})"
+    r"|(?P<mark>[^\s\w]|_)",
+    re.IGNORECASE,
+)
+_KINDS = {
+    "url": TokenKind.URL, "email": TokenKind.EMAIL, "money": TokenKind.MONEY, "time": TokenKind.TIME,
+    "phone": TokenKind.PHONE, "date": TokenKind.DATE, "number": TokenKind.NUMBER, "clitic": TokenKind.WORD,
+    "negated": TokenKind.WORD, "word": TokenKind.WORD, "mark": TokenKind.MARK,
+}  # fmt: skip
+_FEWEST_DIGITS = 7
+
+
+def tokens(text: str, *, opens: bool = True) -> list[Token]:
+    """The tokens of a sentence; a capital names something, at the opening only where nothing else explains it."""
+    found: list[Token] = []
+    for match in _TOKEN.finditer(text):
+        group = match.lastgroup or "mark"
+        word, start = match.group(), match.start()
+        kind = _KINDS[group]
+        if kind is TokenKind.PHONE and sum(char.isdigit() for char in word) < _FEWEST_DIGITS:
+            kind = TokenKind.NUMBER
+        if group == "negated":
+            found.append(_token(word[:-3], start, kind))
+            word, start = word[-3:], match.end() - 3
+        found.append(_token(word, start, kind))
+    return _named(found, opens)
+
+
+def _token(word: str, start: int, kind: TokenKind) -> Token:
+    return Token(word, start, start + len(word), kind, word.lower().replace("’", "'"))
+
+
+def _named(found: list[Token], opens: bool) -> list[Token]:
+    """The same tokens with names told from words."""
+    named: list[Token] = []
+    at_start = opens
+    for at, token in enumerate(found):
+        if token.kind is TokenKind.WORD and _names(found, at, at_start):
+            lower = token.text if token.lower in ("may", "will") else token.lower
+            token = Token(token.text, token.start, token.end, TokenKind.NAME, lower)
+        at_start = token.is_mark and (at_start or token.text in '.!?:"“[(')
+        named.append(token)
+    return named
+
+
+def _names(found: list[Token], at: int, at_start: bool) -> bool:
+    text = found[at].text
+    if any(char.isdigit() for char in text):
+        return True
+    if text in _CAPITALS:
+        return any(token.text[:1].islower() for token in found)
+    if not text[0].isupper() or found[at].lower in NEVER_NAMES:
+        return False
+    if not at_start or (len(text) > 1 and text.isupper()):
+        return True
+    after = found[at + 1] if at + 1 < len(found) else None
+    if after is None or after.is_mark or found[at].lower in _OPENING_WORDS:
+        return False
+    if is_past(found[at].lower) and found[at].lower.endswith("ed"):
+        return False
+    return after.text[0].isupper() and after.lower not in NEVER_NAMES
+
+
+_NOT_NAMES = """
+    i i'm i've i'd i'll ok okay wow hey hi yeah yes no nope yep yup oh tv btw lol omg haha fyi diy pm am the a an
+    and or but my our we he she it they you your his her their its this that these those what when where who how why
+    if is are was were do does did can will so then there here
+"""
+NEVER_NAMES = frozenset(_NOT_NAMES.split())
+"""Words that a capital does not make a name."""
+
+_CAPITALS = frozenset({"IT", "US", "HR", "QA"})
+
+_OPENERS = """
+    in on at for from with by to of as after before since until during about over under into last next every each
+    some most many all both just now today yesterday tomorrow lately recently actually also plus however anyway
+    thanks thank hello dear happy merry good great nice sorry congrats congratulations not never once always usually
+    sometimes often currently please let's let sure well monday tuesday wednesday thursday friday saturday sunday
+    uncle aunt
+"""
+_OPENING_WORDS = frozenset(_OPENERS.split())
+
+
+def plain(found: list[Token] | tuple[Token, ...], text: str) -> str:
+    """The text from the first of the tokens to the last."""
+    return text[found[0].start : found[-1].end] if found else ""

@@ -1,0 +1,72 @@
+"""Words with their place and type."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lamina.text.tokens import TokenKind, plain, tokens
+
+
+def kinds(text: str) -> list[tuple[str, str]]:
+    return [(token.text, token.kind.value) for token in tokens(text) if token.kind is not TokenKind.MARK]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("mail ana@quill.example.", [("mail", "word"), ("ana@quill.example", "email")]),
+        ("ring 0344 555 019 now", [("ring", "word"), ("0344 555 019", "phone"), ("now", "word")]),
+        ("it costs £48 or 4 euros", [("it", "word"), ("costs", "word"), ("£48", "money"), ("or", "word"),
+                                     ("4 euros", "money")]),
+        ("at 19:30 and 5 pm", [("at", "word"), ("19:30", "time"), ("and", "word"), ("5 pm", "time")]),
+        ("on the 18th", [("on", "word"), ("the", "word"), ("18th", "date")]),
+        ("see https://quill.example/a?b=1.", [("see", "word"), ("https://quill.example/a?b=1", "url")]),
+        ("we met Ines at OPS-12", [("we", "word"), ("met", "word"), ("Ines", "name"), ("at", "word"),
+                                   ("OPS-12", "name")]),
+        ("about 120 loaves", [("about", "word"), ("120", "number"), ("loaves", "word")]),
+    ],
+)  # fmt: skip
+def test_typed_things_stay_whole(text: str, found: list[tuple[str, str]]) -> None:
+    assert kinds(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("I'm sure we've won't", ["i", "'m", "sure", "we", "'ve", "wo", "n't"]),
+        ("I’m Ana’s", ["i", "'m", "ana", "'s"]),
+        ("don't", ["do", "n't"]),
+        ("O'Brien's re-run", ["o'brien", "'s", "re-run"]),
+    ],
+)
+def test_short_forms_are_parted(text: str, words: list[str]) -> None:
+    assert [token.lower for token in tokens(text)] == words
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Nature is great.", []),
+        ("Rye Society sells flour.", ["Rye", "Society"]),
+        ("In Oslo it rains.", ["Oslo"]),
+        ("IT moved the printer.", ["IT"]),
+        ("it moved to May.", ["May"]),
+        ("Finished Middlemarch yesterday.", ["Middlemarch"]),
+    ],
+)
+def test_a_capital_names_something_where_nothing_else_explains_it(text: str, names: list[str]) -> None:
+    assert [token.text for token in tokens(text) if token.kind is TokenKind.NAME] == names
+
+
+@given(st.text(max_size=300))
+def test_tokens_lie_in_the_text_in_order_and_cover_it(text: str) -> None:
+    found = tokens(text)
+    assert all(text[token.start : token.end] == token.text for token in found)
+    assert all(one.end <= other.start for one, other in pairwise(found))
+    inside = {at for token in found for at in range(token.start, token.end)}
+    assert all(at in inside or text[at].isspace() for at in range(len(text)))
+    assert plain(found, text) in text
