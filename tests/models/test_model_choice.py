@@ -10,6 +10,7 @@ from models_here import STORE, needs_minilm
 
 from lamina.errors import InvalidInput
 from lamina.models.choose import choose
+from lamina.models.embedder import TokenStates
 from lamina.models.errors import ModelMissing
 from lamina.models.local import fastembed, sentence_transformers
 
@@ -29,6 +30,15 @@ def test_automatic_with_files_has_both_and_says_nothing() -> None:
     assert choice.primary.model.id.startswith("all-MiniLM")
     assert choice.light is not None
     assert choice.missing == ""
+
+
+@needs_minilm
+def test_the_bits_of_token_states_change_how_they_are_packed_and_not_the_model() -> None:
+    coarse, fine = choose("minilm", STORE.folder).primary, choose("minilm", STORE.folder, token_bits=4).primary
+    assert coarse is choose("auto", STORE.folder).primary
+    assert coarse is not None and fine is not None
+    assert coarse.model.id == fine.model.id
+    assert (coarse.model.states, fine.model.states) == (TokenStates.SIGNS, TokenStates.NIBBLES)
 
 
 def test_none_is_none_and_light_is_light(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 LaminaError
 └── ModelError              a model cannot be used
     ├── ModelMissing            its files or its package are not here
-    └── ModelUnreachable        the hub or the endpoint does not answer
+    ├── ModelUnreachable        the hub or the endpoint does not answer
+    └── BudgetSpent             a chat model has had its calls, tokens or money of the day
 """
 
 from __future__ import annotations
@@ -21,3 +22,7 @@ class ModelMissing(ModelError):
 
 class ModelUnreachable(ModelError):
     """The hub or the endpoint does not answer."""
+
+
+class BudgetSpent(ModelError):
+    """A chat model has had its calls, tokens or money of the day."""

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from math import exp
 from typing import Any, Protocol
 
 from lamina.errors import InvalidInput
+from lamina.models.chat import Chat
+from lamina.models.chat_reranker import ChatReranker
 from lamina.models.endpoint import Endpoint
 from lamina.models.errors import ModelError
 
-SETTINGS = "none, endpoint:MODEL or fastembed:NAME"
+SETTINGS = "chat:, chat:MODEL, none, endpoint:MODEL or fastembed:NAME"
+
+ChatNamed = Callable[[str], Chat | None]
+"""Gives the chat model of that name from the server in the settings; '' is the one the settings name."""
 
 
 class Reranker(Protocol):
@@ -49,7 +54,9 @@ class FastembedReranker:
         return [_between_0_and_1(float(each)) for each in self._encoder.rerank(question, list(passages))]
 
 
-def choose_reranker(setting: str, base_url: str | None, api_key: str | None) -> Reranker | None:
+def choose_reranker(
+    setting: str, base_url: str | None, api_key: str | None, chat: ChatNamed | None = None
+) -> Reranker | None:
     """The reranker a setting stands for."""
     family, _, name = setting.partition(":")
     match family, name:
@@ -61,6 +68,11 @@ def choose_reranker(setting: str, base_url: str | None, api_key: str | None) -> 
             return EndpointReranker(base_url, name, api_key)
         case "fastembed", name if name:
             return FastembedReranker(name)
+        case "chat", name:
+            asked = chat(name) if chat else None
+            if asked is None:
+                raise InvalidInput(f"{setting} needs a chat model; set chat to openai:MODEL or anthropic:MODEL")
+            return ChatReranker(asked)
         case _:
             raise InvalidInput(f"no reranker is called {setting!r}; it is one of {SETTINGS}")
 

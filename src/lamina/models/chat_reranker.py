@@ -1,0 +1,57 @@
+"""A second opinion from a chat model: it is shown up to twelve passages at once and picks the six that answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, Field
+
+from lamina.models.chat import MOST_TOKENS, Chat, Message, system, user
+from lamina.models.fence import DATA_ONLY, fenced, harmless
+
+SHOWN, PICKED = 12, 6
+_LONGEST = 600
+_TASK = f"""\
+You judge which notes answer a question. Pick up to {PICKED} notes that help to answer it, the best first. For each
+give its number and how well it answers from 0 (not at all) to 100 (fully). Pick none where none helps. {DATA_ONLY}"""
+
+
+class Pick(BaseModel):
+    """A passage by its number, and how well it answers."""
+
+    note: int = Field(ge=1, le=SHOWN)
+    fits: int = Field(ge=0, le=100)
+
+
+class Picks(BaseModel):
+    """The passages that answer, best first."""
+
+    picks: list[Pick] = Field(max_length=PICKED)
+
+
+class ChatReranker:
+    """Reads passages beside one another, so that a score depends on the others shown; what is not picked gets 0."""
+
+    def __init__(self, chat: Chat) -> None:
+        self._chat = chat
+
+    def scores(self, question: str, passages: Sequence[str]) -> list[float]:
+        """How well each passage answers, from 0 to 1."""
+        return [
+            score
+            for start in range(0, len(passages), SHOWN)
+            for score in self._batch(question, passages[start : start + SHOWN])
+        ]
+
+    def _batch(self, question: str, passages: Sequence[str]) -> list[float]:
+        picks = self._chat.ask(_messages(question, passages), Picks, most_tokens=MOST_TOKENS).value.picks
+        scores = [0.0] * len(passages)
+        for pick in picks:
+            if pick.note <= len(passages):
+                scores[pick.note - 1] = max(scores[pick.note - 1], pick.fits / 100)
+        return scores
+
+
+def _messages(question: str, passages: Sequence[str]) -> list[Message]:
+    notes = [f"[{n}] {harmless(text, _LONGEST)}" for n, text in enumerate(passages, 1)]
+    return [system(_TASK), user(fenced([f"question: {harmless(question, _LONGEST)}", *notes]))]

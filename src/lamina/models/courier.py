@@ -1,0 +1,129 @@
+"""A vendor's client library, loaded when it is first needed: requests go out counted, failures come back in our words.
+
+The libraries of OpenAI and Anthropic are made from one mould, so one courier carries for both.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+from urllib.parse import urlsplit
+
+from lamina.errors import InvalidInput
+from lamina.models.chat import Meter
+from lamina.models.errors import ModelError, ModelMissing
+from lamina.models.fence import seen
+from lamina.models.patience import Busy, Patience, Timing
+
+_TOO_MANY, _NOT_MADE, _SERVER_FAULT = 429, 501, 500
+_BUSY = (408, 409, _TOO_MANY)
+_WRONG_KEY = (401, 403)
+_NOT_TAKEN = (400, 422, _NOT_MADE)
+_OUT_OF_CREDIT = "insufficient_quota"
+
+
+class NotTaken(Exception):
+    """A server understood the request and will not have it as it is; `told` is what it says."""
+
+    def __init__(self, code: int, told: str) -> None:
+        super().__init__(told)
+        self.code, self.told = code, told
+
+
+class Courier:
+    """Carries requests to one model on one server."""
+
+    def __init__(self, library: str, extra: str, model: str, host: str, timing: Timing, meter: Meter) -> None:
+        if find_spec(library) is None:
+            raise ModelMissing(f"{model} needs an extra: pip install 'lamina[{extra}]'")
+        self.model, self.host = model, host
+        self._library, self._timing, self._meter = library, timing, meter
+        self._patience = Patience(host, timing)
+        self._opening = threading.Lock()
+        self._client: Any = None
+
+    def send(self, options: dict[str, Any], request: Callable[[Any], Any]) -> bytes:
+        """The body of the answer to a request, made with a client of these options; NotTaken where it is refused."""
+        library = import_module(self._library)
+        client = self._opened(library, options)
+        return self._patience.call(lambda: self._once(library, lambda: request(client)))
+
+    def spent(self, tokens_in: int, tokens_out: int) -> None:
+        """Count what the answer took."""
+        self._meter.spent(self.model, tokens_in, tokens_out)
+
+    def refused(self, error: NotTaken) -> ModelError:
+        """The error for a request that the server will not have in any form."""
+        told = brief(error.told)
+        return ModelError(f"{self.host} answers {error.code}: {told}; check the address and the model's name")
+
+    def close(self) -> None:
+        with self._opening:
+            if self._client is not None:
+                self._client.close()
+                self._client = None
+
+    def _opened(self, library: Any, options: dict[str, Any]) -> Any:
+        with self._opening:
+            if self._client is None:
+                # A redirect would carry the key and the words to a place the user did not name.
+                plain = library.DefaultHttpxClient(follow_redirects=False, timeout=self._timing.timeout)
+                maker = getattr(library, options.pop("client"))
+                self._client = maker(http_client=plain, timeout=self._timing.timeout, max_retries=0, **options)
+            return self._client
+
+    def _once(self, library: Any, request: Callable[[], Any]) -> bytes:
+        self._meter.begin(self.model)
+        try:
+            body: bytes = request().http_response.content
+        except library.APITimeoutError as error:
+            raise Busy(f"takes longer than {self._timing.timeout:g} s", again=False) from error
+        except library.APIConnectionError as error:
+            raise Busy(f"does not answer: {brief(str(error.__cause__ or error))}") from error
+        except library.APIStatusError as error:
+            raise self._told(error.status_code, error.response) from error
+        return body
+
+    def _told(self, code: int, response: Any) -> Exception:
+        told: str = response.text
+        if code == _TOO_MANY and _OUT_OF_CREDIT in told:
+            return ModelError(f"{self.host} has no credit left for this key: {brief(told)}")
+        if code in _WRONG_KEY:
+            return ModelError(f"{self.host} refuses the key ({code}); check the API key")
+        if code in _NOT_TAKEN:
+            return NotTaken(code, told)
+        if code in _BUSY or code >= _SERVER_FAULT:
+            return Busy(f"answers {code}: {brief(told)}", _asked_pause(response.headers.get("retry-after", "")))
+        return self.refused(NotTaken(code, told))
+
+
+def host_of(base_url: str) -> str:
+    """The server in an address; InvalidInput where it is none."""
+    parts = urlsplit(base_url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InvalidInput(f"{base_url!r} is no address of a chat server; give one such as http://127.0.0.1:8080/v1")
+    return parts.hostname + (f":{parts.port}" if parts.port else "")
+
+
+def usable_key(key: str | None) -> str:
+    """The key as a header takes it; servers on the user's own machine want none, the libraries want one."""
+    if key and not (key.isascii() and key.isprintable()):
+        raise InvalidInput("the chat key holds characters no key has; check chat_key")
+    return key or "none"
+
+
+def brief(told: str) -> str:
+    """The beginning of what a server says, on one line and with nothing in it that cannot be seen."""
+    return seen(told[:200]) or "nothing"
+
+
+def guessed_tokens(text: str) -> int:
+    """About how many tokens a text has, where a server does not tell."""
+    return len(text) // 4 + 1
+
+
+def _asked_pause(told: str) -> float:
+    return float(told) if told.isdecimal() and len(told) < 7 else 0.0

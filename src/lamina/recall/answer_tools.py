@@ -1,0 +1,100 @@
+"""Arithmetic that a chat model may ask for instead of doing it: days, months and years between dates, sums, counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date, timedelta
+from decimal import Decimal, localcontext
+from enum import StrEnum
+
+from lamina.errors import InvalidInput
+
+_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
+_UNITS = re.compile(r"^[^\d+\-.]{0,4}|[^\d.]{0,12}$")
+_LONGEST = 40
+_DIGITS = 3 * _LONGEST
+
+
+class Tool(StrEnum):
+    """What can be worked out."""
+
+    DAYS_BETWEEN = "days_between"
+    MONTHS_BETWEEN = "months_between"
+    YEARS_BETWEEN = "years_between"
+    DAYS_AFTER = "days_after"
+    SUM = "sum"
+    COUNT = "count"
+
+
+def work_out(tool: Tool, arguments: Sequence[str]) -> str:
+    """What the tool gives for its arguments; InvalidInput where they are none it can take."""
+    match tool:
+        case Tool.DAYS_BETWEEN:
+            first, last = _two_days(arguments)
+            return str((last - first).days)
+        case Tool.MONTHS_BETWEEN:
+            return str(months_between(*_two_days(arguments)))
+        case Tool.YEARS_BETWEEN:
+            return str(int(months_between(*_two_days(arguments)) / 12))
+        case Tool.DAYS_AFTER:
+            return _days_after(arguments).isoformat()
+        case Tool.SUM:
+            return total([number(each) for each in _some(arguments)])
+        case Tool.COUNT:
+            return str(len(dict.fromkeys(" ".join(each.casefold().split()) for each in _some(arguments))))
+
+
+def months_between(first: date, last: date) -> int:
+    """How many whole months lie between two days; less than zero where the last comes first."""
+    if last < first:
+        return -months_between(last, first)
+    months = (last.year - first.year) * 12 + last.month - first.month
+    return months - (last.day < first.day and not _is_month_end(last))
+
+
+def number(text: str) -> Decimal:
+    """The number a text stands for; a sign of a currency or a unit beside it does not count."""
+    bare = _UNITS.sub("", text.strip()) if len(text) <= _LONGEST else ""
+    if not bare.isascii() or not _NUMBER.fullmatch(bare):
+        raise InvalidInput(f"{text[:_LONGEST]!r} is no number")
+    return Decimal(bare.replace(",", ""))
+
+
+def total(numbers: Sequence[Decimal]) -> str:
+    """The exact sum, written plainly."""
+    with localcontext(prec=_DIGITS):
+        return f"{sum(numbers, Decimal(0)):f}"
+
+
+def day(text: str) -> date:
+    """The day a text names as YYYY-MM-DD."""
+    try:
+        return date.fromisoformat(text.strip())
+    except ValueError as error:
+        raise InvalidInput(f"{text[:_LONGEST]!r} is no date such as 2026-03-14") from error
+
+
+def _two_days(arguments: Sequence[str]) -> tuple[date, date]:
+    if len(arguments) != 2:
+        raise InvalidInput(f"two dates are needed, {len(arguments)} given")
+    return day(arguments[0]), day(arguments[1])
+
+
+def _days_after(arguments: Sequence[str]) -> date:
+    if len(arguments) != 2:
+        raise InvalidInput(f"a date and a number of days are needed, {len(arguments)} given")
+    try:
+        return day(arguments[0]) + timedelta(days=int(number(arguments[1])))
+    except OverflowError as error:
+        raise InvalidInput("that day lies outside the years 1 to 9999") from error
+
+
+def _some(arguments: Sequence[str]) -> Sequence[str]:
+    if not arguments:
+        raise InvalidInput("something to work on is needed, nothing given")
+    return arguments
+
+
+def _is_month_end(it: date) -> bool:
+    return it == date.max or (it + timedelta(days=1)).day == 1

@@ -1,0 +1,86 @@
+"""usage.db: what chat models have used. A file of its own, so that no call waits for somebody who writes."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from datetime import date
+from pathlib import Path
+
+from lamina.store.sqlite.database import Corrupt, Database
+from lamina.store.usage import Used, UsedOn
+
+logger = logging.getLogger(__name__)
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS used(
+  day TEXT NOT NULL, model TEXT NOT NULL, calls INTEGER NOT NULL, tokens_in INTEGER NOT NULL,
+  tokens_out INTEGER NOT NULL, money REAL NOT NULL, PRIMARY KEY(day, model)) WITHOUT ROWID;
+"""
+_ADD = """
+INSERT INTO used(day, model, calls, tokens_in, tokens_out, money) VALUES(?,?,?,?,?,?)
+ON CONFLICT(day, model) DO UPDATE SET calls=calls+excluded.calls, tokens_in=tokens_in+excluded.tokens_in,
+  tokens_out=tokens_out+excluded.tokens_out, money=money+excluded.money
+"""
+_OF = "SELECT total(calls), total(tokens_in), total(tokens_out), total(money) FROM used WHERE day=?"
+_DAYS = "SELECT day, model, calls, tokens_in, tokens_out, money FROM used ORDER BY day DESC, model"
+
+
+class SqliteUsage:
+    """What chat models of a store used, in a file that is made at the first call and made anew if it is damaged."""
+
+    def __init__(self, path: Path, *, vfs: str | None = None) -> None:
+        self._path, self._vfs = path, vfs
+        self._opening = threading.Lock()
+        self._opened: Database | None = None
+
+    @property
+    def _db(self) -> Database:
+        with self._opening:  # threads that count for the first time at once share one connection
+            if self._opened is None:
+                try:
+                    self._opened = self._open()
+                except Corrupt as error:
+                    logger.warning("%s; counting starts again", error)
+                    for suffix in ("-wal", "-shm", ""):
+                        self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+                    self._opened = self._open()
+            return self._opened
+
+    def _open(self) -> Database:
+        db = Database(self._path, vfs=self._vfs)
+        with db.or_closed(), db.writing(durable=False):
+            db.run(_SCHEMA)
+        return db
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._opening:
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
+
+    def add(self, day: date, model: str, used: Used) -> Used:
+        """Count what a model used; what all models together have used that day, this included."""
+        row = (day.isoformat(), model, used.calls, used.tokens_in, used.tokens_out, used.money)
+        with (db := self._db).writing(durable=False):
+            db.run(_ADD, row)
+            return _used(db.rows(_OF, (day.isoformat(),))[0])
+
+    def of(self, day: date) -> Used:
+        """What all models together used on a day."""
+        return _used(self._db.rows(_OF, (day.isoformat(),))[0]) if self._is_there() else Used()
+
+    def days(self) -> list[UsedOn]:
+        """Every day and model there is a count of, the latest day first."""
+        rows = self._db.rows(_DAYS) if self._is_there() else []
+        return [UsedOn(date.fromisoformat(day), model, _used(counts)) for day, model, *counts in rows]
+
+    def _is_there(self) -> bool:
+        """Whether anything was ever counted: looking makes no file."""
+        return self._opened is not None or self._path.exists()
+
+
+def _used(row: tuple[float, ...] | list[float]) -> Used:
+    calls, tokens_in, tokens_out, money = row
+    return Used(int(calls), int(tokens_in), int(tokens_out), float(money))

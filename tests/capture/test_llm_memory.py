@@ -1,0 +1,118 @@
+"""A memory with a chat model: it reads and answers; whatever goes wrong, no word is lost and receipts are true."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from lamina import Memory, Result, Settings
+from lamina.models.errors import ModelError, ModelMissing
+from llm_server import Json, Scripted, completion, error, scripted
+
+pytest.importorskip("openai", reason="chat needs pip install 'lamina[llm]'")
+
+WORTHY: Json = {"worth": "lasting", "durability": "standard", "importance": 6}
+STATEMENT: Json = {
+    "turn": 1, "quote": "I moved to Lisbon", "content": "Ann moved to Lisbon.", "kind": "fact", "subject": "Ann",
+    "attribute": "home", "value": "Lisbon", "certainty": "stated", "durability": "standard", "entities": ["Lisbon"],
+    "valid_from": "", "valid_until": "", "corrects": False,
+}  # fmt: skip
+SAID = [{"speaker": "Ann", "content": "I moved to Lisbon. My dentist is Dr Reyes."}]
+RULES = "Ann's dentist is Dr Reyes."
+
+
+def opened(folder: Path, url: str, **more: object) -> Memory:
+    settings = Settings.model_validate(
+        {"embedder": "none", "watch": False, "background": False, "chat": "openai:m", "chat_url": f"{url}/v1",
+         "chat_key": "key", "chat_timeout": 2.0, **more}
+    )  # fmt: skip
+    return Memory(folder / "vault", settings=settings)
+
+
+def made(memory: Memory) -> list[str]:
+    return [each.content for each in memory.list(limit=None) if each.evidence]
+
+
+def test_the_model_reads_and_the_receipt_says_so(tmp_path: Path) -> None:
+    script = (completion(WORTHY), completion({"statements": [STATEMENT]}))
+    with scripted(*script) as server, opened(tmp_path, server.address) as memory:
+        receipt = memory.capture(SAID, session_id="s")
+        assert [each.result for each in receipt.outcomes] == [Result.KEPT, Result.NEW]
+        assert dict(receipt.stages)["statements"].startswith("read by llm openai:m@")
+        assert made(memory) == ["Ann moved to Lisbon."]
+        (used,) = memory.stats()["chat"].values()
+        assert used["calls"] == 2
+        assert used["tokens_in"] > 0
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        error(500, "on fire"), error(401, "no such key"), completion("no json at all"), completion({"worth": 3}),
+        completion('{"worth": "las', finish="length"), completion(None, refusal="I would rather not"),
+    ],
+    ids=["down", "refused", "prose", "wrong", "truncated", "unwilling"],
+)  # fmt: skip
+def test_whatever_the_model_does_the_rules_stand_in_and_the_receipt_tells_why(
+    tmp_path: Path, broken: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lamina.models.patience.PAUSES", ())
+    with scripted(broken) as server, opened(tmp_path, server.address) as memory:
+        receipt = memory.capture(SAID, session_id="s")
+        told = dict(receipt.stages)["statements"]
+        assert told.startswith("read by rules, because ")
+        assert RULES in made(memory)
+        assert memory.waiting() == 0
+        assert memory.recall("Lisbon").hits
+
+
+def test_a_server_that_is_not_there_costs_nothing_but_its_statements(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lamina.models.patience.PAUSES", ())
+    with scripted(completion(WORTHY)) as server:
+        address = server.address
+    with opened(tmp_path, address) as memory:
+        assert "read by rules, because" in dict(memory.capture(SAID, session_id="s").stages)["statements"]
+        with pytest.raises(ModelError):
+            memory.answer("where does Ann live?")
+        assert RULES in made(memory)
+
+
+def test_a_slow_server_is_given_up(tmp_path: Path) -> None:
+    gone = threading.Event()
+    slow = Scripted({}, before=lambda: gone.wait(20) and None)
+    with scripted(slow) as server, opened(tmp_path, server.address, chat_timeout=0.2) as memory:
+        try:
+            told = dict(memory.capture(SAID, session_id="s").stages)["statements"]
+        finally:
+            gone.set()
+        assert told.startswith("read by rules, because ")
+
+
+def test_a_spent_budget_leaves_the_rules(tmp_path: Path) -> None:
+    script = (completion(WORTHY), completion({"statements": [STATEMENT]}))
+    with scripted(*script) as server, opened(tmp_path, server.address, chat_calls_per_day=2) as memory:
+        memory.capture(SAID, session_id="s")
+        told = dict(memory.capture(SAID, session_id="t").stages)["statements"]
+        assert "budget" in told
+        assert len(server.asked) == 2
+        assert RULES in made(memory)
+
+
+def test_an_answer_cites_what_it_rests_on(tmp_path: Path) -> None:
+    answer: Json = {"known": True, "text": "In Lisbon [1].", "cites": [1], "tool": "none", "arguments": []}
+    with scripted(completion(answer)) as server, opened(tmp_path, server.address, extractor="rules") as memory:
+        receipt = memory.capture(SAID, session_id="s")
+        found = memory.answer("where does Ann live?")
+        assert (found.known, found.cited) == (True, (receipt.outcomes[0].atom.id,))
+        assert memory.answer("what is the capital of Mongolia?").known is False
+        assert len(server.asked) == 1
+
+
+def test_without_a_chat_model_an_answer_says_what_to_set(tmp_path: Path) -> None:
+    settings = Settings(embedder="none", watch=False, background=False)
+    with Memory(tmp_path / "vault", settings=settings) as memory, pytest.raises(ModelMissing, match="set chat to"):
+        memory.answer("anything")

@@ -1,0 +1,111 @@
+"""Chat over Anthropic's wire, against a server that answers by script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from pydantic import BaseModel, Field
+
+from lamina.models.anthropic_chat import AnthropicChat
+from lamina.models.chat import Chat, Message, Role, system, user
+from lamina.models.choose_chat import choose_chat
+from lamina.models.errors import ModelError, ModelUnreachable
+from lamina.models.patience import PAUSES
+from llm_server import FakeServer, Scripted, error, message, scripted
+
+pytest.importorskip("anthropic", reason="this wire needs pip install 'lamina[anthropic]'")
+
+ASKED = [system("rules"), user("where?"), Message(Role.ASSISTANT, "hm"), user("well? \ud800")]
+LISBON = {"city": "Lisbon"}
+
+
+class Place(BaseModel):
+    city: str = Field(max_length=20)
+
+
+@contextmanager
+def talking(*script: Scripted) -> Iterator[tuple[FakeServer, AnthropicChat]]:
+    with scripted(*script) as server:
+        chat = AnthropicChat("claude", server.address, "secret", timing=server.timing())
+        try:
+            yield server, chat
+        finally:
+            chat.close()
+
+
+def test_an_answer_comes_in_the_shape_asked_for() -> None:
+    with talking(message(LISBON)) as (server, chat):
+        it: Chat = chat
+        reply = it.ask(ASKED, Place, most_tokens=99)
+    assert reply.value == Place(city="Lisbon")
+    assert (reply.tokens_in, reply.tokens_out, reply.calls) == (11, 3, 1)
+    assert chat.model == f"anthropic:claude@127.0.0.1:{server.server_port}"
+    (asked,) = server.asked
+    assert server.paths == ["/v1/messages"]
+    assert "secret" in str(server.headers[0])
+    assert (asked["model"], asked["max_tokens"], asked["system"]) == ("claude", 99, "rules")
+    assert [each["role"] for each in asked["messages"]] == ["user", "assistant", "user"]
+    shape = asked["output_config"]["format"]
+    assert shape["type"] == "json_schema"
+    assert shape["schema"]["properties"] == {"city": {"type": "string", "description": "at most 20 characters"}}
+    assert "temperature" not in asked
+
+
+def test_a_server_without_schemas_is_asked_in_words_from_then_on() -> None:
+    refusal = error(400, "output_config: Extra inputs are not permitted")
+    with talking(refusal, message('Sure: {"city": "Lisbon"}')) as (server, chat):
+        assert chat.ask(ASKED, Place).value.city == "Lisbon"
+        assert chat.ask(ASKED, Place).value.city == "Lisbon"
+    assert ["output_config" in each for each in server.asked] == [True, False, False]
+    assert "JSON schema" in server.asked[1]["messages"][-1]["content"]
+
+
+def test_a_server_that_ignores_the_schema_is_asked_once_in_words() -> None:
+    with talking(message("Lisbon."), message(LISBON)) as (server, chat):
+        reply = chat.ask(ASKED, Place)
+    assert (reply.calls, reply.tokens_in, reply.tokens_out) == (2, 22, 6)
+    assert ["output_config" in each for each in server.asked] == [True, False]
+
+
+def test_what_stays_something_else_is_an_error_after_two_calls() -> None:
+    with talking(message("still prose")) as (server, chat), pytest.raises(ModelError, match="still prose"):
+        chat.ask(ASKED, Place)
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize(("stop", "told"), [("max_tokens", "cut off at 4096"), ("refusal", "declines to answer")])
+def test_a_cut_or_declined_answer_is_never_used(stop: str, told: str) -> None:
+    with talking(message(LISBON, stop=stop)) as (server, chat), pytest.raises(ModelError, match=told):
+        chat.ask(ASKED, Place)
+    assert len(server.asked) == 1
+
+
+def test_a_busy_server_is_asked_again_and_then_left_alone() -> None:
+    with talking(error(529, "overloaded"), message(LISBON)) as (server, chat):
+        assert chat.ask(ASKED, Place).value.city == "Lisbon"
+        server.script = [error(529, "overloaded")]
+        with pytest.raises(ModelUnreachable, match="529"):
+            chat.ask(ASKED, Place)
+        with pytest.raises(ModelUnreachable, match="asked again in"):
+            chat.ask(ASKED, Place)
+    assert tuple(server.slept) == (PAUSES[0], *PAUSES)
+
+
+@pytest.mark.parametrize("body", ["<html>", "{}", '{"content": [3]}'])
+def test_something_else_than_a_message_is_an_error(body: str) -> None:
+    with talking(Scripted(body)) as (_, chat), pytest.raises(ModelError, match="something else than a message"):
+        chat.ask(ASKED, Place)
+
+
+def test_a_refusal_of_something_else_is_told_at_once() -> None:
+    with talking(error(400, "max_tokens: too large")) as (server, chat), pytest.raises(ModelError, match="too large"):
+        chat.ask(ASKED, Place)
+    assert len(server.asked) == 1
+
+
+def test_a_setting_names_it() -> None:
+    chat = choose_chat("anthropic:claude", None, "key")
+    assert chat is not None
+    assert chat.model == "anthropic:claude@api.anthropic.com"

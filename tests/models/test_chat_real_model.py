@@ -1,0 +1,202 @@
+"""A real, small model behind a real server: that everything holds together, breaks well and comes back.
+
+What it says is of no account; it invents and it stutters. One file, so that one server is enough.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+from urllib.request import urlopen
+
+import pytest
+from pydantic import BaseModel, Field
+
+from lamina import FixedClock, Memory, Settings
+from lamina.atom.atom import Evidence
+from lamina.capture.found import Finding, Said
+from lamina.capture.llm.extractor import LlmExtractor
+from lamina.capture.llm.support import stands_in
+from lamina.models.anthropic_chat import AnthropicChat
+from lamina.models.budget import Budget, Limits, Prices
+from lamina.models.chat import system, user
+from lamina.models.chat_reranker import ChatReranker
+from lamina.models.errors import BudgetSpent, ModelError, ModelUnreachable
+from lamina.models.openai_chat import OpenAIChat
+from lamina.models.patience import REST, Timing
+from lamina.recall.answer import NOT_KNOWN, answer
+from lamina.store.sqlite.usage import SqliteUsage
+from llm_server import Smol, needs_a_model
+
+pytestmark = needs_a_model
+
+NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
+ASKED = [system("Judge what is said."), user("I moved to Lisbon.")]
+SAID = Said("seg", 1, "I moved to Lisbon in April and I work for Acme.", "Ann", NOON)
+
+
+class Judged(BaseModel):
+    worth: Literal["lasting", "transient"]
+    why: str = Field(max_length=12)
+
+
+class Rambling(BaseModel):
+    words: list[str] = Field(max_length=400, min_length=300)
+
+
+class Rules:
+    name = "rules"
+    instant = True
+
+    def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
+        return [Finding(content=each.text, kind="fact", evidence=Evidence("seg", 1, 0, 9)) for each in turns]
+
+
+@pytest.fixture(scope="module")
+def smol() -> Iterator[Smol]:
+    """The real model, started once."""
+    server = Smol()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def usage(tmp_path: Path) -> Iterator[SqliteUsage]:
+    with closing(SqliteUsage(tmp_path / "usage.db")) as usage:
+        yield usage
+
+
+def test_it_answers_in_the_shape_asked_for_the_same_each_time_and_is_counted(smol: Smol, usage: SqliteUsage) -> None:
+    budget = Budget(usage, FixedClock(NOON), Limits(calls=2), Prices(tokens_in=1.0, tokens_out=2.0))
+    with closing(smol.chat(meter=budget)) as chat:
+        first, again = (chat.ask(ASKED, Judged, most_tokens=120) for _ in range(2))
+        with pytest.raises(BudgetSpent):
+            chat.ask(ASKED, Judged)
+    assert isinstance(first.value, Judged)
+    assert again.value == first.value
+    used = usage.of(NOON.date())
+    assert (used.calls, used.tokens_in, used.tokens_out) == (
+        2, first.tokens_in + again.tokens_in, first.tokens_out + again.tokens_out,
+    )  # fmt: skip
+    assert first.tokens_out > 4
+    assert used.money == pytest.approx((used.tokens_in + 2 * used.tokens_out) / 1e6)
+
+
+def test_a_cut_off_answer_is_told_and_the_next_one_is_whole(smol: Smol, usage: SqliteUsage) -> None:
+    with closing(smol.chat(meter=Budget(usage, FixedClock(NOON)))) as chat:
+        with pytest.raises(ModelError, match="cut off at 3 tokens"):
+            chat.ask(ASKED, Judged, most_tokens=3)
+        assert usage.of(NOON.date()).tokens_out == 3
+        assert isinstance(chat.ask(ASKED, Judged, most_tokens=120).value, Judged)
+
+
+def test_it_extracts_nothing_that_was_not_said(smol: Smol, usage: SqliteUsage) -> None:
+    with closing(smol.chat(meter=Budget(usage, FixedClock(NOON)))) as chat:
+        told = LlmExtractor(chat, Rules(), most_tokens=300).extract_told([SAID])
+    if told.trouble is None:
+        assert told.by.startswith("llm ")
+        for each in told.findings:
+            assert each.value is None or stands_in(each.value, SAID.text[each.evidence.start : each.evidence.end])
+    else:
+        assert told.by == "rules"
+        assert list(told.findings) == Rules().extract([SAID])
+    assert usage.of(NOON.date()).calls >= 1
+
+
+def test_an_extraction_that_is_cut_off_leaves_the_rules(smol: Smol) -> None:
+    with closing(smol.chat()) as chat:
+        told = LlmExtractor(chat, Rules(), most_tokens=5).extract_told([SAID])
+    assert (told.by, list(told.findings)) == ("rules", Rules().extract([SAID]))
+    assert told.trouble is not None
+    assert "cut off at 5 tokens" in told.trouble
+
+
+def test_it_reranks(smol: Smol) -> None:
+    with closing(smol.chat()) as chat:
+        scores = ChatReranker(chat).scores("which tree?", ["a rose", "an oak", "a fern"])
+    assert len(scores) == 3
+    assert all(0.0 <= each <= 1.0 for each in scores)
+
+
+def test_its_answer_is_cited_or_not_known(smol: Smol, tmp_path: Path) -> None:
+    settings = Settings(embedder="none", background=False)
+    with (
+        Memory(tmp_path / "vault", watch=False, clock=FixedClock(NOON), settings=settings) as memory,
+        closing(smol.chat()) as chat,
+    ):
+        memory.remember("Ann lives in Lisbon.", subject="Ann")
+        recalled = memory.recall("where does Ann live?")
+        try:
+            got = answer("where does Ann live?", recalled, chat, NOON, most_tokens=120)
+        except ModelError as error:
+            assert "cut off" in str(error)
+            return
+    shown = {hit.atom.id for hit in recalled.relevant}
+    assert set(got.cited) <= shown
+    assert got.known == bool(got.cited) == (got.text != NOT_KNOWN)
+
+
+def test_it_speaks_the_other_wire_too(smol: Smol, usage: SqliteUsage) -> None:
+    pytest.importorskip("anthropic", reason="this wire needs pip install 'lamina[anthropic]'")
+    budget = Budget(usage, FixedClock(NOON))
+    with (
+        closing(AnthropicChat("smollm2", smol.address, meter=budget)) as chat,
+        pytest.raises(ModelError, match="cut off at 4 tokens"),
+    ):
+        chat.ask(ASKED, Judged, most_tokens=4)
+    used = usage.of(NOON.date())
+    assert used.tokens_in > 5
+    assert used.tokens_out == 4
+
+
+def test_a_model_that_writes_too_long_is_not_waited_for_and_is_free_again(smol: Smol) -> None:
+    with closing(smol.chat(timeout=0.5)) as chat, pytest.raises(ModelUnreachable, match=r"takes longer than 0\.5 s"):
+        chat.ask(ASKED, Rambling)
+    with closing(smol.chat()) as chat:
+        assert isinstance(chat.ask(ASKED, Judged, most_tokens=120).value, Judged)
+
+
+def busy(address: str) -> bool:
+    with urlopen(f"{address}/slots", timeout=10) as answered:
+        return any(slot["is_processing"] for slot in json.load(answered))
+
+
+def test_a_server_killed_in_the_middle_of_an_answer_leaves_the_rules_and_comes_back() -> None:
+    server = Smol()
+    now = [1000.0]
+    timing = Timing(60.0, sleep=lambda seconds: None, monotonic=lambda: now[0])
+    failed: list[Exception] = []
+    with closing(OpenAIChat("smollm2", f"{server.address}/v1", timing=timing)) as chat:
+
+        def ask() -> None:
+            try:
+                chat.ask(ASKED, Rambling)
+            except ModelError as error:
+                failed.append(error)
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        while not busy(server.address):
+            assert asking.is_alive()
+        server.kill()
+        asking.join()
+        (error,) = failed
+        assert isinstance(error, ModelUnreachable)
+        assert "does not answer" in str(error)
+
+        told = LlmExtractor(chat, Rules()).extract_told([SAID])
+        assert (told.by, list(told.findings)) == ("rules", Rules().extract([SAID]))
+        assert told.trouble is not None
+        assert "does not answer" in told.trouble
+
+        again = Smol(server.port)
+        try:
+            now[0] += REST + 1
+            assert isinstance(chat.ask(ASKED, Judged, most_tokens=120).value, Judged)
+        finally:
+            again.kill()

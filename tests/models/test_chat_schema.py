@@ -1,0 +1,117 @@
+"""Shapes of answers: bounded, strict, and read leniently."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+import lamina
+from lamina.capture.llm.shapes import Assessment, Extracted
+from lamina.models.chat import system, user
+from lamina.models.chat_reranker import Picks
+from lamina.models.chat_schema import parsed, told_in_words, unbounded, wire_schema, without_bounds
+from lamina.recall.answer import AnswerGiven
+
+ASKED_FOR: tuple[type[BaseModel], ...] = (Assessment, Extracted, Picks, AnswerGiven)
+
+
+class Inner(BaseModel):
+    name: str = Field(max_length=9)
+
+
+class Shape(BaseModel):
+    """A shape with something of everything."""
+
+    word: Literal["a", "b"]
+    inners: list[Inner] = Field(max_length=3)
+    names: list[Annotated[str, Field(max_length=5)]] = Field(max_length=2)
+    n: int = Field(ge=0, le=9)
+
+
+@pytest.mark.parametrize("shape", ASKED_FOR)
+def test_every_shape_a_model_is_asked_for_has_an_end(shape: type[BaseModel]) -> None:
+    assert unbounded(wire_schema(shape)) == []
+
+
+def test_no_shape_is_forgotten_here() -> None:
+    """Whatever is given to `Chat.ask` anywhere in the package stands in the list above."""
+    asked: set[str] = set()
+    for file in Path(lamina.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and any(each.arg == "most_tokens" for each in node.keywords):
+                asked |= {each.id for each in node.args[1:2] if isinstance(each, ast.Name)}
+    assert asked == {shape.__name__ for shape in ASKED_FOR}
+
+
+class NoEnd(BaseModel):
+    words: list[str]
+    n: int
+    text: str
+    either: str | int = Field(max_length=3)
+
+
+def test_what_has_no_end_is_found() -> None:
+    assert unbounded(wire_schema(NoEnd)) == ["$.words", "$.words[]", "$.n", "$.text", "$.either"]
+    assert unbounded({"type": "object", "properties": {}}) == ["$"]
+
+
+def test_a_schema_is_strict_and_stands_alone() -> None:
+    schema = wire_schema(Shape)
+    assert schema["required"] == ["word", "inners", "names", "n"]
+    assert schema["additionalProperties"] is schema["properties"]["inners"]["items"]["additionalProperties"] is False
+    text = json.dumps(schema)
+    assert not any(word in text for word in ("$ref", "$defs", "title", "default", "description"))
+
+
+def test_bounds_can_be_told_in_words() -> None:
+    schema = without_bounds(wire_schema(Shape))
+    text = json.dumps(schema)
+    assert not any(word in text for word in ("maxLength", "maxItems", "maximum", "minimum"))
+    assert schema["properties"]["names"]["description"] == "at most 2 items"
+    assert schema["properties"]["names"]["items"]["description"] == "at most 5 characters"
+    assert schema["properties"]["n"]["description"] == "not below 0, not above 9"
+    assert schema["required"] == wire_schema(Shape)["required"]
+
+
+GOOD = '{"name": "Ann"}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        f"```json\n{GOOD}\n```",
+        f"Here you are:\n```\n{GOOD}\n```\nAnything else?",
+        f"Sure! {GOOD} Done.",
+        f"<think>it could be {{this}} or that</think>\n{GOOD}",
+        f"```json\n{{broken\n```\nsorry:\n```json\n{GOOD}\n```",
+    ],
+)
+def test_a_wrapped_value_is_found(text: str) -> None:
+    assert parsed(text, Inner) == Inner(name="Ann")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Ann", "{}", '{"name": 3}', '{"name": "far too long for it"}', '{"name": "An', "[" * 100_000, "null"]
+)
+def test_what_is_no_value_of_the_shape_is_none(text: str) -> None:
+    assert parsed(text, Inner) is None
+
+
+@given(st.text(max_size=300) | st.text(alphabet='{}[]"`\\:,a \n', max_size=80))
+def test_no_text_breaks_reading(text: str) -> None:
+    assert parsed(text, Inner) is None or isinstance(parsed(text, Inner), Inner)
+
+
+def test_in_words_the_schema_stands_at_the_end_of_what_is_asked() -> None:
+    told = told_in_words([system("rules"), user("question")], Inner)
+    assert [each.role for each in told] == ["system", "user"]
+    assert told[1].content.startswith("question\n\nAnswer with one JSON object")
+    assert '"maxLength":9' in told[1].content

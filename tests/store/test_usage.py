@@ -1,0 +1,85 @@
+"""What chat models used, kept in a file of its own."""
+
+from __future__ import annotations
+
+import threading
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lamina.store.sqlite.usage import SqliteUsage
+from lamina.store.usage import Usage, Used, UsedOn
+
+DAY = date(2026, 11, 16)
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    return tmp_path / "usage.db"
+
+
+def test_counts_add_up_by_day_and_model(db: Path) -> None:
+    usage: Usage = SqliteUsage(db)
+    assert usage.add(DAY, "a", Used(1, 10, 2, 0.5)) == Used(1, 10, 2, 0.5)
+    assert usage.add(DAY, "b", Used(1, 5, 1, 0.25)) == Used(2, 15, 3, 0.75)
+    assert usage.add(DAY, "a", Used(1, 10, 2, 0.5)) == Used(3, 25, 5, 1.25)
+    assert usage.add(DAY + timedelta(days=1), "a", Used(calls=1)) == Used(calls=1)
+    assert usage.of(DAY) == Used(3, 25, 5, 1.25)
+    assert usage.of(DAY).tokens == 30
+    assert usage.days() == [
+        UsedOn(DAY + timedelta(days=1), "a", Used(calls=1)),
+        UsedOn(DAY, "a", Used(2, 20, 4, 1.0)),
+        UsedOn(DAY, "b", Used(1, 5, 1, 0.25)),
+    ]
+
+
+def test_a_day_without_calls_is_nothing_and_looking_makes_no_file(db: Path) -> None:
+    usage = SqliteUsage(db)
+    assert usage.of(DAY) == Used()
+    assert usage.days() == []
+    assert not db.exists()
+
+
+def test_counts_outlive_who_made_them(db: Path) -> None:
+    first = SqliteUsage(db)
+    first.add(DAY, "m", Used(1, 2, 3, 4.0))
+    first.close()
+    assert SqliteUsage(db).of(DAY) == Used(1, 2, 3, 4.0)
+
+
+def test_a_damaged_file_is_made_anew(db: Path) -> None:
+    db.write_bytes(b"not a database at all, but long enough to be looked at " * 40)
+    usage = SqliteUsage(db)
+    assert usage.add(DAY, "m", Used(calls=1)) == Used(calls=1)
+
+
+def test_threads_lose_no_count(db: Path) -> None:
+    usage = SqliteUsage(db)
+    all_here = threading.Barrier(6)
+
+    def count() -> None:
+        all_here.wait()
+        for _ in range(20):
+            usage.add(DAY, "m", Used(1, 1, 1))
+
+    threads = [threading.Thread(target=count) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert usage.of(DAY) == Used(120, 120, 120)
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 9), st.integers(0, 10**12)), max_size=8))
+def test_the_days_add_up_to_the_day(tmp_path_factory: pytest.TempPathFactory, told: list[tuple[str, int, int]]) -> None:
+    usage = SqliteUsage(tmp_path_factory.mktemp("usage") / "usage.db")
+    for model, calls, tokens in told:
+        usage.add(DAY, model, Used(calls, tokens, tokens))
+    whole = usage.of(DAY)
+    assert whole.calls == sum(each.used.calls for each in usage.days()) == sum(calls for _, calls, _ in told)
+    assert whole.tokens == sum(each.used.tokens for each in usage.days())
+    usage.close()
