@@ -1,0 +1,187 @@
+"""Office files: text documents as markdown, presentations a slide, spreadsheets a sheet at a time."""
+
+from __future__ import annotations
+
+import warnings
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import Any
+
+from lamina.capture.documents.decode import holdable
+from lamina.capture.documents.document import Document, UnreadableDocument, check_archive, finished, package
+from lamina.capture.pieces import Form, Piece, pieces_of
+from lamina.text.normal import one_line
+
+MOST_CELLS = 2_000_000
+ROWS_LIMIT = 1_200
+"""Characters of rows told together: a few rows are found better than a page of them."""
+
+_CELLS = " | "
+_DAMAGED = (
+    ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, OSError, EOFError, SyntaxError,
+    zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+
+
+def read_docx(path: Path) -> Document:
+    """A text document, its headings as those of markdown."""
+    docx = _library("docx", path)
+
+    def read() -> Document:
+        document = docx.Document(str(path))
+        text = "\n\n".join(_docx_blocks(document))
+        return finished(path, "docx", document.core_properties.title, pieces_of(text, Form.MARKDOWN))
+
+    errors = package("docx.opc.exceptions", path).OpcError, package("docx.exceptions", path).PythonDocxError
+    return _guarded(path, read, *errors)
+
+
+def read_pptx(path: Path) -> Document:
+    """A presentation, a page a slide, the speaker's notes with it."""
+    pptx = _library("pptx", path)
+
+    def read() -> Document:
+        deck = pptx.Presentation(str(path))
+        return finished(path, "pptx", deck.core_properties.title, _slides(deck))
+
+    return _guarded(path, read, package("pptx.exc", path).PythonPptxError)
+
+
+def read_xlsx(path: Path) -> Document:
+    """A spreadsheet, a page a sheet, rows as lines; the first row is context for the others."""
+    openpyxl = _library("openpyxl", path)
+
+    def read() -> Document:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+            try:
+                return finished(path, "xlsx", book.properties.title, _sheets(book, path))
+            finally:
+                book.close()
+
+    return _guarded(path, read, package("openpyxl.utils.exceptions", path).InvalidFileException)
+
+
+def _library(module: str, path: Path) -> Any:
+    check_archive(path)
+    return package(module, path)
+
+
+def _guarded(path: Path, read: Callable[[], Document], *own: type[Exception]) -> Document:
+    damaged: tuple[type[Exception], ...] = (*_DAMAGED, *own)
+    try:
+        found = read()
+    except damaged as error:
+        raise UnreadableDocument(path, f"it is damaged or not what its name says: {one_line(str(error))}") from error
+    if not found.pieces:
+        raise UnreadableDocument(path, "there is no text in it")
+    return found
+
+
+def _docx_blocks(document: Any) -> Iterator[str]:
+    # A paragraph's own `style` looks through all styles of the document each time.
+    styles = {style.style_id: style.name or "" for style in document.styles}
+    for block in document.iter_inner_content():
+        if hasattr(block, "rows"):
+            yield from filter(None, ["\n".join(_table(block))])
+            continue
+        words = holdable(block.text).strip()
+        if words:
+            yield _styled(words, styles.get(block._p.style, ""))
+
+
+def _styled(words: str, style: str) -> str:
+    if style == "Title":
+        return f"# {one_line(words)}"
+    if style.startswith("Heading") and style[-1:].isdecimal():
+        return f"{'#' * min(6, int(style[-1]))} {one_line(words)}"
+    return f"- {words}" if style.startswith("List") else words
+
+
+def _table(table: Any) -> Iterator[str]:
+    for row in table.rows:
+        # A cell that spans several columns is told by the library once for each.
+        cells = list(dict.fromkeys((id(cell._tc), one_line(holdable(cell.text))) for cell in row.cells))
+        line = _CELLS.join(text for _, text in cells)
+        if line.strip(" |"):
+            yield line
+
+
+def _slides(deck: Any) -> Iterator[Piece]:
+    for n, slide in enumerate(deck.slides, 1):
+        title = slide.shapes.title
+        blocks = (
+            [f"# {one_line(holdable(title.text_frame.text))}"]
+            if title is not None and title.text_frame.text.strip()
+            else []
+        )
+        blocks += _shapes(slide.shapes, title)
+        if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
+            blocks.append(holdable(slide.notes_slide.notes_text_frame.text).strip())
+        for piece in pieces_of("\n\n".join(filter(None, blocks)), Form.MARKDOWN):
+            yield replace(piece, page=f"slide {n}")
+
+
+def _shapes(shapes: Iterable[Any], title: Any) -> Iterator[str]:
+    for shape in shapes:
+        if title is not None and shape.shape_id == title.shape_id:
+            continue
+        if hasattr(shape, "shapes"):
+            yield from _shapes(shape.shapes, title)
+        elif shape.has_text_frame:
+            yield holdable(shape.text_frame.text.replace("\v", "\n")).strip()
+        elif getattr(shape, "has_table", False):
+            rows = ([one_line(holdable(cell.text)) for cell in row.cells] for row in shape.table.rows)
+            yield "\n".join(_CELLS.join(row) for row in rows if any(row))
+
+
+def _sheets(book: Any, path: Path) -> Iterator[Piece]:
+    cells = 0
+    for sheet in book.worksheets:
+        # What a file says of its own size is not to be believed.
+        sheet.reset_dimensions()
+        rows: list[str] = []
+        for row in sheet.iter_rows(values_only=True):
+            cells += max(1, len(row))
+            if cells > MOST_CELLS:
+                raise UnreadableDocument(path, f"it has more than {MOST_CELLS:,} cells; split it")
+            line = _CELLS.join(_cell(value) for value in row).rstrip(" |")
+            if line:
+                rows.append(line)
+        for piece in _grouped(rows):
+            yield replace(piece, page=f"sheet {one_line(sheet.title)}")
+
+
+def _grouped(rows: list[str]) -> Iterator[Piece]:
+    """Rows in groups; the first row, which names the columns as a rule, is context for all but the first group."""
+    group: list[str] = []
+    length, context = 0, ""
+    for row in rows:
+        if group and length + len(row) > ROWS_LIMIT:
+            yield from _told(group, context)
+            group, length, context = [], 0, rows[0][:ROWS_LIMIT]
+        group.append(row)
+        length += len(row) + 1
+    yield from _told(group, context)
+
+
+def _told(group: list[str], context: str) -> Iterator[Piece]:
+    for piece in pieces_of("\n".join(group), Form.PLAIN):
+        yield replace(piece, context=context)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, datetime) and value.time() == time.min:
+        value = value.date()
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return one_line(holdable(str(value)))

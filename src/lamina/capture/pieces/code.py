@@ -1,0 +1,123 @@
+"""Source code: a piece a definition, whatever the language; found by keywords and indentation, never parsed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from lamina.capture.pieces.fences import fences
+from lamina.capture.pieces.piece import PARAGRAPH_LIMIT, Piece, cut_spans
+from lamina.capture.pieces.plain import paragraphs
+
+_MODIFIERS = (
+    r"(?:(?:export|default|declare|public|private|protected|internal|static|final|abstract|async|override|open|sealed"
+    r"|data|suspend|inline|virtual|extern|unsafe|const|pub(?:\([^)\n]{0,40}\))?|local|partial|readonly) )*+"
+)
+_KEYWORDS = (
+    r"(?:(?:def|class|function\*?|func|fn|fun|interface|enum|struct|trait|mod|module|namespace|record|protocol|extension"
+    r"|type|union|macro_rules!|defmodule|defp|sub)[ \t]+[\w$(\"']|impl\b[ <]"
+    r"|(?i:create (?:or replace )?(?:table|view|function|procedure|index|trigger|type))\b)"
+)
+_ARROW = r"(?:const|let|var) \w+[^=\n]{0,120}= (?:async )?(?:function\b|\([^\n]{0,200}\) ?(?::[^=\n]{0,80})?=>|\w+ =>)"
+_CALLABLE = (
+    r"(?!(?:if|for|while|switch|catch|return|else|do|try|with|elif|except|finally|match|case|await|yield|new|throw"
+    r"|print|assert|raise)\b)(?:[\w:<>\[\],.*&~?]+ ){0,6}[\w:~]+\([^;\n]{0,300}\{[ \t]*"
+)
+_DEFINES = re.compile(rf"(?:export )?{_ARROW}|{_MODIFIERS}{_KEYWORDS}|{_CALLABLE}$")
+_LEADS = re.compile(r"(?:@|#\[|//|/\*|\*|#|--|\"\"\"|;;)")
+_BETWEEN = " > "
+_DEEPEST = 6
+_LONGEST_LINE = 600
+_LONGEST_CONTEXT = 120
+
+
+def code(text: str) -> Iterator[Piece]:
+    """The definitions of a source text, each with the comments and decorators above it, none above the limit."""
+    start = 0
+    for first, last in fences(text, closed=True):
+        yield from paragraphs(text[start:first])
+        yield from _Source(text, first, last).pieces()
+        start = last
+    yield from _Source(text, start, len(text)).pieces() if not start else paragraphs(text[start:])
+
+
+def defines(line: str) -> bool:
+    """Whether a line of code, its indentation aside, begins a definition."""
+    return bool(_DEFINES.match(line[:_LONGEST_LINE]))
+
+
+class _Source:
+    """A stretch of code as lines, so that definitions can be found by how far they are indented."""
+
+    def __init__(self, text: str, start: int, end: int) -> None:
+        self._text = text
+        self._starts = [start, *(each.end() for each in re.compile("\n").finditer(text, start, end))]
+        self._end = end
+
+    def pieces(self) -> Iterator[Piece]:
+        yield from self._cut(0, len(self._starts), 0, "")
+
+    def _cut(self, first: int, last: int, depth: int, context: str) -> Iterator[Piece]:
+        if self._length(first, last) <= PARAGRAPH_LIMIT and depth:
+            yield from self._whole(first, last, context)
+            return
+        heads = self._heads(first, last, depth)
+        if depth == _DEEPEST or not heads:
+            yield from self._whole(first, last, context)
+            return
+        bounds = sorted({first, *heads, last})
+        for a, b in pairwise(bounds):
+            if self._length(a, b) <= PARAGRAPH_LIMIT:
+                yield from self._whole(a, b, context)
+            else:
+                yield from self._opened(a, b, depth, context)
+
+    def _opened(self, first: int, last: int, depth: int, context: str) -> Iterator[Piece]:
+        """A definition too long for one piece: what it holds, under its own first line."""
+        head = self._head_line(first, last)
+        title = " ".join(self._line(head).rstrip(" \t\n{:(").split())[:_LONGEST_CONTEXT]
+        inside = _BETWEEN.join(filter(None, (context, title)))
+        nested = self._heads(head + 1, last, depth + 1)
+        if not nested:
+            yield from self._whole(first, last, context, inside)
+            return
+        yield from self._whole(first, nested[0], context, inside)
+        yield from self._cut(nested[0], last, depth + 1, inside)
+
+    def _heads(self, first: int, last: int, depth: int) -> list[int]:
+        """The lines at which definitions of the least indentation begin, with the comments that lead them."""
+        found = [(self._indent(n), n) for n in range(first, last) if defines(self._line(n).lstrip())]
+        if not found:
+            return []
+        least = 0 if depth == 0 and any(indent == 0 for indent, _ in found) else min(indent for indent, _ in found)
+        return sorted({self._led(n, first, least) for indent, n in found if indent == least})
+
+    def _led(self, n: int, first: int, indent: int) -> int:
+        while n > first and self._indent(n - 1) >= indent and _LEADS.match(self._line(n - 1).lstrip()):
+            n -= 1
+        return n
+
+    def _head_line(self, first: int, last: int) -> int:
+        return next((n for n in range(first, last) if defines(self._line(n).lstrip())), first)
+
+    def _whole(self, first: int, last: int, context: str, after: str | None = None) -> Iterator[Piece]:
+        start, end = self._start(first), self._start(last)
+        lines = self._starts[first:last] if end - start > PARAGRAPH_LIMIT else []
+        blank = [at for n, at in enumerate(lines, first) if n > first and not self._line(n - 1).strip()]
+        for a, b in cut_spans(self._text, start, end, PARAGRAPH_LIMIT, lines, blank):
+            yield Piece(self._text[a:b], context=context)
+            context = context if after is None else after
+
+    def _start(self, n: int) -> int:
+        return self._starts[n] if n < len(self._starts) else self._end
+
+    def _length(self, first: int, last: int) -> int:
+        return self._start(last) - self._start(first)
+
+    def _line(self, n: int) -> str:
+        return self._text[self._start(n) : min(self._start(n + 1), self._start(n) + _LONGEST_LINE)]
+
+    def _indent(self, n: int) -> int:
+        line = self._line(n).expandtabs(4)
+        return len(line) - len(line.lstrip(" "))

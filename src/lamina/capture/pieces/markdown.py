@@ -1,0 +1,128 @@
+"""Markdown: a piece a paragraph, a heading with what follows it, the headings above as context."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lamina.capture.pieces.fences import fences, outside
+from lamina.capture.pieces.piece import PARAGRAPH_LIMIT, TURN_LIMIT, Piece, cut_spans
+from lamina.capture.pieces.plain import sentence_starts
+
+_BLANK = re.compile(r"\n(?:[ \t]*\n)+|\A(?:[ \t]*\n)+")
+_ATX = re.compile(r"(?m)^ {0,3}(?P<level>#{1,6})(?:[ \t]+(?P<title>[^\n]*?))?[ \t]*$")
+_SETEXT = re.compile(r"(?m)^ {0,3}(?P<title>\S[^\n]*)\n {0,3}(?P<rule>={2,}|-{2,})[ \t]*$")
+_CLOSING = re.compile(r"(?:^|[ \t])#+$")
+_FRONTMATTER = re.compile(r"---[ \t]*\n.*?\n---[ \t]*(?=\n|\Z)", re.DOTALL)
+_BETWEEN = " > "
+
+
+def markdown(text: str) -> Iterator[Piece]:
+    """The pieces of a markdown text; a fenced block is never cut while a segment can hold it."""
+    path = _Path()
+    waiting: list[tuple[int, str]] = []
+    first: int | None = None
+    for start, end, code in _blocks(text):
+        headings = [] if code else _headings(text[start:end])
+        waiting += headings
+        first = start if first is None else first
+        if headings and end - first <= PARAGRAPH_LIMIT and _only_headings(text[start:end], headings):
+            continue
+        yield from _cut(text, first, end, path, waiting)
+        waiting, first = [], None
+    if first is not None:
+        yield from _cut(text, first, len(text.rstrip()), path, waiting)
+
+
+class _Path:
+    """The headings a place in the text stands under."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[int, str]] = []
+
+    def enter(self, level: int, title: str) -> None:
+        self._open = [each for each in self._open if each[0] < level]
+        self._open.append((level, title))
+
+    def above(self, level: int) -> str:
+        return _BETWEEN.join(title for depth, title in self._open if depth < level and title)
+
+    def __str__(self) -> str:
+        return self.above(7)
+
+
+def _cut(text: str, start: int, end: int, path: _Path, headings: list[tuple[int, str]]) -> Iterator[Piece]:
+    context = path.above(min(level for level, _ in headings)) if headings else str(path)
+    for level, title in headings:
+        path.enter(level, title)
+    inner: list[tuple[int, int]] = []
+    stops: list[int] = []
+    if end - start > PARAGRAPH_LIMIT:
+        inner = [(start + a, start + b) for a, b in fences(text[start:end])]
+        stops = _stops(text, start, end, inner)
+    for first, last in _parts(text, start, end, stops, inner):
+        yield Piece(text[first:last], context=context)
+        context = str(path)
+
+
+def _parts(
+    text: str, start: int, end: int, stops: list[int], inner: list[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """The stretch cut between its fenced blocks, which are whole, and then to size."""
+    for first, last in inner:
+        yield from cut_spans(text, start, first, PARAGRAPH_LIMIT, stops)
+        yield from cut_spans(
+            text, first, last, TURN_LIMIT, _lines(text, first, last) if last - first > TURN_LIMIT else []
+        )
+        start = last
+    yield from cut_spans(text, start, end, PARAGRAPH_LIMIT, stops)
+
+
+def _stops(text: str, start: int, end: int, inner: list[tuple[int, int]]) -> list[int]:
+    return outside(sentence_starts(text, start, end), inner)
+
+
+def _lines(text: str, start: int, end: int) -> list[int]:
+    return [each.end() for each in re.compile(r"\n").finditer(text, start, end)]
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
+    """What blank lines part, fenced blocks and frontmatter in one; whether a block begins with code is told too."""
+    front = _FRONTMATTER.match(text)
+    spans = fences(text)
+    if front:
+        spans = [front.span(), *(span for span in spans if span[0] >= front.end())]
+    start, at = 0, 0
+    for blank in _BLANK.finditer(text):
+        while at < len(spans) and spans[at][1] <= blank.start():
+            at += 1
+        if at < len(spans) and spans[at][0] < blank.start():
+            continue
+        if text[start : blank.start()].strip():
+            yield start, blank.start(), _begins_in(start, spans, at)
+        start = blank.end()
+    if text[start:].strip():
+        yield start, len(text.rstrip()), _begins_in(start, spans, len(spans) - 1)
+
+
+def _begins_in(start: int, spans: list[tuple[int, int]], at: int) -> bool:
+    return any(first <= start < last for first, last in spans[max(0, at - 1) : at + 1])
+
+
+def _headings(block: str) -> list[tuple[int, str]]:
+    """The headings a block of lines holds outside its code, in order."""
+    code = fences(block) if "```" in block or "~~~" in block else []
+    found = [(each.start(), len(each["level"]), _CLOSING.sub("", each["title"] or "")) for each in _ATX.finditer(block)]
+    found += [
+        (each.start(), 1 if each["rule"][0] == "=" else 2, each["title"].strip())
+        for each in _SETEXT.finditer(block)
+        if not each["title"].startswith(("#", "|", "-", ">", "```"))
+    ]
+    kept = set(outside(sorted(start for start, _, _ in found), code))
+    return [(level, title) for start, level, title in sorted(found) if start in kept]
+
+
+def _only_headings(block: str, headings: list[tuple[int, str]]) -> bool:
+    lines = [line for line in block.split("\n") if line.strip()]
+    rules = sum(1 for line in lines if not line.strip(" \t=-"))
+    return len(lines) - rules == len(headings)

@@ -1,0 +1,78 @@
+"""The unit that becomes a passage, and where a text too long for one may be cut."""
+
+from __future__ import annotations
+
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+PARAGRAPH_LIMIT = 4_000
+TURN_LIMIT = 12_000
+"""A turn or a fenced block is one piece up to the size of a whole segment."""
+
+_JOINERS = "\u200c\u200d"
+_LONGEST_CLUSTER = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One turn, paragraph or definition on its way into a segment.
+
+    `context` is what stands above it and is not repeated in its words ("Setup > Install", "class Store"); `page` is the
+    page, slide or sheet it comes from.
+    """
+
+    text: str
+    speaker: str | None = None
+    at: datetime | None = None
+    context: str = ""
+    page: str = ""
+
+
+def cut_spans(
+    text: str, start: int, end: int, limit: int, stops: Sequence[int], better: Sequence[int] = ()
+) -> Iterator[tuple[int, int]]:
+    """The stretch in parts of at most `limit`, each ending at the last stop that fits, else at a space, else anywhere.
+
+    Stops are sorted places where a part may begin; `better` ones are taken where the part is at least half full.
+    Together the parts hold every character but line ends at cuts.
+    """
+    while end - start > limit:
+        cut = _last(better, start + limit // 2, start + limit) or _last(stops, start, start + limit)
+        cut = cut or _space(text, start, start + limit)
+        yield from _trimmed(text, start, cut)
+        start = cut
+    yield from _trimmed(text, start, end)
+
+
+def _last(stops: Sequence[int], after: int, limit: int) -> int | None:
+    at = bisect_right(stops, limit) - 1
+    return stops[at] if at >= 0 and stops[at] > after else None
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    while start < end and text[start] == "\n":
+        start += 1
+    while start < end and text[end - 1] == "\n":
+        end -= 1
+    if start < end and not text[start:end].isspace():
+        yield start, end
+
+
+def _space(text: str, start: int, end: int) -> int:
+    cut = max(text.rfind(space, start + 1, end) for space in " \n\t\u3000") + 1
+    return cut if cut > start + 1 else _between_characters(text, start, end)
+
+
+def _between_characters(text: str, start: int, end: int) -> int:
+    """A place that parts no letter from its marks and no emoji from its modifiers."""
+    for cut in range(end, max(start, end - _LONGEST_CLUSTER), -1):
+        if not (_extends(text[cut]) or text[cut - 1] in _JOINERS):
+            return cut
+    return end
+
+
+def _extends(char: str) -> bool:
+    return char in _JOINERS or unicodedata.category(char)[0] == "M" or "\U0001f3fb" <= char <= "\U0001f3ff"

@@ -1,0 +1,124 @@
+"""Times as chat programs write them before a turn: which they are is found from all of them together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
+
+_HALF = r"(?:[ \u202f\u00a0]?[AaPp]\.?[Mm]\.?)?"
+_CLOCK = rf"\d{{1,2}}:\d{{2}}(?::\d{{2}})?{_HALF}"
+_DOTTED = rf"\d{{1,2}}[:.]\d{{2}}(?:[:.]\d{{2}})?{_HALF}"
+_DATE = r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2}))"
+DATED = (
+    rf"(?:\d{{4}}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{{1,6}})?)?(?:Z|[+-]\d\d:?\d\d)?"
+    rf"|{_DATE},?[ T]{{1,2}}{_DOTTED})"
+)
+"""A time with its day. Only beside a day may the clock have a dot: 1.10 alone is a number."""
+STAMP = rf"(?:{DATED}|{_CLOCK})"
+
+_ISO = re.compile(r"\d{4}-\d\d-\d\dT\S+")
+_PARTS = re.compile(
+    r"(?:(?P<one>\d{1,4})(?P<sign>[-/.])(?P<two>\d{1,2})[-/.](?P<three>\d{1,4}),?[ T]{1,2})?"
+    r"(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<second>\d{2}))?[ \u202f\u00a0]?(?P<half>[AaPp])?\.?[Mm]?\.?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    numbers: tuple[int, int, int] | None
+    dotted: bool
+    clock: time
+    halves: bool
+
+
+def has_day(stamp: str) -> bool:
+    """Whether a stamp names its day."""
+    return bool(_ISO.fullmatch(stamp)) or bool((parts := _PARTS.fullmatch(stamp)) and parts["one"])
+
+
+def moments(stamps: Sequence[str | None], on: date | None) -> list[datetime | None]:
+    """The moment of each stamp, in UTC; None where there is none or it names no day and none is given.
+
+    Whether the month or the day comes first is decided by the stamps themselves: a number above 12, else the order in
+    which time runs forwards, else the habit of those who write AM and PM. Clock times alone run on from `on`.
+    """
+    read = [_read(stamp) if stamp else None for stamp in stamps]
+    month_first = _month_first([each for each in read if isinstance(each, _Read)])
+    found: list[datetime | None] = []
+    last = datetime.combine(on, time.min, UTC) if on else None
+    for each in read:
+        if isinstance(each, _Read):
+            moment = _dated(each, month_first) if each.numbers else _running(each.clock, last)
+        else:
+            moment = each
+        last = moment or last
+        found.append(moment)
+    return found
+
+
+def _read(stamp: str) -> _Read | datetime | None:
+    if _ISO.fullmatch(stamp):
+        try:
+            moment = datetime.fromisoformat(stamp)
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        except (ValueError, OverflowError):
+            return None
+    parts = _PARTS.fullmatch(stamp)
+    clock = _clock(parts) if parts else None
+    if parts is None or clock is None:
+        return None
+    numbers = (int(parts["one"]), int(parts["two"]), int(parts["three"])) if parts["one"] else None
+    return _Read(numbers, parts["sign"] == ".", clock, parts["half"] is not None)
+
+
+def _clock(parts: re.Match[str]) -> time | None:
+    hour, half = int(parts["hour"]), (parts["half"] or "").lower()
+    if half:
+        hour = hour % 12 + (12 if half == "p" else 0)
+    try:
+        return time(hour, int(parts["minute"]), int(parts["second"] or 0))
+    except ValueError:
+        return None
+
+
+def _month_first(read: Sequence[_Read]) -> bool:
+    days = [each for each in read if each.numbers and each.numbers[0] < 100]
+    if any(each.dotted or (each.numbers and each.numbers[0] > 12) for each in days):
+        return False
+    if any(each.numbers and each.numbers[1] > 12 for each in days):
+        return True
+    forwards = {first: _runs_forwards([_dated(each, first) for each in days]) for first in (True, False)}
+    if forwards[True] != forwards[False]:
+        return forwards[True]
+    return any(each.halves for each in days)
+
+
+def _runs_forwards(found: Sequence[datetime | None]) -> bool:
+    known = [each for each in found if each is not None]
+    return all(one <= two for one, two in pairwise(known))
+
+
+def _dated(read: _Read, month_first: bool) -> datetime | None:
+    assert read.numbers is not None
+    one, two, three = read.numbers
+    if one > 99:
+        year, month, day = one, two, three
+    else:
+        month, day = (one, two) if month_first else (two, one)
+        year = three if three > 99 else 2000 + three
+    try:
+        return datetime.combine(date(year, month, day), read.clock, UTC)
+    except ValueError:
+        return None
+
+
+def _running(clock: time, last: datetime | None) -> datetime | None:
+    """The next moment the clock shows this; a step back of a few hours is disorder, a longer one midnight."""
+    if last is None:
+        return None
+    moment = datetime.combine(last.date(), clock, UTC)
+    back = last - moment
+    return moment + timedelta(days=1) if back > timedelta(hours=6) and last.date() < date.max else moment

@@ -1,0 +1,89 @@
+"""Claude's data export: conversations with their messages in a row, and what was attached to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from lamina.capture.pieces import Piece
+from lamina.importers.export import Export, conversation, turn
+from lamina.importers.item import ImportedConversation, Step
+from lamina.text.normal import one_line
+from lamina.text.times import parse_time
+
+_SPEAKERS = {"human": "user", "user": "user", "assistant": "assistant"}
+
+
+@dataclass(frozen=True, slots=True)
+class Claude:
+    """The conversations of a Claude export."""
+
+    export: Export
+    name: str = "Claude export"
+
+    @staticmethod
+    def claims(value: object) -> bool:
+        """Whether a conversation looks like one of Claude's."""
+        return isinstance(value, dict) and isinstance(value.get("chat_messages"), list)
+
+    def total(self) -> int:
+        return self.export.total()
+
+    def steps(self) -> Iterator[Step]:
+        return self.export.steps(partial(_conversation, path=self.export.path.name))
+
+
+def _conversation(value: Mapping[str, Any], path: str) -> ImportedConversation:
+    began = _moment(value.get("created_at"))
+    at, pieces = began, list[Piece]()
+    for message in _current(value["chat_messages"], value.get("current_leaf_message_uuid")):
+        speaker = _SPEAKERS.get(message.get("sender", ""))
+        if speaker is None:
+            continue
+        at = _moment(message.get("created_at")) or at
+        pieces += turn(speaker, _words(message), at)
+        for name, text in _attached(message):
+            pieces += turn(speaker, text, at, context=name)
+    return conversation("claude", value.get("uuid"), value.get("name"), began, pieces, path)
+
+
+def _current(messages: Sequence[Mapping[str, Any]], leaf: object) -> Sequence[Mapping[str, Any]]:
+    """The messages that lead to the last one; all of them where the export does not say what answers what."""
+    by_id = {message.get("uuid"): message for message in messages}
+    if not any(message.get("parent_message_uuid") in by_id for message in messages):
+        return messages
+    node = leaf if leaf in by_id else messages[-1].get("uuid")
+    path: dict[object, Mapping[str, Any]] = {}
+    while node in by_id and node not in path:
+        path[node] = by_id[node]
+        node = by_id[node].get("parent_message_uuid")
+    return [*reversed(path.values())]
+
+
+def _words(message: Mapping[str, Any]) -> str:
+    """What was said; thoughts and the use of tools are not."""
+    blocks = message.get("content")
+    spoken = [
+        block["text"]
+        for block in (blocks if isinstance(blocks, list) else [])
+        if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
+    ]
+    text = message.get("text")
+    return "\n\n".join(each for each in spoken if each.strip()) or (text if isinstance(text, str) else "")
+
+
+def _attached(message: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for file in message.get("attachments") or ():
+        text = file.get("extracted_content")
+        if isinstance(text, str) and text.strip():
+            yield one_line(str(file.get("file_name") or "attachment"))[:200], text
+
+
+def _moment(text: object) -> datetime | None:
+    try:
+        return parse_time(text) if isinstance(text, str) else None
+    except ValueError:
+        return None

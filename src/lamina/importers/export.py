@@ -1,0 +1,128 @@
+"""Where an export of a chat program keeps its conversations: in a zip, in a folder, or in one JSON file."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TextIO
+
+from lamina.capture.documents.decode import holdable
+from lamina.capture.pieces import TURN_LIMIT, Piece
+from lamina.capture.pieces.plain import cut_turn
+from lamina.errors import InvalidInput
+from lamina.importers.item import ImportedConversation, Problem, Skipped, Step, marks_of
+from lamina.importers.json_array import elements
+from lamina.text.normal import one_line
+from lamina.text.times import to_utc
+
+_FILE = re.compile(r"(?:.*/)?conversations(?:[-_]\d+)?\.json", re.IGNORECASE)
+_DAMAGED = (OSError, ValueError, RuntimeError, NotImplementedError, EOFError, zipfile.BadZipFile, zlib.error)
+_LONGEST_ID, _LONGEST_TITLE = 80, 200
+
+Told = Callable[[Mapping[str, Any]], ImportedConversation]
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """The conversations of an export, in the order of its files."""
+
+    path: Path
+    members: tuple[str, ...]
+
+    @classmethod
+    def at(cls, path: Path) -> Export | None:
+        """The export at a path, if there is one."""
+        if path.is_dir():
+            found = [each.name for each in path.iterdir() if _FILE.fullmatch(each.name) and each.is_file()]
+        elif zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                found = [name for name in archive.namelist() if _FILE.fullmatch(name) and name.count("/") < 2]
+        else:
+            found = [path.name] if path.suffix.lower() == ".json" else []
+        return cls(path, tuple(sorted(found))) if found else None
+
+    def first(self) -> object:
+        """The first conversation, to see whose export it is; a Problem where there is none that can be read."""
+        found = next(self.values(), None)
+        return found if not isinstance(found, Problem) else next((v for v in self.values() if v != found), found)
+
+    def total(self) -> int:
+        """How many conversations there are."""
+        return sum(1 for _ in self.values())
+
+    def values(self) -> Iterator[object]:
+        """Each conversation as it stands in the file; a Problem where a file cannot be read on."""
+        for member in self.members:
+            try:
+                with self._open(member) as stream:
+                    yield from elements(stream)
+            except _DAMAGED as error:
+                yield Problem(member, one_line(str(error)))
+
+    def steps(self, told: Told) -> Iterator[Step]:
+        """Each conversation as `told` reads it; one of another shape is a problem of its own."""
+        for n, value in enumerate(self.values(), 1):
+            if isinstance(value, Problem):
+                yield value
+                continue
+            place = f"{self.path.name} #{n}"
+            if not isinstance(value, dict):
+                yield Problem(place, "it is no conversation")
+                continue
+            title = value.get("title") or value.get("name")
+            place = f"{place} {one_line(title)[:60]}" if isinstance(title, str) else place
+            try:
+                item = told(value)
+            except (InvalidInput, TypeError, KeyError, AttributeError, ValueError) as error:
+                yield Problem(place, f"its shape is not known: {one_line(str(error))}")
+                continue
+            yield item if item.pieces else Skipped(place, "nothing was said in it")
+
+    @contextmanager
+    def _open(self, member: str) -> Iterator[TextIO]:
+        if self.path.is_dir() or not zipfile.is_zipfile(self.path):
+            file = self.path / member if self.path.is_dir() else self.path
+            with file.open(encoding="utf-8", errors="replace") as stream:
+                yield stream
+            return
+        with zipfile.ZipFile(self.path) as archive, archive.open(member) as packed:
+            yield io.TextIOWrapper(packed, encoding="utf-8", errors="replace")
+
+
+def conversation(
+    source: str, own_id: object, title: object, began: datetime | None, pieces: list[Piece], path: str
+) -> ImportedConversation:
+    """A conversation with the names it goes by here."""
+    if not isinstance(own_id, str) or not own_id.strip():
+        raise InvalidInput("it has no id")
+    own_id = one_line(own_id)[:_LONGEST_ID]
+    name = one_line(holdable(title))[:_LONGEST_TITLE] if isinstance(title, str) else ""
+    marks = marks_of(f"{source}:{own_id}", pieces)
+    return ImportedConversation(
+        title=name, session_id=f"{source}-{own_id}", source_id=f"{source}:{own_id}",
+        observed_at=began or next((piece.at for piece in pieces if piece.at), None), pieces=tuple(pieces), marks=marks,
+        path=path, content_hash=marks[-1] if marks else "",
+    )  # fmt: skip
+
+
+def turn(speaker: str, text: str, at: datetime | None, context: str = "") -> list[Piece]:
+    """A turn in as few pieces as segments allow."""
+    words = holdable(text).strip("\n")
+    return [Piece(each, speaker, at, context) for each in cut_turn(words, TURN_LIMIT)]
+
+
+def moment_of(seconds: object) -> datetime | None:
+    """The moment a number of seconds since 1970 means."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        return None
+    try:
+        return to_utc(datetime.fromtimestamp(seconds, UTC))
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -1,0 +1,157 @@
+"""Folders of notes and documents: Obsidian vaults, and any folder at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lamina.capture.documents import PROSE_NAMES, Document, UnreadableDocument, read_document, read_text
+from lamina.capture.documents.decode import decode, holdable
+from lamina.capture.pieces import Piece
+from lamina.capture.pieces.form import MARKDOWN_NAMES
+from lamina.errors import InvalidInput, LaminaError
+from lamina.importers.front import Front, day_in, read_front
+from lamina.importers.item import ImportedDocument, Problem, Skipped, Step, hash_of
+from lamina.text.normal import one_line
+from lamina.text.times import to_utc
+
+_CREATED = ("created", "date", "created_at", "date created", "creation date", "created-at", "dateCreated")
+_KEPT_BY_PROGRAMS = ("tags", "tag", "title", "aliases", "alias", "cssclass", "cssclasses", "publish", "position", "id")
+_HOUSEKEEPING = frozenset([*_CREATED, *_KEPT_BY_PROGRAMS, "updated", "modified", "date modified"])
+_NEVER = frozenset({"node_modules", "__pycache__", "__MACOSX"})
+_LARGEST_NOTE = 20 << 20
+_DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """The notes and documents of a folder, or the one file."""
+
+    path: Path
+    files: tuple[Path, ...]
+    source: str = "file"
+    name: str = "folder"
+
+    @classmethod
+    def at(cls, path: Path) -> Folder:
+        """The words for people at a path, in the order of their names."""
+        if path.is_file():
+            return cls(path.parent, (path,), name="file")
+        if (path / ".obsidian").is_dir():
+            return cls(path, notes(path, templates(path)), source="obsidian", name="Obsidian vault")
+        return cls(path, notes(path, ()))
+
+    def total(self) -> int:
+        return len(self.files)
+
+    def steps(self) -> Iterator[Step]:
+        for file in self.files:
+            yield self.step(file)
+
+    def step(self, file: Path) -> Step:
+        """One file as a document; a note that cannot be read is a problem of its own."""
+        place = self.place(file)
+        try:
+            return self._document(file, place)
+        except UnreadableDocument as error:
+            empty = error.reason == "it is empty"
+            return Skipped(place, error.reason) if empty else Problem(place, error.reason)
+        except (LaminaError, OSError) as error:
+            return Problem(place, one_line(str(error)))
+
+    def place(self, file: Path) -> str:
+        """Where a file is, told from the folder."""
+        return holdable(file.relative_to(self.path).as_posix())
+
+    def _document(self, file: Path, place: str) -> ImportedDocument:
+        if file.suffix.lower().removeprefix(".") not in MARKDOWN_NAMES:
+            read, front = read_document(file), Front({}, "")
+        else:
+            front = read_note(file)
+            read = _with_properties(read_text(file, front.body), front) if front.body.strip() else _bare(file, front)
+        content_hash = hash_of("document", *(f"{each.speaker or ''}\0{each.text}" for each in read.pieces))
+        return ImportedDocument(
+            title=front.text("title") or read.title,
+            session_id=f"{one_line(holdable(file.stem))[:80]}-{content_hash[:8]}",
+            source_id=f"{self.source}:{one_line(place)[:400]}", observed_at=_observed(file, front), pieces=read.pieces,
+            path=place, content_hash=content_hash, tags=(*front.names("tags"), *front.names("tag")),
+        )  # fmt: skip
+
+
+def notes(path: Path, left_out: tuple[Path, ...]) -> tuple[Path, ...]:
+    """The files of a folder that hold words for people; links, hidden and machines' folders are not followed."""
+    found: list[Path] = []
+    for folder, inner, names in os.walk(path):
+        here = Path(folder)
+        inner[:] = [
+            name for name in inner if not name.startswith(".") and name not in _NEVER and here / name not in left_out
+        ]
+        found += [here / name for name in names if _is_prose(here / name)]
+    return tuple(sorted(found, key=lambda file: file.relative_to(path).as_posix()))
+
+
+def _is_prose(file: Path) -> bool:
+    known = file.suffix.lower().removeprefix(".") in PROSE_NAMES
+    return known and not file.name.startswith((".", "~$")) and not file.is_symlink()
+
+
+def templates(path: Path) -> tuple[Path, ...]:
+    """The folders of an Obsidian vault that hold forms to be filled in."""
+    settings = path / ".obsidian"
+    told = [
+        _setting(settings / "templates.json", "folder"),
+        _setting(settings / "plugins" / "templater-obsidian" / "data.json", "templates_folder"),
+    ]
+    return tuple(path / name for name in [*told, "Templates", "templates", "_templates"] if name)
+
+
+def _setting(file: Path, key: str) -> str | None:
+    try:
+        told = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    value = told.get(key) if isinstance(told, dict) else None
+    return value.strip("/") if isinstance(value, str) else None
+
+
+def read_note(file: Path) -> Front:
+    """A markdown file and what it says of itself."""
+    if file.stat().st_size > _LARGEST_NOTE:
+        raise UnreadableDocument(file, f"it is larger than {_LARGEST_NOTE >> 20} MB; split it")
+    try:
+        return read_front(decode(file.read_bytes()))
+    except ValueError as error:
+        raise UnreadableDocument(file, str(error)) from error
+
+
+def _with_properties(read: Document, front: Front) -> Document:
+    """A note's own properties are words too; dates and tags are fields."""
+    told = front.raw.strip("\n") if front.values.keys() - _HOUSEKEEPING else ""
+    return replace(read, pieces=(Piece(told), *read.pieces)) if told else read
+
+
+def _bare(file: Path, front: Front) -> Document:
+    told = _with_properties(Document(file.stem, "markdown", ()), front)
+    if not told.pieces:
+        raise UnreadableDocument(file, "it is empty")
+    return told
+
+
+def _observed(file: Path, front: Front) -> datetime | None:
+    """When a note was written: as it says, as its name says, or as its file says."""
+    named = day_in(file.name) if _DATED.match(file.name) else None
+    found = front.moment(*_CREATED) or named
+    return found or to_utc(datetime.fromtimestamp(file.stat().st_mtime, UTC))
+
+
+def refuse_own_vault(path: Path) -> None:
+    """A vault of lamina is opened, not imported."""
+    if (path / ".lamina").is_dir():
+        raise InvalidInput(
+            f"{path} is a vault of lamina already; open it with `--vault`, or import what lies outside it"
+        )

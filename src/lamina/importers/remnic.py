@@ -1,0 +1,63 @@
+"""Remnic and Engram vaults: one memory a file, with a category, a confidence and a status of its own."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from lamina.atom.status import Status
+from lamina.importers.front import Front
+from lamina.importers.vault import Dialect, Told, kind_of
+
+_USUAL_CONFIDENCE = 0.8
+_MARKS = ("confidence", "confidenceTier", "created")
+_REFUSED = {
+    "rejected": "it was rejected there",
+    "quarantined": "it was held back there",
+    "forgotten": "it was forgotten there",
+}
+_REF = re.compile(r"(?:person|project|company|organization|tool|place|topic|product|entity|other)-(?=.)")
+
+
+def _claims(front: Front) -> bool:
+    return bool(front.text("id") and front.text("category")) and any(key in front.values for key in _MARKS)
+
+
+def _read(front: Front) -> Told | str:
+    """The memory; what a person had refused there does not come back here, what changed there is history."""
+    status = (front.text("status") or "active").lower()
+    if status in _REFUSED:
+        return _REFUSED[status]
+    if front.text("parentId"):
+        return "it is a part of another memory, which is whole"
+    over = status == "superseded" or front.text("supersededBy") is not None
+    begins = front.moment("valid_at")
+    entity = front.text("entityRef")
+    fields: dict[str, object] = {
+        "content": front.body.strip(),
+        "kind": kind_of(front.text("category")),
+        "subject": _REF.sub("", entity).replace("-", " ") if entity else None,
+        "tags": front.names("tags"),
+        "metadata": {**front.pairs("structuredAttributes"), **_channel(front)},
+        "observed_at": front.moment("created"),
+        "valid_from": begins,
+        "valid_until": _ended(front, begins, over),
+        "expires_at": front.moment("expiresAt"),
+        "confidence": front.share("confidence") or _USUAL_CONFIDENCE,
+        "importance": front.share("importanceScore", "importance.score"),
+    }
+    own_id = front.text("id") or ""
+    return Told(own_id, fields, Status.SUPERSEDED if over else Status.CONSTRAINED, front.text("supersededBy"))
+
+
+def _channel(front: Front) -> dict[str, str]:
+    source = front.text("source")
+    return {"channel": source} if source else {}
+
+
+def _ended(front: Front, begins: datetime | None, over: bool) -> datetime | None:
+    end = front.moment("invalid_at") or (front.moment("supersededAt") if over else None)
+    return None if end is None or (begins is not None and end <= begins) else end
+
+
+REMNIC = Dialect("remnic", "Remnic or Engram vault", _claims, _read, left_out=("state", "artifacts", "boxes"))

@@ -1,0 +1,236 @@
+"""ChatGPT and Claude exports: what was said on the path that counts, by whom and when, and nothing else."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from exports import START, chatgpt, claude, message, packed, says, write
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lamina.atom.trust import Origin
+from lamina.errors import InvalidInput
+from lamina.importers import ImportedConversation, Problem, Skipped, Step, detect, plan_import
+from lamina.importers import json_array as reading
+
+TEN = datetime(2024, 5, 1, 10, tzinfo=UTC)
+TALK = [message("user", "I like tea."), message("assistant", "Noted.", START + 60)]
+
+
+def steps(path: Path) -> list[Step]:
+    plan = plan_import(path)
+    found = list(plan.steps())
+    assert len(found) == plan.total
+    return found
+
+
+def only(path: Path) -> ImportedConversation:
+    (found,) = steps(path)
+    assert isinstance(found, ImportedConversation)
+    return found
+
+
+def said(item: Step) -> list[tuple[str | None, str]]:
+    assert isinstance(item, ImportedConversation)
+    return [(piece.speaker, piece.text) for piece in item.pieces]
+
+
+# ChatGPT
+
+
+def test_a_chatgpt_conversation_is_read_with_speakers_and_times(tmp_path: Path) -> None:
+    found = only(write(tmp_path / "conversations.json", [chatgpt("c1", TALK)]))
+    assert said(found) == [("user", "I like tea."), ("assistant", "Noted.")]
+    assert [piece.at for piece in found.pieces] == [TEN, TEN.replace(minute=1)]
+    assert (found.title, found.session_id, found.source_id) == ("Tea", "chatgpt-c1", "chatgpt:c1")
+    assert (found.origin, found.observed_at) == (Origin.IMPORT, TEN)
+
+
+def test_only_the_current_path_of_the_tree_was_meant(tmp_path: Path) -> None:
+    tree = chatgpt("c1", TALK, branch=message("assistant", "A thrown away answer.", START + 900))
+    assert said(only(write(tmp_path / "conversations.json", [tree]))) == said(
+        only(write(tmp_path / "plain" / "conversations.json", [chatgpt("c1", TALK)]))
+    )
+
+
+def test_without_a_current_message_the_latest_leaf_is_taken(tmp_path: Path) -> None:
+    tree = chatgpt("c1", TALK, branch=message("assistant", "The later answer.", START + 900))
+    tree["current_node"] = None
+    assert said(only(write(tmp_path / "conversations.json", [tree])))[-1] == ("assistant", "The later answer.")
+
+
+def test_a_tree_that_runs_in_a_circle_ends(tmp_path: Path) -> None:
+    tree = chatgpt("c1", TALK)
+    tree["mapping"]["n0"]["parent"] = "n1"
+    assert len(said(only(write(tmp_path / "conversations.json", [tree])))) == 2
+
+
+@pytest.mark.parametrize(
+    "unsaid",
+    [
+        message("system", "You are helpful."),
+        message("tool", "4"),
+        message("user", "About me", metadata={"is_visually_hidden_from_conversation": True}),
+        message("assistant", "print(2+2)", recipient="python"),
+        message("assistant", "hm", content={"content_type": "thoughts", "thoughts": []}),
+        message("assistant", "hm", channel="analysis"),
+        message("assistant", "hm", weight=0),
+        message("user", "", content={"content_type": "text", "parts": [""]}),
+        message("user", "", content={"content_type": "multimodal_text", "parts": [{"asset_pointer": "file"}]}),
+    ],
+)
+def test_what_nobody_said_to_anybody_is_left_out(tmp_path: Path, unsaid: dict[str, object]) -> None:
+    talk = [TALK[0], unsaid, TALK[1]]
+    assert len(said(only(write(tmp_path / "conversations.json", [chatgpt("c1", talk)])))) == 2
+
+
+def test_parts_and_words_said_aloud_are_joined_and_marks_of_the_page_taken_out(tmp_path: Path) -> None:
+    parts = ["Look:", {"content_type": "image_asset_pointer"}, {"content_type": "audio_transcription", "text": "aloud"}]
+    talk = [
+        message("user", "", content={"content_type": "multimodal_text", "parts": parts}),
+        message("assistant", "It is so\ue200cite\ue202turn0search1\ue201."),
+    ]
+    found = only(write(tmp_path / "conversations.json", [chatgpt("c1", talk)]))
+    assert said(found) == [("user", "Look:\n\naloud"), ("assistant", "It is so.")]
+
+
+def test_a_message_without_a_time_was_said_when_the_one_before_was(tmp_path: Path) -> None:
+    talk = [message("user", "a", None), message("assistant", "b", START + 60), message("user", "c", None)]
+    found = only(write(tmp_path / "conversations.json", [chatgpt("c1", talk)]))
+    assert [piece.at for piece in found.pieces] == [TEN, TEN.replace(minute=1), TEN.replace(minute=1)]
+
+
+def test_characters_that_no_file_could_hold_do_not_stop_an_import(tmp_path: Path) -> None:
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps([chatgpt("c1", [message("user", "a\u0000b \ud83d c")])]), encoding="utf-8")
+    assert said(only(path)) == [("user", "a\ufffdb \ufffd c")]
+
+
+def test_an_export_may_be_a_zip_a_folder_or_split_into_files(tmp_path: Path) -> None:
+    one, two = chatgpt("c1", TALK), chatgpt("c2", TALK)
+    write(tmp_path / "folder" / "conversations-000.json", [one])
+    write(tmp_path / "folder" / "conversations-001.json", [two])
+    folder = steps(tmp_path / "folder")
+    zipped = steps(packed(tmp_path / "export.zip", conversations=[one, two]))
+    assert [_key(each) for each in zipped] == [_key(each) for each in folder]
+    inner = steps(packed(tmp_path / "inner.zip", chats__conversations=[one], user={}))
+    assert [said(each) for each in inner] == [said(folder[0])]
+
+
+def _key(step: Step) -> str:
+    assert isinstance(step, ImportedConversation)
+    return step.key
+
+
+# Claude
+
+
+def test_a_claude_conversation_is_read_with_speakers_and_times(tmp_path: Path) -> None:
+    talk = claude("c1", [says("human", "I like tea."), says("assistant", "Noted.")])
+    found = only(write(tmp_path / "conversations.json", [talk]))
+    assert said(found) == [("user", "I like tea."), ("assistant", "Noted.")]
+    assert {piece.at for piece in found.pieces} == {TEN.replace(microsecond=500_000)}
+    assert (found.session_id, found.source_id, found.observed_at) == ("claude-c1", "claude:c1", TEN)
+
+
+def test_thoughts_and_tools_are_left_out_of_what_claude_said(tmp_path: Path) -> None:
+    blocks = [
+        {"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "First."}, {"type": "tool_use", "name": "x"},
+        {"type": "tool_result", "content": []}, {"type": "text", "text": "Second."},
+    ]  # fmt: skip
+    talk = claude("c1", [says("human", "Go."), says("assistant", "not this", content=blocks)])
+    assert said(only(write(tmp_path / "conversations.json", [talk])))[1] == ("assistant", "First.\n\nSecond.")
+
+
+def test_what_a_person_attached_is_kept_under_its_name(tmp_path: Path) -> None:
+    files = [{"file_name": "notes.txt", "extracted_content": "Tea at four."}, {"file_name": "x.png"}]
+    found = only(write(tmp_path / "conversations.json", [claude("c1", [says("human", "See.", attachments=files)])]))
+    assert [(piece.text, piece.context) for piece in found.pieces] == [("See.", ""), ("Tea at four.", "notes.txt")]
+
+
+def test_of_messages_written_anew_the_last_ones_count(tmp_path: Path) -> None:
+    talk = [
+        says("human", "question", uuid="a", parent_message_uuid="0"),
+        says("assistant", "thrown away", uuid="b", parent_message_uuid="a"),
+        says("assistant", "kept", uuid="c", parent_message_uuid="a"),
+    ]
+    path = write(tmp_path / "conversations.json", [claude("c1", talk)])
+    assert said(only(path)) == [("user", "question"), ("assistant", "kept")]
+    write(path, [claude("c1", talk, current_leaf_message_uuid="b")])
+    assert said(only(path)) == [("user", "question"), ("assistant", "thrown away")]
+
+
+# What goes wrong
+
+
+def test_a_bad_conversation_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
+    bad = [
+        7,
+        {"id": "x", "title": "Broken", "mapping": {"a": 5}, "current_node": "a"},
+        {"title": "No id", "mapping": {}},
+    ]
+    found = steps(write(tmp_path / "conversations.json", [chatgpt("c1", TALK), *bad, chatgpt("c2", TALK)]))
+    assert [type(each) for each in found] == [ImportedConversation, Problem, Problem, Problem, ImportedConversation]
+    assert "Broken" in str(found[2])
+
+
+def test_a_conversation_in_which_nothing_was_said_is_skipped(tmp_path: Path) -> None:
+    (found,) = steps(write(tmp_path / "conversations.json", [chatgpt("c1", [message("system", "hello")])]))
+    assert isinstance(found, Skipped)
+
+
+def test_an_export_that_breaks_off_gives_what_came_before(tmp_path: Path) -> None:
+    path = write(tmp_path / "conversations.json", [chatgpt(f"c{n}", TALK) for n in range(3)])
+    path.write_text(path.read_text(encoding="utf-8")[:-200], encoding="utf-8")
+    found = steps(path)
+    assert [type(each) for each in found] == [ImportedConversation, ImportedConversation, Problem]
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ([], "holds no conversations"),
+        ([{"a": 1}], "not known here"),
+        ("[[[", "cannot be read"),
+        ("[" * 99_999, "cannot be read"),
+    ],
+)
+def test_what_is_no_export_is_refused_with_what_is(tmp_path: Path, value: object, words: str) -> None:
+    path = write(tmp_path / "conversations.json", value)
+    if isinstance(value, str):
+        path.write_text(value, encoding="utf-8")
+    with pytest.raises(InvalidInput, match=f"{words}.*ChatGPT"):
+        detect(path)
+
+
+def test_a_zip_without_conversations_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="unpack it"):
+        detect(packed(tmp_path / "notes.zip", user={}))
+
+
+def test_a_damaged_zip_is_refused_or_reported(tmp_path: Path) -> None:
+    whole = packed(tmp_path / "export.zip", conversations=[chatgpt(f"c{n}", TALK) for n in range(50)]).read_bytes()
+    at = whole.index(b"conversations.json") + 300
+    (tmp_path / "export.zip").write_bytes(whole[:at] + bytes(40) + whole[at + 40 :])
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        detect(tmp_path / "export.zip")
+
+
+# Long files
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.lists(VALUES, max_size=8), st.integers(1, 40), st.sampled_from([None, 2]))
+def test_an_array_is_read_the_same_in_chunks_of_any_size(values: list[object], chunk: int, indent: int | None) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "CHUNK", chunk)
+        assert list(reading.elements(io.StringIO(json.dumps(values, indent=indent)))) == values

@@ -1,0 +1,168 @@
+"""Vaults of other memories: live facts wait for review, what changed is history, what was refused stays away."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from exports import note
+
+from lamina.atom.status import Status
+from lamina.atom.trust import Origin
+from lamina.importers import ImportedDocument, ImportedFact, Problem, Skipped, Step, detect, plan_import
+
+NESTED = """---
+atom_id: 3f0c2a51-1f5e-4f0a-9a55-0d8f3b6f1c11
+kind: preference
+source: user
+subject: coffee
+provenance:
+  observed_at: 2025-11-14T09:12:00+00:00
+  source_id: telegram
+  session_id: sess_1
+  segment_id: seg_0
+  ingested_at: 2025-11-14T09:13:00+00:00
+  source_span:
+    start: 0
+    end: 10
+valid_from: 2025-11-01
+valid_until: null
+is_superseded: false
+superseded_by: null
+dedup:
+  content_hash: abc
+metadata: {}
+---
+Prefers Ethiopian dark roast.
+"""
+FLAT = """---
+id: a1b2c3d4e5f6
+kind: preference
+subject: coffee
+content: Prefers light roast.
+observed_at: 2024-11-14T09:12:00Z
+source_id: web
+tier: semantic
+is_superseded: true
+superseded_by: 3f0c2a51-1f5e-4f0a-9a55-0d8f3b6f1c11
+supersedes: []
+---
+"""
+MEMORY = """---
+id: {id}
+category: decision
+created: 2025-01-02T03:04:05.000Z
+updated: 2025-01-02T03:04:05.000Z
+source: extraction
+confidence: 0.92
+confidenceTier: implied
+tags: ["db", "infra"]
+entityRef: project-blue-heron
+importanceScore: 0.71
+importanceLevel: high
+{more}---
+
+We use PostgreSQL for the blue heron project.
+"""
+
+
+def steps(path: Path) -> list[Step]:
+    plan = plan_import(path)
+    found = list(plan.steps())
+    assert len(found) == plan.total
+    return found
+
+
+def remembered(path: Path, own_id: str, more: str = "") -> Path:
+    return note(path / "facts" / "2025-01-02" / f"{own_id}.md", MEMORY.format(id=own_id, more=more))
+
+
+def fact(step: Step) -> ImportedFact:
+    assert isinstance(step, ImportedFact)
+    return step
+
+
+def test_a_lattice_atom_becomes_a_draft_that_waits(tmp_path: Path) -> None:
+    note(tmp_path / "atoms" / "3f0c2a51.md", NESTED)
+    assert detect(tmp_path).name == "Lattice vault"
+    found = fact(steps(tmp_path)[0])
+    draft = found.draft
+    assert (draft.content, draft.kind, draft.subject) == ("Prefers Ethiopian dark roast.", "preference", "coffee")
+    assert draft.observed_at == datetime(2025, 11, 14, 9, 12, tzinfo=UTC)
+    assert (draft.valid_from, draft.valid_until) == (datetime(2025, 11, 1, tzinfo=UTC), None)
+    assert (draft.session_id, draft.metadata) == ("sess_1", {"channel": "telegram"})
+    assert (found.status, found.origin) == (Status.CONSTRAINED, Origin.IMPORT)
+    assert found.source_id == draft.source_id == f"lattice:{found.foreign_id}"
+
+
+def test_a_superseded_lattice_atom_is_history_and_names_its_successor(tmp_path: Path) -> None:
+    note(tmp_path / "old.md", FLAT)
+    found = fact(steps(tmp_path)[0])
+    assert (found.draft.content, found.status) == ("Prefers light roast.", Status.SUPERSEDED)
+    assert found.replaced_by == "3f0c2a51-1f5e-4f0a-9a55-0d8f3b6f1c11"
+
+
+def test_a_remnic_memory_becomes_a_draft_that_waits(tmp_path: Path) -> None:
+    remembered(tmp_path, "decision-1735787045000-ab12")
+    assert detect(tmp_path).name == "Remnic or Engram vault"
+    found = fact(steps(tmp_path)[0])
+    draft = found.draft
+    assert (draft.kind, draft.subject, draft.tags) == ("decision", "blue heron", ("db", "infra"))
+    assert (draft.confidence, draft.importance) == (0.92, 0.71)
+    assert draft.observed_at == datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert draft.content == "We use PostgreSQL for the blue heron project."
+    assert (found.status, found.source_id) == (Status.CONSTRAINED, "remnic:decision-1735787045000-ab12")
+
+
+def test_what_became_of_a_remnic_memory_is_respected(tmp_path: Path) -> None:
+    remembered(tmp_path, "a-1", "status: pending_review\n")
+    remembered(tmp_path, "b-2", "status: superseded\nsupersededBy: a-1\nsupersededAt: 2025-03-01T00:00:00.000Z\n")
+    remembered(tmp_path, "c-3", "status: rejected\n")
+    remembered(tmp_path, "d-4", "status: forgotten\n")
+    remembered(tmp_path, "e-5", "parentId: a-1\nchunkIndex: 0\n")
+    remembered(tmp_path, "f-6", "status: archived\n")
+    found = steps(tmp_path)
+    assert [type(each) for each in found] == [ImportedFact, ImportedFact, Skipped, Skipped, Skipped, ImportedFact]
+    assert [fact(found[n]).status for n in (0, 1, 5)] == [Status.CONSTRAINED, Status.SUPERSEDED, Status.CONSTRAINED]
+    assert fact(found[1]).replaced_by == "a-1"
+    assert fact(found[1]).draft.valid_until == datetime(2025, 3, 1, tzinfo=UTC)
+
+
+def test_other_notes_of_a_vault_are_documents_and_its_own_state_is_left_out(tmp_path: Path) -> None:
+    remembered(tmp_path, "a-1")
+    note(tmp_path / "profile.md", "# Profile\n\nLikes birds.")
+    note(tmp_path / "state" / "meta.md", "not words")
+    note(tmp_path / "artifacts" / "x.md", "not words")
+    assert [type(each) for each in steps(tmp_path)] == [ImportedFact, ImportedDocument]
+
+
+def test_frontmatter_that_only_looks_like_yaml_is_read(tmp_path: Path) -> None:
+    note(
+        tmp_path / "facts" / "a.md",
+        "---\nid: a-1\ncategory: fact\ncreated: 2025-01-02T03:04:05.000Z\nsource: chat: with: colons\n"
+        'confidence: 0.5\ntags: ["one", "two"]\n---\n\nWords.\n',
+    )
+    draft = fact(steps(tmp_path)[0]).draft
+    assert (draft.content, draft.tags, draft.confidence) == ("Words.", ("one", "two"), 0.5)
+
+
+def test_a_fact_that_cannot_be_one_is_reported(tmp_path: Path) -> None:
+    remembered(tmp_path, "a-1")
+    note(tmp_path / "facts" / "b.md", MEMORY.format(id="b-2", more="").split("We use")[0])
+    note(tmp_path / "facts" / "c.md", MEMORY.format(id="c-3", more="").replace("PostgreSQL", "x" * 70_000))
+    found = steps(tmp_path)
+    assert [type(each) for each in found] == [ImportedFact, Problem, Problem]
+    assert "content" in str(found[1])
+
+
+def test_the_same_memory_in_another_place_has_the_same_key(tmp_path: Path) -> None:
+    remembered(tmp_path / "one", "a-1")
+    remembered(tmp_path / "other" / "deep", "a-1", "accessCount: 7\n")
+    assert fact(steps(tmp_path / "one")[0]).key == fact(steps(tmp_path / "other")[0]).key
+
+
+def test_a_few_foreign_notes_do_not_make_a_folder_a_vault(tmp_path: Path) -> None:
+    remembered(tmp_path, "a-1")
+    for n in range(9):
+        note(tmp_path / f"{n}.md", f"---\ntags: [x]\n---\nNote {n}.")
+    assert detect(tmp_path).name == "folder"
