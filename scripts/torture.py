@@ -1,6 +1,6 @@
 """The long version of the torture tests, with progress on standard error.
 
-    python scripts/torture.py [kills|faults|processes|people|power|full|all] [--count N] [--seed S]
+    python scripts/torture.py [kills|faults|processes|reading|people|power|full|all] [--count N] [--seed S]
 
 Says how often each was tried, what failed, and what rate of failure that still allows (the rule of three).
 """
@@ -23,6 +23,7 @@ from test_kills import kills
 from test_people_races import people
 from test_power_loss import power
 from test_processes import holders, processes
+from test_reading_killed import reading
 
 Bar = Callable[[int, int, Path], Tally]
 
@@ -33,6 +34,7 @@ BARS: dict[str, tuple[int, list[Bar]]] = {
         1_000,
         [processes, lambda count, seed, folder: alone(holders, max(1, count // 10), seed, folder)],
     ),
+    "reading": (1_000, [lambda count, seed, folder: alone(reading, count, seed, folder)]),
     "people": (400, [people]),
     "power": (10_000, [lambda count, seed, folder: alone(power, count, seed, folder, lanes=2)]),
     "full": (1_000, [lambda count, seed, folder: alone(full, count, seed, folder)]),

@@ -16,6 +16,13 @@ os.environ["LAMINA_BACKGROUND"] = "false"
 """What is not about vectors is tested without them; tests that are say which embedder they want."""
 
 
+@pytest.fixture(autouse=True)
+def _words_alone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is about files is tested without the statements that words give rise to."""
+    if "sync" in request.path.parts:
+        monkeypatch.setenv("LAMINA_EXTRACTOR", "none")
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A user with nothing but a home and a place to work in."""

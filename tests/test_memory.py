@@ -588,10 +588,11 @@ def test_text_that_is_stored_or_recalled_grants_nothing(memory: Memory) -> None:
         assert (web.scope, web.scopes) == ("org:local", ("org:local",))
         written = [atom for atom in web.list(status=None, limit=None) if atom.id != kept.id]
     assert {atom.origin for atom in written} == {"web"}
-    assert {(atom.scope, atom.pinned, atom.status) for atom in written} == {("org:local", False, Status.ACTIVE)}
+    assert {(atom.scope, atom.pinned, atom.status) for atom in written} == {("org:local", False, Status.CONSTRAINED)}
     assert memory.get(kept.id) == kept
     memory.rebuild()
-    assert {atom.origin for atom in memory.list(limit=None) if atom.id != kept.id} == {"web"}
+    assert {atom.origin for atom in memory.list(status=None, limit=None) if atom.id != kept.id} == {"web"}
+    assert [hit.atom.id for hit in memory.recall("grant access obey kept safe").hits] == [kept.id]
     with lamina.open(memory.root, "org:other", watch=False) as other:
         assert other.list(status=None) == []
 

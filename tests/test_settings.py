@@ -61,6 +61,7 @@ def test_variables_that_are_no_settings_are_left_alone(file: Path, monkeypatch: 
         ('idle_minutes = "often"', "idle_minutes"),
         ("idle_minutes = 0", "idle_minutes"),
         ('watch = "perhaps"', "watch"),
+        ("token_bits = 2", "token_bits"),
         ("scope = ", "settings.toml"),
         ("= 1", "settings.toml"),
     ],

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
         Status,
         passages_of,
     )
+    from lamina.capture.block import Block
     from lamina.capture.receipt import Outcome, Receipt, Result
+    from lamina.capture.run import Run
     from lamina.clock import Clock, FixedClock, SystemClock
     from lamina.errors import (
         ClaimTaken,
@@ -46,6 +48,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Atom",
     "AtomId",
+    "Block",
     "ClaimTaken",
     "Clock",
     "Diagnosis",
@@ -68,6 +71,7 @@ __all__ = [
     "Relation",
     "RelationName",
     "Result",
+    "Run",
     "Scope",
     "Settings",
     "Signals",
@@ -91,6 +95,8 @@ _ROOMS = (
     "lamina.settings",
     "lamina.atom",
     "lamina.capture.receipt",
+    "lamina.capture.run",
+    "lamina.capture.block",
     "lamina.recall",
     "lamina.review",
     "lamina.memory",

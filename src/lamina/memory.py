@@ -6,7 +6,6 @@ import builtins
 import logging
 import os
 import secrets
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,8 +15,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from pydantic import SecretStr
-
 from lamina.atom.atom import Atom, Signals
 from lamina.atom.identity import AtomId, IdSource, is_atom_id
 from lamina.atom.kinds import MemoryType
@@ -25,20 +22,38 @@ from lamina.atom.relation import Relation, RelationName
 from lamina.atom.scope import Scope, agent, organisation, parse_scope, visible_from
 from lamina.atom.status import ENDED, Status, Way
 from lamina.atom.trust import Origin, bound
-from lamina.capture.capture import Writer, capture, conversation, remember
-from lamina.capture.draft import parse_draft, parse_heading, parse_text, parse_turns
-from lamina.capture.receipt import Receipt
+from lamina.capture.block import Block
+from lamina.capture.box import seal
+from lamina.capture.capture import capture, remember
+from lamina.capture.clean import without_secrets
+from lamina.capture.confirm import confirm, reject
+from lamina.capture.conversation import Conversation, conversation
+from lamina.capture.draft import Turn, parse_draft, parse_heading, parse_text, parse_turns
+from lamina.capture.entity import named_in, write_pages
+from lamina.capture.pieces import Piece
+from lamina.capture.reading import Pace, Reader, Rhythm, read_due, read_session
+from lamina.capture.receipt import Receipt, with_statements
+from lamina.capture.redact import redact
+from lamina.capture.run import Run
+from lamina.capture.workplace import Workplace
+from lamina.capture.write import Writer, fresh_ids
 from lamina.clock import Clock, SystemClock
-from lamina.errors import InvalidInput, InvalidScope, NotFound, StaleRevision, StoreError
-from lamina.models.choose import Choice, choose
-from lamina.models.embedder import Embedder
-from lamina.models.encode import Background, encode_all
+from lamina.equipment import Equipment
+from lamina.errors import InvalidInput, InvalidScope, NotFound, Refused, StaleRevision, StoreError
+from lamina.importers.bring import Desk, Imported, Tally, bring
+from lamina.importers.inbox import MOMENT, Inbox, Taken
+from lamina.importers.plan import plan_import
+from lamina.models.choose import Choice
+from lamina.models.encode import Background, encode_each
 from lamina.models.encode import Progress as EncodeProgress
-from lamina.models.files import models_folder
-from lamina.models.reranker import choose_reranker
+from lamina.models.errors import ModelMissing
 from lamina.recall import Question, Recall, recall
+from lamina.recall.answer import Answer, answer
 from lamina.recall.feedback import Lesson, cite, learn, parse_verdict
+from lamina.recall.hit import bundled_count
+from lamina.recall.plain import plain
 from lamina.recall.plan import PlanContext, plan_context
+from lamina.review.confirmations import confirmations_of
 from lamina.review.diagnosis import Diagnosis
 from lamina.review.export import export
 from lamina.review.history import History, Transition, history_of
@@ -54,6 +69,7 @@ from lamina.text.times import to_utc
 from lamina.vault import home, layout
 from lamina.vault.files import Disk
 from lamina.vault.watch import Watcher
+from lamina.worker import Worker
 
 logger = logging.getLogger("lamina")
 
@@ -65,6 +81,11 @@ REVISABLE = frozenset({
 })  # fmt: skip
 TIMES = frozenset({"valid_from", "valid_until"})
 REFRESHES = 5
+CHAT_DAYS = 14
+INBOX_PATIENCE = 5.0
+"""Seconds to wait for another program that is at the inbox."""
+READ_AGAIN = 30.0
+"""Seconds after which waiting passages are looked at again: some become due by their age alone."""
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -99,21 +120,28 @@ class Memory:
         self._clock: Clock = clock or SystemClock()
         self._ids = IdSource(os.urandom)
         self._trying = False
-        self._choice: Choice | None = None
         with _disk_errors():
             self.state = home.state_folder(self.root, self.settings.state_dir)
             self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._disk = disk or Disk(self.root)
             self._store = SqliteStore(self.state, self._clock, vfs=vfs)
+        self._equipment = Equipment(self.settings, self._store.usage, self._clock)
         self._sync = Sync(self._disk, self._store, self._clock, self._ids, lambda: home.is_vault(self.root))
+        self._inbox = Inbox(self._disk, self._store.ledger, self.scopes, lambda scope: self._desk(scope, (), "inbox"))
         self._encoding = (
-            Background(self._store, self._embedders)
+            Background(self._store, self._equipment.embedders)
+            if (self.settings.background if background is None else background)
+            else None
+        )
+        self._reading = (
+            Worker("reading", self._read_in_background)
             if (self.settings.background if background is None else background)
             else None
         )
         self._watcher = self._start_watching() if (self.settings.watch if watch is None else watch) else None
         try:
-            self.opened = self.sync(progress=progress)
+            self.opened = self._look(progress=progress)
+            self._take_inbox(progress=progress)
         except BaseException:
             self.close()
             raise
@@ -122,26 +150,35 @@ class Memory:
 
     def capture(
         self,
-        words: str | Sequence[dict[str, Any]],
+        words: str | Sequence[dict[str, Any]] | Sequence[Piece],
         *,
+        name: str | None = None,
         session_id: str | None = None,
         source_id: str | None = None,
         observed_at: datetime | None = None,
         origin: Origin | str | None = None,
         private: bool = False,
         key: str | None = None,
+        wait: bool = False,
     ) -> Receipt:
-        """Keep the words as they were said, and make an atom of every sentence somebody asked to have remembered."""
+        """Keep the words as they were said, and read them for statements.
+
+        The words are durable and can be found when this returns. Reading goes on in the background where there is
+        one; with `wait` it is done too, and the receipt tells what became of every statement. A text is cut as it is
+        written: a transcript into turns, markdown by headings; the `name` of its file helps to tell.
+        """
         heading = parse_heading(session_id=session_id, source_id=source_id, observed_at=observed_at)
         at = heading.observed_at or self._clock.now()
-        turns = parse_text(words) if isinstance(words, str) else parse_turns(words)
         writer = self._writer(origin, private)
-        said = conversation(turns, heading.session_id, heading.source_id, at, self._agents(private))
-        idle = timedelta(minutes=self.settings.idle_minutes)
-        receipt = capture(
-            said, writer, self._store, self._ids, self._clock.now(), self.settings.segment_chars, idle, key
-        )
-        return self._published(receipt)
+        said = conversation(
+            _words(words), heading.session_id, heading.source_id, at, self._agents(private), name=name,
+            personal=self.settings.redact_personal,
+        )  # fmt: skip
+        now_or_never = wait or self._reading is None
+        receipt = self._keep(said, writer, key, at_once=now_or_never and self._reader.extractor.instant)
+        if now_or_never and not self._reader.extractor.instant:
+            receipt = with_statements(receipt, self._read(writer.scope, said.session_id))
+        return self._published(receipt, later=not now_or_never)
 
     def remember(
         self,
@@ -169,21 +206,80 @@ class Memory:
     ) -> Receipt:
         """Write many explicit statements in one commit: all or none."""
         extra = self._agents(private)
-        parse_text(reason)
-        drafts = [parse_draft(**{"agents": extra, **each}) for each in statements]
+        reason = redact(parse_text(reason)).text
+        clean = [without_secrets(each, personal=self.settings.redact_personal) for each in statements]
+        drafts = [parse_draft(**{"agents": extra, **fields}) for fields, _ in clean]
         if not drafts:
             raise InvalidInput("there is nothing to remember")
         writer = self._writer(origin, private)
-        return self._published(remember(drafts, writer, self._store, self._ids, self._clock.now(), reason, key))
+        receipt = remember(drafts, writer, self._store, self._ids, self._clock.now(), reason, key)
+        taken = dict.fromkeys(name for _, names in clean for name in names)
+        return self._published(replace(receipt, redacted=tuple(taken)))
+
+    def import_(
+        self, path: str | os.PathLike[str], *, private: bool = False, progress: Progress | None = None
+    ) -> Imported:
+        """Bring in what a person has elsewhere: an export, a vault, a folder or a file.
+
+        Words are evidence at once, statements wait for review. Broken off and started again, it brings the rest.
+        """
+        place = Path(path).expanduser().absolute()
+        if place.resolve().is_relative_to(self.root.resolve()):
+            raise InvalidInput(f"{place} lies in this vault; what is dropped into its inbox is taken in by itself")
+        if self.root.resolve().is_relative_to(place.resolve()):
+            raise InvalidInput(f"{place} holds this vault; import the folders and files beside it")
+        scope, tally = self._writer(None, private).scope, Tally()
+        desk = self._desk(scope, self._agents(private), "import")
+        with _disk_errors():
+            plan = plan_import(place)
+            bring(plan, desk, progress, tally)
+        if not (self._reader.extractor.instant or self._trying):
+            for receipt in self._read_queues((scope,), progress):
+                tally.statements(receipt.outcomes)
+        return tally.told(plan.importer.name)
+
+    def held(self, source: str | None = None) -> builtins.list[Atom]:
+        """What waits for a person's decision, newest first; of one source, or of all whose names begin with it."""
+        wanted = Filter(scopes=self.scopes, statuses=frozenset({Status.CONSTRAINED}), notes=False)
+        found = self._fresh(lambda: self._store.read(wanted))
+        return [atom for atom in found if source is None or _comes_from(atom, source)]
+
+    def confirm(self, id: str, reason: str = "confirmed") -> Receipt:
+        """Let a statement that waits count, and what stands in its place give way; one commit, undone as one."""
+        return self._decide(self.get(id), reason, None, keep=True)
+
+    def reject(self, id: str, reason: str) -> Receipt:
+        """Take back a statement that waits; it does not return from the same words."""
+        return self._decide(self.get(id), reason, None, keep=False)
+
+    def confirm_source(self, source: str, reason: str = "confirmed") -> builtins.list[Receipt]:
+        """Confirm everything from one source that waits, oldest first, under one batch."""
+        return self._decide_all(source, reason, keep=True)
+
+    def reject_source(self, source: str, reason: str) -> builtins.list[Receipt]:
+        """Reject everything from one source that waits, under one batch."""
+        return self._decide_all(source, reason, keep=False)
+
+    def run(self, id: str, *, private: bool = False) -> Run:
+        """The working memory of one run: notes that are read only inside it, and a close that tells how it ended."""
+        return Run(id, self._workplace(private), lambda atoms, asked: [each.atom for each in plain(atoms, asked)])
+
+    def block(self, workstream: str, *, private: bool = False) -> Block:
+        """The memory block of a workstream: short notes by role, told to an agent beside what it recalls."""
+        return Block(workstream, self._workplace(private), bundled_count)
 
     def revise(self, id: str, content: str | None = None, *, reason: str, **fields: Any) -> Atom:
         """A new version of an atom; the old one is kept."""
-        _need_reason(reason)
+        reason = _with_reason(reason)
         unknown = fields.keys() - REVISABLE
         if unknown:
             raise InvalidInput(
                 f"cannot revise {', '.join(sorted(unknown))}; choose from {', '.join(sorted(REVISABLE))}"
             )
+
+        clean, _ = without_secrets({**fields, "content": content}, personal=self.settings.redact_personal)
+        content = clean.pop("content")
+        fields = clean
 
         def revised(atom: Atom) -> Atom:
             times = {name: getattr(atom, name) for name in TIMES} if fields.keys() & TIMES else {}
@@ -198,15 +294,18 @@ class Memory:
 
     def update_status(self, id: str, status: Status | str, reason: str) -> Atom:
         """Move an atom along the status table; back from an ended status it is a restore, and needs its reason."""
-        _need_reason(reason)
+        reason = _with_reason(reason)
         wanted = _one_of(Status, status, "status")
-        way = Way.RESTORE if self.get(id).status in ENDED else Way.ORDINARY
+        before = self.get(id)
+        if before.status is Status.CONSTRAINED and wanted is Status.ACTIVE:
+            return self.confirm(before.id, reason).atom
+        way = Way.RESTORE if before.status in ENDED else Way.ORDINARY
         verb = "restore" if way is Way.RESTORE else "update_status"
         return self._change(id, verb, reason, lambda atom: atom.with_(status=wanted), way)
 
     def forget(self, id: str, reason: str) -> Atom:
         """Tombstone an atom: recall no longer finds it, its text and history are kept."""
-        _need_reason(reason)
+        reason = _with_reason(reason)
         return self._change(id, "forget", reason, lambda atom: atom.with_(status=Status.TOMBSTONED))
 
     def pin(self, id: str) -> Atom:
@@ -296,10 +395,17 @@ class Memory:
 
     def _keep_for_feedback(self, found: Recall) -> None:
         try:
-            ids = [hit.atom.id for hit in found.hits]
+            ids = [atom.id for hit in found.hits for atom in (hit.atom, *hit.statements)]
             self._store.recalls.remember(found.id, ids, found.asked_at, self.scope)
         except StoreError as error:
             logger.warning("no feedback can be given on recall %s: %s", found.id, error)
+
+    def answer(self, question: str, k: int = 12) -> Answer:
+        """An answer in words with the atoms it rests on, by the chat model; what is not known is said to be so."""
+        chat = self._equipment.chat
+        if chat is None:
+            raise ModelMissing("an answer needs a chat model; set chat to openai:MODEL or anthropic:MODEL")
+        return answer(question, self.recall(question, k), chat, self._clock.now())
 
     def feedback(self, recall_id: str, cited: Sequence[str] = (), verdict: str = "up") -> builtins.list[AtomId]:
         """Tell how an answer made from a recall was: `up`, `down` or `wrong`; returns the atoms it taught us about.
@@ -335,7 +441,8 @@ class Memory:
             Filter(scopes=self.scopes, core=True, statuses=frozenset({Status.ACTIVE}), valid_at=self._clock.now())
         )
         return sorted(
-            (atom for atom in found if not atom.is_segment), key=lambda atom: (not atom.pinned, -atom.importance)
+            (atom for atom in found if atom.is_searched and not atom.is_segment),
+            key=lambda atom: (not atom.pinned, -atom.importance),
         )
 
     def plan_context(self, goal: str) -> PlanContext:
@@ -345,25 +452,13 @@ class Memory:
     @property
     def models(self) -> Choice:
         """The embedders recall looks through; a transformer that has been fetched meanwhile counts at once."""
-        if self._choice is None or (self._choice.missing and not self._choice.primary):
-            chosen = choose(
-                self.settings.embedder, _models_folder(self.settings), base_url=self.settings.embedder_url,
-                api_key=_secret(self.settings.embedder_key),
-            )  # fmt: skip
-            second = choose_reranker(
-                self.settings.reranker, self.settings.reranker_url, _secret(self.settings.reranker_key)
-            )
-            self._choice = replace(chosen, reranker=second)
-        return self._choice
+        return self._equipment.models
 
     def embed(self, progress: EncodeProgress | None = None) -> int:
         """Encode every passage that a model has not seen yet, now; returns how many texts were."""
         if self._trying:
             return 0
-        return sum(encode_all(self._store, each, lambda: False, progress) for each in self._embedders())
-
-    def _embedders(self) -> builtins.list[Embedder]:
-        return [each for each in (self.models.light, self.models.primary) if each is not None]
+        return encode_each(self._store, self._equipment.embedders(), lambda: False, progress)
 
     def get(self, id: str) -> Atom:
         """One atom, as its file says at this moment."""
@@ -377,13 +472,15 @@ class Memory:
         memory_type: MemoryType | str | None = None,
         subject: str | None = None,
         session_id: str | None = None,
+        run_id: str | None = None,
         limit: int | None = 50,
         offset: int = 0,
     ) -> builtins.list[Atom]:
-        """Atoms, newest first. `status=None` lists all of them."""
+        """Atoms, newest first. `status=None` lists all of them; the notes of a run only where it is named."""
         wanted = Filter(
             scopes=self.scopes, statuses=frozenset({_one_of(Status, status, "status")}) if status else None,
-            kinds=frozenset({kind}) if kind else None, subject=subject, session_id=session_id,
+            kinds=frozenset({kind}) if kind else None, subject=subject, session_id=session_id, run_id=run_id,
+            notes=run_id is not None,
             memory_types=frozenset({_one_of(MemoryType, memory_type, "memory type")}) if memory_type else None,
             limit=limit, offset=offset,
         )  # fmt: skip
@@ -427,6 +524,10 @@ class Memory:
         """What use has taught of an atom."""
         return self._store.ledger.signals(self.get(id).id)
 
+    def confirmations(self, id: str) -> int:
+        """How many independent sources bear an atom out, beyond the first."""
+        return confirmations_of(self.get(id), self._store)
+
     def path_of(self, id: str) -> str | None:
         """The atom's file, relative to the vault; None if a person deleted it."""
         atom_id = self._find(id).id
@@ -435,11 +536,35 @@ class Memory:
     # Upkeep
 
     def sync(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
-        """Look at every file now; happens by itself when a memory is opened."""
+        """Look at every file and into the inbox now; happens by itself when a memory is opened."""
+        report = self._look(accept_deletions=accept_deletions, progress=progress)
+        self._take_inbox(again=True, progress=progress)
+        return report
+
+    def _look(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
         if self._trying:
             return SyncReport()
         with _disk_errors():
             return self._sync.run(accept_deletions=accept_deletions, progress=progress)
+
+    def read_waiting(self) -> builtins.list[Receipt]:
+        """Read every captured word that still waits to be read for statements; returns what became of them."""
+        return self._read_queues(self.scopes)
+
+    def _read_queues(self, scopes: Sequence[Scope], progress: Progress | None = None) -> builtins.list[Receipt]:
+        own = [each for each in self._store.buffer.queues() if each.scope in scopes]
+        done: builtins.list[Receipt] = []
+        for n, each in enumerate(own):
+            if progress:
+                progress("reading", n, len(own))
+            done += self._read(each.scope, each.session_id)
+        self._seal_boxes()
+        self._flush()
+        return [self._published(each) for each in done]
+
+    def waiting(self) -> int:
+        """How many captured passages wait to be read for statements."""
+        return sum(each.length for each in self._store.buffer.queues() if each.scope in self.scopes)
 
     def jobs(self) -> builtins.list[Job]:
         """Background work: who is at it, how far it is, how it ended."""
@@ -479,8 +604,20 @@ class Memory:
             "commits": self._store.position(),
             "files": self._store.ledger.summary(),
             "models": self._store.encodings.models(),
+            "waiting": self.waiting(),
+            "chat": self._chat_used(),
             "bytes": {file.name: file.stat().st_size for file in sorted(self.state.glob("*.db"))},
         }
+
+    def _chat_used(self) -> dict[str, Any]:
+        """What chat models used, by day and model, the last days first."""
+        return {
+            f"{each.day.isoformat()} {each.model}": {
+                "calls": each.used.calls, "tokens_in": each.used.tokens_in, "tokens_out": each.used.tokens_out,
+                "money": round(each.used.money, 6),
+            }
+            for each in self._store.usage.days()[:CHAT_DAYS]
+        }  # fmt: skip
 
     def export(self, path: str | os.PathLike[str] | None = None, *, format: str = "json", history: bool = True) -> Path:
         """Write everything this memory may read to a JSON file or a folder of markdown; returns where it is."""
@@ -493,8 +630,12 @@ class Memory:
         if self._watcher is not None:
             self._watcher.stop()
             self._watcher = None
-        if self._encoding is not None:
-            self._encoding.stop()
+        for worker in (self._reading, self._encoding):
+            if worker is not None:
+                worker.stop()
+        if self._reading is not None:
+            self._follow_up()
+        self._equipment.close()
         self._store.close()
         self._disk.close()
 
@@ -512,6 +653,13 @@ class Memory:
         scope = self.scope if private or agent(self.scope) is None else Scope(f"org:{organisation(self.scope)}")
         declared = _one_of(Origin, origin, "origin") if origin is not None else None
         return Writer(self._actor, bound(self._ceiling, declared), self._principal, scope)
+
+    def _workplace(self, private: bool) -> Workplace:
+        return Workplace(
+            store=self._store, writer=self._writer(None, private), agents=self._agents(private), ids=self._ids,
+            now=self._clock.now, fresh=lambda wanted: self._fresh(lambda: self._store.read(wanted)),
+            published=self._published, personal=self.settings.redact_personal,
+        )  # fmt: skip
 
     def _agents(self, private: bool) -> tuple[str, ...]:
         name = agent(self.scope)
@@ -539,6 +687,60 @@ class Memory:
             raise NotFound(f"{len(found)} atoms end in {id!r}; give more of the id" if found else f"no atom {id!r}")
         return found[0]
 
+    def _decide(self, atom: Atom, reason: str, batch: str | None, *, keep: bool) -> Receipt:
+        """A person's decision about what waits."""
+        reason = _with_reason(reason)
+        if self._ceiling is not Origin.HUMAN:
+            raise Refused(f"{self._ceiling} may not decide what counts; a person does, with `lamina review`")
+        writer = Writer(self._actor, self._ceiling, self._principal, atom.scope)
+        if keep:
+            return self._published(confirm(atom.id, writer, self._store, self._clock.now(), reason, batch))
+        return self._published(reject(atom.id, writer, self._store, reason, batch))
+
+    def _decide_all(self, source: str, reason: str, *, keep: bool) -> builtins.list[Receipt]:
+        found, batch = self.held(source), secrets.token_hex(8)
+        if not found:
+            raise NotFound(f"nothing from {source!r} waits for review; `lamina review list` shows what does")
+        return [self._decide(atom, reason, batch, keep=keep) for atom in reversed(found)]
+
+    def _keep(
+        self, said: Conversation, writer: Writer, key: str | None, *, at_once: bool, verb: str = "capture"
+    ) -> Receipt:
+        idle = timedelta(minutes=self.settings.idle_minutes)
+        return capture(
+            said, writer, self._store, self._ids, self._clock.now(), self.settings.segment_chars, idle, self._reader,
+            key, at_once=at_once, verb=verb,
+        )  # fmt: skip
+
+    def _desk(self, scope: Scope, agents: tuple[str, ...], verb: str) -> Desk:
+        """Where what a person feeds is written: as evidence, never with more trust than whoever opened the memory."""
+
+        def keep(said: Conversation, writer: Writer, key: str) -> Receipt:
+            return self._published(self._keep(said, writer, key, at_once=self._reader.extractor.instant, verb=verb))
+
+        return Desk(
+            store=self._store, ids=self._ids, now=self._clock.now, keep=keep, published=self._published, agents=agents,
+            writer=lambda origin: Writer(self._actor, bound(self._ceiling, origin), self._principal, scope),
+            personal=self.settings.redact_personal,
+        )  # fmt: skip
+
+    def _take_inbox(self, *, again: bool = False, progress: Progress | None = None) -> None:
+        """Take in what was dropped: here and now, or in the background where there is one."""
+        if self._trying:
+            return
+        if self._reading is not None and not again:
+            self._reading.soon()
+            return
+        self._open_inbox(again=again, patience=INBOX_PATIENCE, progress=progress)
+
+    def _open_inbox(self, **how: Any) -> Taken:
+        """Take in what was dropped. Where the disk refuses, everything else goes on, and it is taken another time."""
+        try:
+            return self._inbox.take(**how)
+        except (OSError, StoreError) as error:
+            logger.warning("the inbox will be looked into later: %s", error)
+            return Taken()
+
     def _change(self, id: str, verb: str, reason: str, change: Callable[[Atom], Atom], way: Way = Way.ORDINARY) -> Atom:
         """Read, change and commit one atom; if somebody else was quicker, again with nobody in between."""
 
@@ -557,17 +759,27 @@ class Memory:
         self._flush()
         return done
 
-    def _published(self, receipt: Receipt) -> Receipt:
-        self._flush()
+    def _published(self, receipt: Receipt, *, later: bool = False) -> Receipt:
+        """The receipt with the files it is about; `later`: the background writes them, recall does not wait for it."""
+        if later and self._reading is not None and not self._trying:
+            self._reading.soon()
+        else:
+            self._flush()
         paths = self._store.ledger.paths_of({outcome.atom.id for outcome in receipt.outcomes})
         return replace(
             receipt, outcomes=tuple(replace(each, path=paths.get(each.atom.id)) for each in receipt.outcomes)
         )
 
     def _flush(self) -> None:
-        """Write the files of what was committed. The commit stands even where the disk refuses: the rest follows."""
+        """Write the files of what was committed, and let others do what follows from it."""
         if self._trying:
             return
+        self._follow_up()
+        if self._reading is not None:
+            self._reading.soon()
+
+    def _follow_up(self) -> None:
+        """Write files and index. The commit stands even where the disk refuses: the rest follows."""
         for follow in (self._sync.flush, self._store.catch_up):
             try:
                 follow()
@@ -576,8 +788,32 @@ class Memory:
         if self._encoding is not None:
             self._encoding.soon()
 
+    @property
+    def _reader(self) -> Reader:
+        return self._equipment.reader
+
+    def _read(self, scope: Scope, session_id: str) -> builtins.list[Receipt]:
+        return read_session(self._store, self._reader, scope, session_id, self._actor, self._ids, self._clock.now)
+
+    def _read_in_background(self, stop: Callable[[], bool]) -> float | None:
+        self._follow_up()
+        taken = self._open_inbox(stop=stop)
+        patience = timedelta(minutes=self.settings.batch_minutes)
+        pace = Pace(Rhythm(self.settings.rhythm), self.settings.batch_turns, patience)
+        read_due(self._store, self._reader, pace, self._actor, self._ids, self._clock.now, stop)
+        self._seal_boxes()
+        self._follow_up()
+        return MOMENT if taken.later else READ_AGAIN if self._store.buffer.queues() else None
+
+    def _seal_boxes(self) -> None:
+        """Close boxes that are done, and bring the pages of whoever is named in them up to date."""
+        now = self._clock.now()
+        for scope in self.scopes:
+            names = named_in(seal(self._store, scope, now))
+            write_pages(self._store, scope, names, fresh_ids(self._ids, now))
+
     def _look_for_edits(self) -> None:
-        self.sync()
+        self._look()
 
     def _refresher(self) -> Callable[[Sequence[AtomId]], bool]:
         left, seen = REFRESHES, self._store.position()
@@ -612,6 +848,8 @@ class Memory:
 
     def _on_change(self, paths: frozenset[str]) -> None:
         self._sync.look_at(paths)
+        if any(map(layout.is_inbox, paths)):
+            self._take_inbox()
         self._store.catch_up()
         if self._encoding is not None:
             self._encoding.soon()
@@ -628,16 +866,6 @@ class Memory:
             yield "saved files are not watched here; edits count when they are recalled and at the next open"
 
 
-def _secret(key: SecretStr | None) -> str | None:
-    return key.get_secret_value() if key is not None else None
-
-
-def _models_folder(settings: Settings) -> Path:
-    if settings.models_dir is not None:
-        return settings.models_dir.expanduser()
-    return models_folder(os.environ, Path.home(), sys.platform)
-
-
 def _one_of(family: type[E], given: str, noun: str) -> E:
     try:
         return family(given)
@@ -645,9 +873,25 @@ def _one_of(family: type[E], given: str, noun: str) -> E:
         raise InvalidInput(f"{given!r} is no {noun}; choose from {', '.join(family)}") from error
 
 
-def _need_reason(reason: str) -> None:
+def _words(words: str | Sequence[dict[str, Any]] | Sequence[Piece]) -> str | Sequence[Turn] | Sequence[Piece]:
+    """What a caller gave to capture, checked; pieces come from our own readers."""
+    if isinstance(words, str):
+        return parse_text(words)
+    given: Any = words
+    pieces = [each for each in words if isinstance(each, Piece)]
+    return pieces if pieces and len(pieces) == len(words) else parse_turns(given)
+
+
+def _comes_from(atom: Atom, source: str) -> bool:
+    own = atom.source_id or ""
+    return own == source or own.startswith(f"{source}:")
+
+
+def _with_reason(reason: str) -> str:
+    """The reason as the journal keeps it."""
     if not parse_text(reason).strip():
         raise InvalidInput("say why: the reason is kept in the journal")
+    return redact(reason).text
 
 
 @contextmanager

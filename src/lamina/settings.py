@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from lamina.errors import InvalidInput
@@ -31,17 +31,59 @@ class Settings(BaseSettings):
     embedder_url: str | None = Field(default=None, description="where openai:MODEL is served, such as …/v1")
     embedder_key: SecretStr | None = Field(default=None, description="the key of that service")
     reranker: str = Field(
-        default="none", description="a second look at the best twelve: none, endpoint:MODEL or fastembed:NAME"
+        default="none",
+        description="a second look at the best twelve: none, endpoint:MODEL, fastembed:NAME, chat: or chat:MODEL",
     )
     reranker_url: str | None = Field(default=None, description="where endpoint:MODEL is served, such as …/v1")
     reranker_key: SecretStr | None = Field(default=None, description="the key of that service")
+    extractor: Literal["auto", "rules", "none"] = Field(
+        default="auto",
+        description="who reads captured words for statements: auto (a chat model where there is one), rules or none",
+    )
+    rhythm: Literal["smart", "surprise", "every_n", "time_based"] = Field(
+        default="smart",
+        description="when captured words are read for statements: smart, surprise, every_n turns or time_based",
+    )
+    batch_turns: int = Field(default=5, ge=1, le=100, description="so many turns of a session are read together")
+    batch_minutes: float = Field(default=15, gt=0, description="turns that wait longer are read without company")
+    signals: dict[str, str] = Field(
+        default={}, description="your own patterns, by name, for words that should be read for statements at once"
+    )
+    redact_personal: bool = Field(
+        default=False, description="also take card, account, social security and passport numbers out of what comes in"
+    )
+    chat: str = Field(
+        default="none",
+        description="the chat model that reads, answers and reranks: none, openai:MODEL or anthropic:MODEL",
+    )
+    chat_url: str | None = Field(
+        default=None,
+        description="where it is served, such as http://127.0.0.1:8080/v1; default the vendor's own service",
+    )
+    chat_key: SecretStr | None = Field(default=None, description="the key of that service")
+    chat_timeout: float = Field(default=60.0, gt=0, description="seconds one call of the chat model may take")
+    chat_calls_per_day: int | None = Field(default=None, ge=0, description="the most calls of a day (UTC)")
+    chat_tokens_per_day: int | None = Field(default=None, ge=0, description="the most tokens of a day")
+    chat_money_per_day: float | None = Field(default=None, ge=0, description="the most money of a day")
+    chat_price_in: float = Field(default=0.0, ge=0, description="the price of a million tokens the chat model reads")
+    chat_price_out: float = Field(default=0.0, ge=0, description="the price of a million tokens it writes")
     models_dir: Path | None = Field(default=None, description="where model files are kept; default the user's cache")
+    token_bits: int = Field(
+        default=1, description="bits the transformer keeps of each dimension of a word: 1, or 4 for four times the disk"
+    )
     background: bool = Field(default=True, description="encode new passages in a thread while the memory is open")
     assistant_prior: float = Field(
         default=-0.12, ge=-0.5, le=0.5,
         description="what a machine's words gain or lose in recall where nobody asks for them",
     )  # fmt: skip
     state_dir: Path | None = Field(default=None, description="where the databases live; default .lamina/ in the vault")
+
+    @field_validator("token_bits")
+    @classmethod
+    def _packed(cls, bits: int) -> int:
+        if bits not in (1, 4):
+            raise ValueError("token_bits is 1 or 4")
+        return bits
 
 
 def load_settings(file: Path, **given: Any) -> Settings:

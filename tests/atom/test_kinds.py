@@ -35,6 +35,8 @@ recommendation narrative  episodic    episode  standard   90   -   0
 reminder       fact       episodic    note     ephemeral  3    -   .03
 belief         fact       semantic    note     standard   365  -   0
 narrative      narrative  episodic    episode  standard   365  -   0
+box            narrative  episodic    note     standard   365  -   0
+block          narrative  episodic    note     standard   365  -   0
 code           fact       codebase    note     standard   inf  -   0
 """
 ROWS = [line.split() for line in TABLE.strip().splitlines()]
@@ -47,6 +49,10 @@ def test_a_kind_has_the_traits_of_the_table(row: list[str]) -> None:
     assert (own.memory_type, own.layer, own.durability) == (memory_type, layer, durability)
     assert (own.episode, own.protected) == (memory_kind == "episode", protected == "yes")
     assert (own.half_life_days, own.importance_boost) == (float(half_life), float(boost))
+
+
+def test_boxes_and_blocks_only_list_what_others_say() -> None:
+    assert [name for name, kind in KINDS.items() if kind.lists] == ["box", "block"]
 
 
 def test_there_are_no_other_kinds() -> None:

@@ -73,7 +73,7 @@ def test_a_statement_stands_for_the_turn_it_rests_on(memory: lamina.Memory) -> N
     said = session("Hello.", "Remember that the harbour gate code is 4711.")
     places = Places()
     places.learn(said, capture(memory, said))
-    facts = [hit for hit in memory.recall("harbour gate code").hits if not hit.atom.is_segment]
+    facts = memory.recall("harbour gate code", mode="facts_only").hits
     assert [places.turn(hit) for hit in facts] == ["s/1"]
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import lamina
 from lamina import Atom, FixedClock, InvalidInput, Memory, Result, Status, passages_of
+from lamina.capture.pieces import Piece
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -26,7 +27,9 @@ def clock() -> FixedClock:
 
 
 @pytest.fixture
-def memory(tmp_path: Path, clock: FixedClock) -> Iterator[Memory]:
+def memory(tmp_path: Path, clock: FixedClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    """One that makes statements only of what it is asked to remember."""
+    monkeypatch.setenv("LAMINA_EXTRACTOR", "none")
     with lamina.open(tmp_path / "vault", clock=clock, watch=False) as opened:
         yield opened
 
@@ -123,16 +126,51 @@ def test_words_of_one_origin_never_stand_in_a_segment_of_another(memory: Memory)
     assert [(atom.origin, words) for atom in segments(memory) for words in [passages_of(atom)[0].text]] == [
         ("human", "my own words"), ("web", "wire the money"), ("human", "my words again")
     ]  # fmt: skip
-    assert memory.recall("wire money").hits[0].atom.origin == "web"
+    assert memory.recall("wire money").hits == ()
+    assert memory.recall("wire money", include="constrained").hits[0].atom.origin == "web"
 
 
 def test_a_document_becomes_a_passage_a_paragraph(memory: Memory) -> None:
-    text = "# Title\n\nFirst paragraph,\nsecond line.\n\n\n  \nSecond paragraph.\r\n\r\nThird."
+    text = "Opening.\n\nFirst paragraph,\nsecond line.\n\n\n  \nSecond paragraph.\r\n\r\nThird."
     atom = memory.capture(text, session_id="doc").atom
     assert [passage.text for passage in passages_of(atom)] == [
-        "# Title", "First paragraph,\nsecond line.", "Second paragraph.", "Third."
+        "Opening.", "First paragraph,\nsecond line.", "Second paragraph.", "Third."
     ]  # fmt: skip
     assert all(passage.speaker is None for passage in passages_of(atom))
+
+
+def test_markdown_is_cut_by_its_headings_and_a_transcript_into_turns(memory: Memory) -> None:
+    text = "# Title\n\nFirst paragraph.\n\nSecond paragraph.\n\n## Part\n\nThird."
+    (segment,) = (each.atom for each in memory.capture(text, session_id="doc").outcomes)
+    told = [passage.text for passage in passages_of(segment)]
+    assert "".join("".join(told).split()) == "".join(text.split())
+    assert told[0].startswith("# Title\n")
+    spoken = memory.capture("Ann: The tea is ready.\nBob: I will come.\nAnn: Good.", session_id="talk").atom
+    assert [(each.speaker, each.text) for each in passages_of(spoken)] == [
+        ("Ann", "The tea is ready."), ("Bob", "I will come."), ("Ann", "Good.")
+    ]  # fmt: skip
+
+
+def test_the_name_of_a_file_tells_how_its_words_are_written(memory: Memory) -> None:
+    text = "def one():\n    return 1\n\n\ndef other():\n    return 2\n"
+    code = memory.capture(text, name="tea.py", session_id="code").atom
+    assert [each.text.split("\n")[0] for each in passages_of(code)] == ["def one():", "def other():"]
+
+
+def test_pieces_are_kept_as_they_are_with_where_they_stood(memory: Memory) -> None:
+    pieces = [Piece("Milk.", context="Shopping", page="page 1"), Piece("Tea.", speaker="Ann", at=NOON - MINUTE)]
+    receipt = memory.capture(pieces, session_id="list")
+    one, other = (each.atom for each in receipt.outcomes)
+    assert dict(one.metadata) == {"page": "page 1", "heading": "Shopping"}
+    assert [(each.speaker, each.text, each.at) for each in passages_of(other)] == [("Ann", "Tea.", NOON - MINUTE)]
+
+
+def test_a_secret_in_a_heading_a_page_or_a_name_is_not_kept(memory: Memory) -> None:
+    secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+    piece = Piece("Milk.", f"Ann {secret}", None, f"Keys {secret}", f"page {secret}")
+    receipt = memory.capture([piece], session_id=f"list {secret}", source_id=f"file:{secret}.md")
+    assert len(receipt.redacted) == 5
+    assert secret not in repr(receipt)
 
 
 def test_a_very_long_paragraph_is_cut_at_a_sentence_and_loses_nothing(memory: Memory) -> None:

@@ -14,8 +14,9 @@ import pytest
 import lamina
 from lamina import FixedClock, InvalidInput, Memory, Origin, Outcome, Result, Scope, Status
 from lamina.atom.identity import IdSource
-from lamina.capture.capture import Writer, remember
+from lamina.capture.capture import remember
 from lamina.capture.draft import parse_draft
+from lamina.capture.write import Writer
 from lamina.store.base import Commit, Committed, Store
 from lamina.store.sqlite import SqliteStore
 

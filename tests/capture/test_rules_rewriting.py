@@ -31,7 +31,7 @@ def only(text: str, speaker: str | None = "Ana", *others: str) -> Finding:
         ("I keep my spare key under the bird bath.", "Ana keeps their spare key under the bird bath."),
         ("My aunt taught me to sail.", "Ana's aunt taught Ana to sail."),
         ("My wife and I adopted a greyhound.", "Ana's wife and Ana adopted a greyhound."),
-        ("I used to play drums when I was in college.", "Ana used to play drums when they were in college."),
+        ("I used to row daily when I was at school.", "Ana used to row daily when they were at school."),
         ("I'd love to visit Patagonia.", "Ana would love to visit Patagonia."),
         ("i live in porto", "Ana lives in porto."),
         ("I’m allergic to hazelnuts!", "Ana is allergic to hazelnuts."),

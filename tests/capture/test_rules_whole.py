@@ -69,7 +69,7 @@ def test_what_is_told_apart_or_everybody_knows_is_kept(said: str, content: str) 
         "Waffles are my go-to.",
         "Captain Nemo is my first choice.",
         "Rhubarb crumble is on my list.",
-        "I got a set of 10 for £25.",
+        "We paid £18 for a dozen of them.",
         "I've finished 15 episodes.",
         "I'm watching a series that grips me.",
         "I worked with a river warden on a project.",
@@ -92,7 +92,7 @@ def test_half_of_a_statement_yields_nothing(said: str) -> None:
     [
         ("I combined carpentry and weaving into a folding loom.",
          "Ana combined carpentry and weaving into a folding loom."),
-        ("Waffles are my go-to when I'm feeling low.", "Waffles are Ana's go-to when they are feeling low."),
+        ("Waffles are my go-to whenever I feel low.", "Waffles are Ana's go-to whenever they feel low."),
         ("I donate a tenth of my honey to a good cause in Bergen.",
          "Ana donates a tenth of their honey to a good cause in Bergen."),
         ("I sell herbs in Leith, including basil, mint, and sorrel, and I cycle there.",

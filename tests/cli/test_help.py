@@ -9,23 +9,29 @@ import typer.main
 import lamina
 from lamina.atom.status import INCLUDE
 from lamina.cli.app import app
-from lamina.cli.reference import render
+from lamina.cli.reference import render, render_settings
 from lamina.recall.understand import MODES
 from terminal import Cli
 
 GROUP: Any = typer.main.get_command(app)
 PROMISED = [
     "init", "tour", "try", "capture", "remember", "revise", "status", "forget", "pin", "unpin", "relate", "undo",
-    "feedback", "recall", "top", "plan", "get", "list", "history", "neighbours", "journal", "diff", "sync",
-    "rebuild", "jobs", "doctor", "stats", "export", "bench", "models",
+    "feedback", "import", "recall", "top", "plan", "answer", "get", "list", "history", "neighbours", "journal", "diff",
+    "sync", "rebuild", "jobs", "doctor", "stats", "export", "bench", "models", "run", "block", "review",
 ]  # fmt: skip
-UNCHANGING = {"tour", "try", "recall", "top", "plan", "get", "list", "history", "neighbours", "journal", "diff",
-              "rebuild", "jobs", "doctor", "stats", "bench", "models"}  # fmt: skip
+UNCHANGING = {"tour", "try", "recall", "top", "plan", "answer", "get", "list", "history", "neighbours", "journal",
+              "diff", "rebuild", "jobs", "doctor", "stats", "bench", "models", "run", "block", "review"}  # fmt: skip
 
 
 def test_the_reference_is_written_from_the_help() -> None:
     page = Path(__file__).parents[2] / "docs" / "cli.md"
     assert page.read_text(encoding="utf-8") == render(), "run `python -m lamina.cli.reference > docs/cli.md`"
+
+
+def test_the_settings_are_written_from_the_code() -> None:
+    page = Path(__file__).parents[2] / "docs" / "settings.md"
+    told = "run `python -m lamina.cli.reference settings > docs/settings.md`"
+    assert page.read_text(encoding="utf-8") == render_settings(), told
 
 
 def test_every_promised_command_is_there_and_no_other() -> None:

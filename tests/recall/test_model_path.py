@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from town import STORE, needs_minilm, opened, populate, questions, says, texts
@@ -170,6 +171,25 @@ def test_an_endpoint_can_be_the_model(tmp_path: Path, address: str) -> None:
         assert texts(found)[0] == "We adopted a greyhound."
         assert {"vector", "light", "passage", "window"} <= {name for name, _ in found.hits[0].terms}
         assert "s3cret" not in repr(memory.settings)
+
+
+def test_when_a_new_model_has_read_everything_the_old_one_s_work_is_gone_and_the_light_one_s_is_not(
+    tmp_path: Path, address: str
+) -> None:
+    served: dict[str, Any] = {"embedder_url": address, "embedder_key": "s3cret"}
+    with opened(tmp_path / "vault", "openai:tiny", **served) as memory:
+        populate(memory, sessions=4)
+        memory.embed()
+        old = memory.recall(QUESTION).model
+    with opened(tmp_path / "vault", "openai:other", **served) as memory:
+        assert memory.recall(QUESTION).model == LIGHT
+        assert set(memory.stats()["models"]) == {LIGHT, old}
+        memory.embed()
+        new = memory.recall(QUESTION).model
+        assert set(memory.stats()["models"]) == {LIGHT, new}
+    with opened(tmp_path / "vault", "light") as memory:
+        memory.embed()
+        assert set(memory.stats()["models"]) == {LIGHT, new}
 
 
 def test_an_endpoint_needs_its_address(tmp_path: Path) -> None:

@@ -108,10 +108,10 @@ def test_a_recall_names_its_position_model_and_time(memory: Memory) -> None:
 
 
 def test_a_hit_names_the_turn_and_the_file_it_stands_in(memory: Memory) -> None:
-    memory.capture(
-        [{"speaker": "Ann", "content": "Hello"}, {"speaker": "Bob", "content": "The zebra is late", "at": NOON - DAY}],
-        session_id="s1",
-    )
+    said: list[dict[str, Any]] = [
+        {"speaker": "Ann", "content": "Hello"}, {"speaker": "Bob", "content": "The zebra is late", "at": NOON - DAY},
+    ]  # fmt: skip
+    memory.capture(said, session_id="s1")
     (hit,) = memory.recall("zebra").hits
     assert (hit.passage.n, hit.passage.speaker, hit.passage.at, hit.text) == (2, "Bob", NOON - DAY, "The zebra is late")
     assert hit.path is not None
@@ -283,12 +283,12 @@ def test_a_context_is_fenced_sectioned_and_says_where_each_line_is_from(memory: 
     memory.remember("Prefers tea.", kind="preference", subject="drinks")
     rule = memory.remember("Serve tea hot.", kind="rule").atom
     memory.remember("Tea grows in Assam.")
-    memory.capture([{"speaker": "Ann", "content": "tea,\n\nplease"}], session_id="s", origin="web")
+    memory.capture([{"speaker": "Ann", "content": "tea,\n\nplease"}], session_id="s", origin="document")
     told = memory.recall("tea").context().split("\n")
     assert (told[0], told[-1]) == ("<memories>", "</memories>")
     assert [line for line in told if line.startswith("## ")] == ["## profile", "## rules", "## facts", "## evidence"]
     assert f"- [{rule.id} human active 2026-11-14] Serve tea hot." in told
-    assert told[-2].endswith("web active 2026-11-14] Ann: tea, please")
+    assert told[-2].endswith("document active 2026-11-14] Ann: tea, please")
 
 
 @pytest.mark.parametrize(

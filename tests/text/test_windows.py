@@ -74,10 +74,10 @@ SPANS = [
     ("What did I do last Wednesday?", "2023-09-13", "2023-09-14"),
     ("What did I do on Friday?", "2023-09-15", "2023-09-16"),
     ("What did I do on Wednesday?", "2023-09-20", "2023-09-21"),
-    ("Where was John between August 11 and August 15 2023?", "2023-08-11", "2023-08-16"),
+    ("Where was Ola between August 11 and August 15 of 2023?", "2023-08-11", "2023-08-16"),
     ("Where was John on August 11-15, 2023?", "2023-08-11", "2023-08-16"),
     ("What have I done since March?", "2023-03-01", "2023-09-21"),
-    ("What did she finish last Friday on 23 January, 2022?", "2022-01-23", "2022-01-24"),
+    ("What did she sell last Friday on 23 January, 2022?", "2022-01-23", "2022-01-24"),
 ]
 
 
@@ -117,7 +117,7 @@ def test_without_a_year_every_year_is_meant(
         "how much is 2000 dollars", "Did I save up in 2000 dollars steps?", "May 2000 dollars be enough?",
         "What did I say in 2000 words?", "Did I read 1984 by Orwell?", "When did he try Cyberpunk 2077?",
         "How many pre-1920 coins do I have?", "Which bus leaves at 20:22?", "What costs 20.22?",
-        "How long ago was her birthday?", "How many weeks ago did I meet my aunt?", "How many days ago did I go?",
+        "How long ago was her birthday?", "How many weeks ago was I at my aunt's?", "How many days ago was I there?",
         "a long time ago", "half a year ago", "Did the trip last two weeks?", "How long did it last?",
         "When did I fall?", "Why did this fall apart?", "When was his last fall?", "When was her last fall?",
         "the last spring in the mattress",
@@ -144,7 +144,7 @@ def test_these_name_no_time(question: str) -> None:
 
 
 def test_a_time_told_from_a_date_counts_with_the_date() -> None:
-    found = windows("What did John do the week before August 3, 2023?", NOW)
+    found = windows("Where was Ola the week before August 3, 2023?", NOW)
     assert found.spans == (
         (day("2023-07-27"), day("2023-08-03") + SLACK),
         (day("2023-08-03"), day("2023-08-04") + SLACK),

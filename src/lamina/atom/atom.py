@@ -9,6 +9,8 @@ from typing import Any
 
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Durability, Layer, MemoryType, traits
+from lamina.atom.memory_kind import MemoryKind, memory_kind_of
+from lamina.atom.page import own_words
 from lamina.atom.relation import Relation
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
@@ -129,9 +131,21 @@ class Atom:
         return traits(self.kind).episode
 
     @property
+    def memory_kind(self) -> MemoryKind:
+        """Whether its words tell what happened or what holds."""
+        return memory_kind_of(self.content, self.kind, self.tags)
+
+    @property
     def is_segment(self) -> bool:
         """Whether it holds verbatim words: one passage a turn or paragraph."""
         return self.kind == "narrative" and self.segment_id is not None
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether recall looks into it: not into what only lists other atoms, nor into the notes of a run."""
+        if self.layer is Layer.WORKING and self.run_id:
+            return False
+        return not traits(self.kind).lists and (self.kind != "entity" or bool(own_words(self.content)))
 
     def with_(self, **changes: Any) -> Atom:
         """The same atom with some fields changed."""

@@ -33,7 +33,9 @@ class Claim:
 
 
 def claim_of(atom: Atom) -> Claim | None:
-    """The slot an atom fills, if it fills one."""
+    """The slot an atom fills, if it fills one. An episode fills none: what happened is never superseded."""
+    if atom.is_episode:
+        return None
     profile_key = atom.metadata.get("profile_key")
     if profile_key and not atom.attribute:
         return _claim(atom.subject or "profile", profile_key)

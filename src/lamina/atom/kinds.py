@@ -36,7 +36,7 @@ class Durability(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The traits an atom has because of its kind."""
+    """The traits an atom has because of its kind. `lists`: it only gathers what other atoms or notes say."""
 
     memory_type: MemoryType
     layer: Layer
@@ -45,6 +45,7 @@ class Kind:
     half_life_days: float
     protected: bool
     importance_boost: float
+    lists: bool = False
 
 
 def _kind(
@@ -56,6 +57,7 @@ def _kind(
     boost: float = 0.0,
     *,
     protected: bool = False,
+    lists: bool = False,
 ) -> Kind:
     return Kind(
         MemoryType(memory_type),
@@ -65,6 +67,7 @@ def _kind(
         half_life_days,
         protected,
         boost,
+        lists,
     )
 
 
@@ -97,6 +100,8 @@ KINDS: dict[str, Kind] = {
     "reminder": _kind("fact", "episodic", "note", "ephemeral", half_life_days=3, boost=0.03),
     "belief": _kind("fact", "semantic", "note", half_life_days=365),
     "narrative": _kind("narrative", "episodic", "episode", half_life_days=365),
+    "box": _kind("narrative", "episodic", "note", half_life_days=365, lists=True),
+    "block": _kind("narrative", "episodic", "note", half_life_days=365, lists=True),
     "code": _kind("fact", "codebase", "note", half_life_days=math.inf),
 }
 

@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from lamina.atom.atom import Atom
+from lamina.atom.page import is_page, own_words
 from lamina.text.roles import is_assistant, is_role
 from lamina.text.times import format_time, parse_time
 
 _HEADER = re.compile(r"\*\*([^\n*]+)\*\*(?: (\d{4}-\d{2}-\d{2}T[0-9:.]+Z))?")
 _LOOKS_LIKE_HEADER = re.compile(r"(?m)^(\\*)(?=\*\*[^\n*]+\*\*(?: \d{4}-\d{2}-\d{2}T[0-9:.]+Z)?$)")
 _LOOKS_LIKE_MARK = re.compile(r"(?m)(^|[ \t])(\\*)(?=\^p\d+[ \t]*$)")
-_MARK = re.compile(r"(?m)(?:\n\n|^|[ \t])\^p(\d+)[ \t]*$")
+_MARK = re.compile(r"(?m)\^p(\d+)[ \t]*$")
+"""Begins with what it looks for, which is found twenty times as fast as what may stand before it."""
 _STRUCTURED_LINE = re.compile(r"\s*(?:[-*+>|#]|\d+[.)]\s|```|~~~|\s{3}\S)|.*\|\s*$")
 
 
@@ -56,7 +60,8 @@ def digest_of(atom: Atom, passage: Passage) -> bytes:
 def passages_of(atom: Atom) -> tuple[Passage, ...]:
     """The passages of an atom, in reading order."""
     if not atom.is_segment:
-        return (Passage(1, atom.content, 0, len(atom.content), at=atom.observed_at),)
+        text = own_words(atom.content) if is_page(atom.content) else atom.content
+        return (Passage(1, text or atom.content, 0, len(atom.content), at=atom.observed_at),)
     return parse_segment(atom.content)
 
 
@@ -65,23 +70,37 @@ def passage_of(atom: Atom, n: int) -> Passage | None:
     if not atom.is_segment:
         return passages_of(atom)[0] if n == 1 else None
     start, found = 0, None
-    for mark in _MARK.finditer(atom.content):
-        if int(mark.group(1)) == n:
-            found = _passage(n, atom.content, start, mark.start()) or found
-        start = mark.end()
+    for number, begins, ends in _marks(atom.content):
+        if number == n:
+            found = _passage(n, atom.content, start, begins) or found
+        start = ends
     # Words behind the last mark have a number that hangs on the others.
     return found[0] if found else next((each for each in parse_segment(atom.content) if each.n == n), None)
 
 
+@lru_cache(maxsize=32)
 def parse_segment(content: str) -> tuple[Passage, ...]:
     """The passages of a segment's text. Words a person wrote after the last mark are a passage too."""
     found: list[Passage] = []
     start = 0
-    for mark in _MARK.finditer(content):
-        found += _passage(int(mark.group(1)), content, start, mark.start())
-        start = mark.end()
+    for number, begins, ends in _marks(content):
+        found += _passage(number, content, start, begins)
+        start = ends
     found += _passage(max((each.n for each in found), default=0) + 1, content, start, len(content))
     return tuple(found)
+
+
+def _marks(content: str) -> Iterator[tuple[int, int, int]]:
+    """The number of each block id and its place, with the blank or the empty line before it."""
+    for found in _MARK.finditer(content):
+        begins = found.start()
+        before = content[max(0, begins - 2) : begins]
+        if before == "\n\n":
+            yield int(found.group(1)), begins - 2, found.end()
+        elif before.endswith((" ", "\t")):
+            yield int(found.group(1)), begins - 1, found.end()
+        elif before.endswith("\n") or not before:
+            yield int(found.group(1)), begins, found.end()
 
 
 def closed(content: str, beyond: int = 0) -> str:

@@ -30,6 +30,19 @@ TRUST: dict[Origin, float] = {
     Origin.WEB: 0.3,
 }
 
+_WORDS_WAIT = frozenset({Origin.TOOL, Origin.WEB})
+_STATEMENTS_WAIT = _WORDS_WAIT | {Origin.RADAR, Origin.IMPORT, Origin.DOCUMENT}
+
+
+def words_wait(origin: Origin) -> bool:
+    """Whether words of this origin are held for review: what came through an agent and nobody vouches for."""
+    return origin in _WORDS_WAIT
+
+
+def statements_wait(origin: Origin) -> bool:
+    """Whether statements taken from words of this origin are held for review, though the words may be searched."""
+    return origin in _STATEMENTS_WAIT
+
 
 def trust_of(origin: Origin, ancestors: Iterable[Origin] = ()) -> float:
     """The trust of an origin, never above that of anything it descends from."""

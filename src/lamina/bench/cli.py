@@ -37,6 +37,7 @@ Keep = Annotated[
 
 CHARTED = ("R@5", "R@10", "NDCG@10")
 WIDTH = 130
+SAMPLED = 200
 
 
 @app.callback()
@@ -187,6 +188,35 @@ def factconsolidation(
         _show(found, as_json, chart)
 
 
+@app.command()
+def capture(
+    data: Data,
+    as_json: AsJson = False,
+    limit: Limit = None,
+    light: Light = False,
+    keep: Keep = None,
+    sample: Annotated[
+        Path | None, typer.Option("--sample", metavar="FILE", help="Write 200 random statements here, to be judged.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the sample.")] = 1,
+) -> None:
+    """Capture: what is made of conversations; takes LoCoMo, LongMemEval, BEAM and change files.
+
+    Example: lamina bench capture --data locomo10.json --sample statements.json
+    """
+    from lamina.bench.capturing import load, run
+
+    with _ending():
+        scenarios, digest = load(data)
+        vaults = Vaults(light=light, keep=keep)
+        with _progress() as progress:
+            tally = run(scenarios[:limit], vaults, progress)
+        if sample is not None:
+            sample.write_text(json.dumps(tally.sample(SAMPLED, seed), indent=1, ensure_ascii=False), encoding="utf-8")
+        settings = {**vaults.settings(), "limit": limit}
+        _show(Result("capture", digest, settings, tally.overall(), tally.categories(), vaults.speed()), as_json, None)
+
+
 def _plain(
     name: str,
     load: Callable[[Path], tuple[list[Collection], str]],
@@ -234,6 +264,9 @@ def _show(result: Result, as_json: bool, chart: Path | None) -> None:
 
 def _tables(result: Result) -> Iterator[Table]:
     """A table for each level; figures without levels go in one."""
+    if result.bench == "capture":
+        yield _listed({**result.overall, **result.categories})
+        return
     if "turn" not in result.overall and "session" not in result.overall:
         yield _figures("", {**result.overall, **result.categories})
         return
@@ -248,6 +281,14 @@ def _figures(title: str, rows: Mapping[str, Mapping[str, float]]) -> Table:
     for name, figures in rows.items():
         cells = [_cell(figure, figures.get(figure)) for figure in names]
         table.add_row(name, *cells, style="bold" if name == "overall" else None)
+    return table
+
+
+def _listed(groups: Mapping[str, Mapping[str, float]]) -> Table:
+    table = Table("", "", "")
+    for group, figures in groups.items():
+        for n, (name, value) in enumerate(figures.items()):
+            table.add_row("" if n else group, name, f"{value:,}")
     return table
 
 

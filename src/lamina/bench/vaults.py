@@ -66,11 +66,15 @@ class Vaults:
             "items": self._items,
             "capture_items_per_s": round(self._items / max(self._capturing, 1e-9), 1),
             "ingest_items_per_s": round(self._items / max(self._filling, 1e-9), 1),
-            "recall_p50_ms": round(quantile(self._asking, 0.5), 2),
-            "recall_p95_ms": round(quantile(self._asking, 0.95), 2),
+            **self._recalled(),
             "disk_mb": round(self._bytes / _MEGABYTE, 2),
             "peak_rss_mb": round(_peak_rss() / _MEGABYTE, 1),
         }
+
+    def _recalled(self) -> dict[str, float]:
+        if not self._asking:
+            return {}
+        return {f"recall_p{share}_ms": round(quantile(self._asking, share / 100), 2) for share in (50, 95)}
 
     def settings(self) -> dict[str, Any]:
         """The memory's settings, without places and secrets, and the model its answers were found with."""

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lamina.atom.atom import Atom
 from lamina.atom.claim import Claim, claim_of, value_of
-from lamina.atom.identity import AtomId
 from lamina.atom.relation import Relation, RelationName
-from lamina.atom.status import RECALL_WEIGHT, Status
+from lamina.atom.status import Status
+from lamina.atom.trust import trust_of
+from lamina.capture.current import Current
 from lamina.capture.receipt import Result
-from lamina.store.base import Filter, Store
+from lamina.text.alike import say_the_same
 from lamina.text.normal import normal_form, value_form
 
-AT_ONCE = 500
+CORRECTION = "correction"
+"""The tag of a statement that says an earlier one was wrong."""
+SURE, LIKELY, STEP = 0.9, 0.8, 0.05
+"""How sure a link is that rests on a claim, one that rests on shared words, and what it gains when it is seen again."""
+_LEAST_WORDS = 3
 _SIGNS = re.compile(r"(?<=\w)[+#]+|(?<!\w)[-−](?=\d)|%")
 """Signs that change what the words say: C++ is not C, and −5 is not 5."""
 
@@ -31,57 +35,48 @@ class Verdict:
     others: tuple[Atom, ...]
     reason: str
 
-
-class Current:
-    """The statements that new ones have to be compared with, as they will be once what was decided is committed."""
-
-    def __init__(self, atoms: Sequence[Atom], store: Store) -> None:
-        self._atoms: dict[AtomId, Atom] = {}
-        self._by_words: dict[tuple[str, str], dict[AtomId, None]] = defaultdict(dict)
-        self._by_claim: dict[tuple[str, Claim], dict[AtomId, None]] = defaultdict(dict)
-        for scope in {atom.scope for atom in atoms}:
-            own = [atom for atom in atoms if atom.scope == scope]
-            for batch in _batches(sorted({atom.content for atom in own})):
-                self._put(store.read(Filter(scopes=(scope,), contents=tuple(batch))))
-            for batch in _batches(sorted({str(claim) for atom in own if (claim := claim_of(atom))})):
-                self._put(store.read(Filter(scopes=(scope,), claims=tuple(batch))))
-
-    def take(self, verdict: Verdict) -> None:
-        self._put((verdict.atom, *verdict.others))
-
-    def with_words_of(self, atom: Atom) -> list[Atom]:
-        words = normal_form(atom.content)
-        found = [self._atoms[each] for each in self._by_words.get((atom.scope, words), ())] if words else []
-        return [each for each in found if each.status in RECALL_WEIGHT]
-
-    def holders(self, atom: Atom, claim: Claim) -> list[Atom]:
-        found = [self._atoms[each] for each in self._by_claim.get((atom.scope, claim), ())]
-        return [each for each in found if each.status is Status.ACTIVE]
-
-    def _put(self, atoms: Iterable[Atom]) -> None:
-        for atom in atoms:
-            self._atoms[atom.id] = atom
-            self._by_words[atom.scope, normal_form(atom.content)][atom.id] = None
-            claim = claim_of(atom)
-            if claim:
-                self._by_claim[atom.scope, claim][atom.id] = None
-
-
-def _batches(values: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(values), AT_ONCE):
-        yield values[start : start + AT_ONCE]
+    @property
+    def is_written(self) -> bool:
+        """Whether the statement becomes an atom of its own."""
+        return self.result not in (Result.DUPLICATE, Result.REFUSED)
 
 
 def classify(atom: Atom, current: Current, now: datetime) -> Verdict:
     """Compare a statement with the current ones of its scope."""
-    same = next(
-        (each for each in current.with_words_of(atom) if _slot(each) == _slot(atom) and _meets(each, atom)), None
-    )
-    if same is not None:
-        return _again(same, atom, "the same words are there already")
     claim = claim_of(atom)
-    if claim is None or not claim.single_valued:
-        return Verdict(Result.NEW, atom, (), "nothing like it was there")
+    same = _same(atom, current)
+    if same is not None:
+        return _again(same, atom, now, "the same words are there already")
+    barred = current.ended(atom, claim) if atom.evidence else None
+    if barred is not None:
+        return Verdict(Result.REFUSED, atom, (), f"{barred[0].id} said so and was taken back on {barred[1]:%Y-%m-%d}")
+    if claim is not None and claim.single_valued:
+        verdict = _in_claim(atom, claim, current, now)
+    else:
+        verdict = _beside(atom, current, now)
+    return _held(verdict) if atom.status is Status.CONSTRAINED else verdict
+
+
+def _same(atom: Atom, current: Current) -> Atom | None:
+    """One that says the same of the same: in the same words or, where it was taken from words, in nearly the same."""
+    for each in current.with_words_of(atom):
+        if _slot(each) == _slot(atom) and _meets(each, atom) and _counts_as_much(each, atom):
+            return each
+    if not atom.evidence:
+        return None
+    form = current.form(atom)
+    alike = (each for each in current.beside(atom) if _slot(each) == _slot(atom) and _meets(each, atom))
+    return next(
+        (each for each in alike if _counts_as_much(each, atom) and say_the_same(form, current.form(each))), None
+    )
+
+
+def _counts_as_much(known: Atom, atom: Atom) -> bool:
+    """What waits for review is no reason to leave unsaid what somebody vouches for."""
+    return known.status is not Status.CONSTRAINED or atom.status is Status.CONSTRAINED
+
+
+def _in_claim(atom: Atom, claim: Claim, current: Current, now: datetime) -> Verdict:
     holders = current.holders(atom, claim)
     rivals = [each for each in holders if _meets(each, atom)]
     if not rivals:
@@ -90,8 +85,55 @@ def classify(atom: Atom, current: Current, now: datetime) -> Verdict:
         return Verdict(Result.NEW, atom, (), f"another time of {claim}" if holders else f"first value of {claim}")
     agreeing = next((each for each in rivals if value_of(each) == value_of(atom)), None)
     if agreeing is not None:
-        return _again(agreeing, atom, f"{claim} has that value already")
+        return _again(agreeing, atom, now, f"{claim} has that value already")
+    trusted = [each for each in rivals if trust_of(each.origin) > trust_of(atom.origin)]
+    if trusted or atom.status is Status.CONSTRAINED:
+        return _doubted(atom, (trusted or rivals)[0], f"{claim} has another value; a person decides")
+    if CORRECTION in atom.tags:
+        return _correct(atom, rivals, claim)
     return _against(atom, rivals, claim, now)
+
+
+def _beside(atom: Atom, current: Current, now: datetime) -> Verdict:
+    """A statement without rivals: it may say more than one that stands already."""
+    known = _said_with_less(atom, current) if atom.evidence else None
+    if known is None:
+        return Verdict(Result.NEW, atom, (), "nothing like it was there")
+    link = Relation(RelationName.ENRICHES, known.id, LIKELY, now)
+    return Verdict(Result.ENRICHES, atom.with_(relations=(*atom.relations, link)), (), f"it says more than {known.id}")
+
+
+def _said_with_less(atom: Atom, current: Current) -> Atom | None:
+    form = current.form(atom)
+    for each in current.beside(atom):
+        less = current.form(each)
+        if each.kind == atom.kind and len(less.members) > _LEAST_WORDS and less.members < form.members:
+            return each
+    return None
+
+
+def _held(verdict: Verdict) -> Verdict:
+    """Nobody vouches for it, so it waits for a person, whatever it would be otherwise."""
+    if not verdict.is_written:
+        return verdict
+    reason = f"{verdict.reason}; waits for review, being the word of {verdict.atom.origin}"
+    return Verdict(Result.HELD, verdict.atom.with_(status=Status.CONSTRAINED), (), reason)
+
+
+def _doubted(atom: Atom, rival: Atom, reason: str) -> Verdict:
+    doubt = Relation(RelationName.CONTRADICTS, rival.id, SURE)
+    doubted = atom.with_(status=Status.CHALLENGED, relations=(*atom.relations, doubt))
+    return Verdict(Result.CHALLENGED, doubted, (), reason)
+
+
+def _correct(atom: Atom, rivals: Sequence[Atom], claim: Claim) -> Verdict:
+    """What stood was never so: the statement takes its place from when it was thought to begin."""
+    begins = min((each.valid_from for each in rivals if each.valid_from), default=atom.valid_from)
+    wrong = tuple(
+        each.with_(status=Status.INVALIDATED, superseded_by=(*each.superseded_by, atom.id)) for each in rivals
+    )
+    right = atom.with_(valid_from=begins, supersedes=(*atom.supersedes, *(each.id for each in rivals)))
+    return Verdict(Result.SUPERSEDES, right, wrong, f"{claim} was wrong")
 
 
 def _slot(atom: Atom) -> tuple[str, ...]:
@@ -105,12 +147,14 @@ def _meets(known: Atom, atom: Atom) -> bool:
     return lasts and known.validity.overlaps(atom.validity)
 
 
-def _again(known: Atom, atom: Atom, reason: str) -> Verdict:
-    """Said once more: what it rests on is added to what the known one rests on."""
+def _again(known: Atom, atom: Atom, now: datetime, reason: str) -> Verdict:
+    """Said once more: what it rests on is added to what the known one rests on, and its links grow surer."""
     fresh = tuple(each for each in atom.evidence if each not in known.evidence)
     if not fresh:
         return Verdict(Result.DUPLICATE, known, (), reason)
-    backed = known.with_(evidence=(*known.evidence, *fresh))
+    links = tuple(replace(each, confidence=min(1.0, each.confidence + STEP), last_reinforced_at=now)
+                  for each in known.relations)  # fmt: skip
+    backed = known.with_(evidence=(*known.evidence, *fresh), relations=links)
     return Verdict(Result.DUPLICATE, backed, (backed,), reason)
 
 
@@ -120,9 +164,7 @@ def _against(atom: Atom, rivals: Sequence[Atom], claim: Claim, now: datetime) ->
     now = max(now, *(each.recorded_at or now for each in rivals))
     rival = next((each for each in rivals if _begins(each) == begins), None)
     if rival is not None:
-        doubt = Relation(RelationName.CONTRADICTS, rival.id)
-        doubted = atom.with_(status=Status.CHALLENGED, relations=(*atom.relations, doubt))
-        return Verdict(Result.CHALLENGED, doubted, (), f"{claim} has another value of the same time; a person decides")
+        return _doubted(atom, rival, f"{claim} has another value of the same time; a person decides")
     heir = min(
         (each for each in rivals if _begins(each) > begins), key=lambda each: (_begins(each), each.id), default=None
     )

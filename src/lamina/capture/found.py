@@ -42,11 +42,26 @@ class Finding:
 
 
 class Extractor(Protocol):
-    """Reads words and tells what they state."""
+    """Reads words and tells what they state. One that is `instant` asks no service and never fails."""
 
     @property
     def name(self) -> str:
         """What the receipt calls it."""
 
+    @property
+    def instant(self) -> bool:
+        """Whether nobody has to be asked."""
+
     def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
         """Every statement the turns make, in their order; `before` are the turns that led up to them."""
+
+
+class Nobody:
+    """Finds nothing: only sentences somebody asked to have remembered become statements."""
+
+    name = "nobody"
+    instant = True
+
+    def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
+        """Nothing."""
+        return []

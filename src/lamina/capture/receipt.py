@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from lamina.atom.atom import Atom
@@ -18,6 +19,9 @@ class Result(StrEnum):
     SUPERSEDES = "supersedes"
     SUPERSEDED = "superseded"
     CHALLENGED = "challenged"
+    ENRICHES = "enriches"
+    HELD = "held"
+    REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +36,25 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """Every outcome of a write. `commit` undoes it; None where nothing had to change."""
+    """Every outcome of a write. `commit` undoes it; None where nothing had to change.
+
+    `stages` tells what was done and what is still to come; `redacted` names the secrets that were taken out.
+    """
 
     commit: CommitId | None
     outcomes: tuple[Outcome, ...]
     repeated: bool = False
+    stages: tuple[tuple[str, str], ...] = ()
+    redacted: tuple[str, ...] = ()
 
     @property
     def atom(self) -> Atom:
         """The atom the write was about."""
         return self.outcomes[0].atom
+
+
+def with_statements(words: Receipt, read: Sequence[Receipt]) -> Receipt:
+    """The receipt of words together with those of reading them."""
+    made = tuple(outcome for receipt in read for outcome in receipt.outcomes)
+    stages = dict(words.stages) | {name: how for receipt in read for name, how in receipt.stages}
+    return replace(words, outcomes=(*words.outcomes, *made), stages=tuple(stages.items()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,18 +11,13 @@ from lamina.atom.identity import AtomId
 from lamina.atom.passage import closed, parse_segment, render_passage
 from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
+from lamina.capture.pieces import PARAGRAPH_LIMIT, Piece, paragraphs
 
-PARAGRAPH_LIMIT = 4_000
+__all__ = ["PARAGRAPH_LIMIT", "Piece", "Place", "extend", "paragraphs"]
+
 _BETWEEN = "\n\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One turn or paragraph on its way into a segment."""
-
-    text: str
-    speaker: str | None = None
-    at: datetime | None = None
+_PAGE, _HEADING = "page", "heading"
+"""Where a segment's words stood in their document: keys of its metadata."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +33,6 @@ class Place:
     observed_at: datetime
     limit: int
     idle: timedelta
-
-
-def paragraphs(text: str) -> Iterator[Piece]:
-    """A document's paragraphs: cut at blank lines, very long ones at sentence or line ends."""
-    for block in re.split(r"\n[ \t]*\n", text):
-        rest = block.strip("\n")
-        while len(rest) > PARAGRAPH_LIMIT:
-            cut = max(rest.rfind(". ", 0, PARAGRAPH_LIMIT) + 1, rest.rfind("\n", 0, PARAGRAPH_LIMIT)) or PARAGRAPH_LIMIT
-            yield Piece(rest[:cut])
-            rest = rest[cut:].strip("\n")
-        if rest.strip():
-            yield Piece(rest)
 
 
 def extend(
@@ -76,9 +58,12 @@ class _Growing:
         self._last = max((each.at for each in told if each.at), default=segment.observed_at)
         self._parts = [closed(segment.content)] if segment.content else []
         self._length = sum(map(len, self._parts))
+        self._page = segment.metadata.get(_PAGE, "")
         self.grew = False
 
     def takes(self, piece: Piece) -> bool:
+        if piece.page != self._page:
+            return False
         at = piece.at or self._place.observed_at
         length = len(render_passage(self._n + 1, piece.text, piece.speaker, piece.at)) + len(_BETWEEN)
         return self._length + length <= self._place.limit and at - self._last <= self._place.idle
@@ -99,6 +84,11 @@ def _blank(piece: Piece, place: Place, number: int, atom_id: AtomId) -> Atom:
     return Atom(
         id=atom_id, scope=place.scope, kind="narrative", content="", observed_at=piece.at or place.observed_at,
         source_id=place.source_id, session_id=place.session_id, segment_id=f"{place.session_id}-{number}",
-        origin=place.origin, principal=place.principal, agents=place.agents,
+        origin=place.origin, principal=place.principal, agents=place.agents, metadata=_stood(piece),
         **kind_defaults("narrative", 1.0, place.origin),
     )  # fmt: skip
+
+
+def _stood(piece: Piece) -> dict[str, str]:
+    """Where in its document a segment begins, as far as its own words do not say it."""
+    return {key: value for key, value in ((_PAGE, piece.page), (_HEADING, piece.context)) if value}

@@ -9,7 +9,7 @@ import typer
 
 from lamina.cli.command import command
 from lamina.cli.diff import Difference, Group, differences
-from lamina.cli.output import Block, Grid, Json, Line, View, brief
+from lamina.cli.output import Block, Facts, Grid, Json, Line, View, brief
 from lamina.cli.session import Session
 from lamina.cli.since import since as moment_since
 from lamina.cli.told import (
@@ -123,14 +123,36 @@ def plan(
     return View({"goal": goal, **data, "context": packed}, (Line(packed),))
 
 
+@command(app, "answer", panel=PANEL, example='lamina answer "when did she move to Porto?"')
+def answer(
+    session: Session,
+    question: Annotated[str, typer.Argument(help="What you want to know.", show_default=False)],
+) -> View:
+    """Answer a question in words, with what the answer rests on; needs a chat model (settings: chat)."""
+    found = session.memory.answer(question)
+    data = {
+        "question": question, "known": found.known, "text": found.text, "why": found.why, "cited": list(found.cited),
+        "labels": {str(label): atom_id for label, atom_id in found.labels},
+        "steps": [str(each) for each in found.steps], "recall_id": found.recall_id, "model": found.model,
+        "tokens": found.tokens,
+    }  # fmt: skip
+    rests = tuple((f"[{label}]", short(atom_id)) for label, atom_id in found.labels)
+    worked = tuple(("worked out", str(each)) for each in found.steps)
+    blocks: list[Block] = [Line(found.text, "bold" if found.known else "dim"), Facts((*rests, *worked), indent=2)]
+    return View(data, (*blocks, *([] if found.known else [Line(f"why: {found.why}", "dim")])))
+
+
 @command(app, "get", panel=PANEL, example="lamina get 8qj1hjz0")
 def get(session: Session, id: Id) -> View:
     """Show one atom whole: its words, its file, the words it rests on and every field that is set."""
     memory = session.memory
     atom = memory.get(id)
     path, quotes = memory.path_of(atom.id), quotes_of(memory, atom)
-    data = {**atom_data(atom, path), "quotes": [{"link": link, "text": text} for link, text in quotes]}
-    return View(data, tuple(atom_blocks(atom, path, quotes)))
+    confirmations = memory.confirmations(atom.id)
+    told = [{"link": link, "text": text} for link, text in quotes]
+    data = {**atom_data(atom, path), "quotes": told, "confirmations": confirmations}
+    more = [Line(f"borne out by {confirmations} more independent sources")] if confirmations else []
+    return View(data, (*atom_blocks(atom, path, quotes), *more))
 
 
 @command(app, "list", panel=PANEL, example="lamina list --kind preference --limit 20")

@@ -33,7 +33,12 @@ def receipt_view(session: Session, memory: Memory, receipt: Receipt) -> View:
         blocks += told_atom(
             outcome.result.value, outcome.atom, outcome.path, outcome.reason, quotes_of(memory, outcome.atom)
         )
-    data = {**_ending(session, receipt.commit), "repeated": receipt.repeated, "outcomes": outcomes}
+    if receipt.redacted:
+        blocks.append(Line(f"secrets taken out: {', '.join(dict.fromkeys(receipt.redacted))}", "yellow"))
+    data = {
+        **_ending(session, receipt.commit), "repeated": receipt.repeated, "stages": dict(receipt.stages),
+        "redacted": list(receipt.redacted), "outcomes": outcomes,
+    }  # fmt: skip
     return View(data, (*blocks, *ending_blocks(session, receipt.commit)))
 
 

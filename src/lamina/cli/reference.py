@@ -1,4 +1,4 @@
-"""docs/cli.md, written from the help texts themselves: `python -m lamina.cli.reference > docs/cli.md`."""
+"""Pages written from the code itself: `python -m lamina.cli.reference > docs/cli.md`, and the same with `settings`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer.main
 
 from lamina.cli.app import EPILOG, app
 from lamina.cli.vault_choice import VARIABLE
+from lamina.settings import Settings
 
 _SHARED = ("--vault", "--scope", "--json", "--help")
 
@@ -66,5 +67,26 @@ def _examples(epilog: str) -> list[str]:
     return [part.strip() for part in epilog.removeprefix("Example: ").split("  ·  ")]
 
 
+def render_settings() -> str:
+    """Every setting with its default and what it is for, as markdown."""
+    rows = [f"| `{name}` | {_default(each)} | {each.description} |" for name, each in Settings.model_fields.items()]
+    return "\n".join([
+        "# Settings\n",
+        "Written from the code by `python -m lamina.cli.reference settings`; a test keeps it so.\n",
+        "In `.lamina/settings.toml` (`embedder = \"light\"`), overruled by the environment (`LAMINA_EMBEDDER=light`),",
+        "overruled by arguments. Keys of services belong into the environment.\n",
+        "| setting | default | what it is for |",
+        "|---|---|---|",
+        *rows,
+        "",
+    ])  # fmt: skip
+
+
+def _default(field: Any) -> str:
+    if field.default is None:
+        return "none"
+    return str(field.default).lower() if isinstance(field.default, bool) else f"`{field.default}`"
+
+
 if __name__ == "__main__":
-    sys.stdout.write(render())
+    sys.stdout.write(render_settings() if sys.argv[1:] == ["settings"] else render())

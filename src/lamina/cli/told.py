@@ -58,6 +58,7 @@ def atom_data(atom: Atom, path: str | None) -> Json:
         ],
         "revision": atom.revision,
         "claim": str(claim) if claim else None,
+        "memory_kind": atom.memory_kind,
         "path": path,
     }
 
@@ -138,6 +139,7 @@ def hit_blocks(rank: int, hit: Hit, *, explain: bool = False) -> list[Block]:
     told: list[Block] = [
         Line(f"{rank}. {hit.score:.4f}  {brief(said, 200)}", "bold" if hit.relevant else "dim"),
         Line(f"   {at} · {hit.atom.kind}{marks} · {short(hit.atom.id)} · {hit.path or 'file deleted'}", "dim"),
+        *(Line(f"   ↳ {brief(each.content, 200)}  ({each.kind} {short(each.id)})", "cyan") for each in hit.statements),
         Line(f"   why: {hit.why}"),
     ]
     return [*told, *xray(hit)] if explain else told

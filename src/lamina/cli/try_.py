@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from lamina.atom.atom import Atom, Evidence
+from lamina.atom.atom import Evidence
 from lamina.atom.claim import claim_of
 from lamina.atom.passage import passages_of
 from lamina.cli.command import command
@@ -21,7 +21,7 @@ from lamina.cli.told import atom_data, quotes_of
 from lamina.errors import LaminaError
 
 if TYPE_CHECKING:
-    from lamina.capture.receipt import Receipt
+    from lamina.capture.receipt import Outcome, Receipt
     from lamina.memory import Memory
 
 app = typer.Typer()
@@ -75,19 +75,17 @@ class Prompt:
         """Keep the words, then remember them as an atom that rests on them."""
         memory = self._session.memory
         kept = memory.capture(sentence, session_id=SESSION)
-        asked = kept.outcomes[1:]
-        receipt = kept if asked else memory.remember(sentence, session_id=SESSION, evidence=(_passage(kept),))
-        outcome = receipt.outcomes[-1]
+        read = kept.outcomes[1:]
+        receipt = kept if read else memory.remember(sentence, session_id=SESSION, evidence=(_passage(kept),))
+        made = read or receipt.outcomes
         commits = list(dict.fromkeys(each for each in (kept.commit, receipt.commit) if each))
         self._written.append(commits)
-        data = {
-            "result": outcome.result.value,
-            "reason": outcome.reason,
-            "atom": atom_data(outcome.atom, outcome.path),
-            "commits": commits,
-        }
-        word = f"{outcome.result.value}: {outcome.reason}"
-        return View(data, tuple(_became(memory, outcome.atom, outcome.path, word)))
+        became = [
+            {"result": each.result.value, "reason": each.reason, "atom": atom_data(each.atom, each.path)}
+            for each in made
+        ]  # fmt: skip
+        blocks = [block for each in made for block in _became(memory, each)]
+        return View({**became[0], "became": became, "commits": commits}, (*blocks, Line("  undo: type undo", "dim")))
 
     def _undo(self) -> View:
         if not self._written:
@@ -98,16 +96,17 @@ class Prompt:
         return undone_view(self._session, memory, done)
 
 
-def _became(memory: Memory, atom: Atom, path: str | None, word: str) -> Iterator[Block]:
-    claim = claim_of(atom)
+def _became(memory: Memory, outcome: Outcome) -> Iterator[Block]:
+    atom, claim = outcome.atom, claim_of(outcome.atom)
     pairs = [
+        ("says", atom.content),
         ("kind", atom.kind),
         ("claim", str(claim) if claim else "none; a plain statement"),
-        ("file", path or "none"),
+        ("file", outcome.path or "none"),
     ]
     pairs += [("said in", link) for link, _ in quotes_of(memory, atom)]
-    yield Line(word, "bold")
-    yield Facts((*pairs, ("undo", "type undo")), indent=2)
+    yield Line(f"{outcome.result.value}: {outcome.reason}", "bold")
+    yield Facts(tuple(pairs), indent=2)
 
 
 def _passage(kept: Receipt) -> Evidence:

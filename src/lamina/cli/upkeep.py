@@ -59,10 +59,17 @@ def rebuild(session: Session) -> View:
     return View({"atoms": atoms}, (Line(f"the index holds {atoms} atoms"),))
 
 
-@command(app, "jobs", panel=PANEL, example="lamina jobs")
-def jobs(session: Session) -> View:
+@command(app, "jobs", panel=PANEL, example="lamina jobs --now")
+def jobs(
+    session: Session,
+    now: Annotated[bool, typer.Option("--now", help="First do whatever waits: read captured words, encode.")] = False,
+) -> View:
     """Show background work: who is at it, how far it is, and how it ended."""
-    found = session.memory.jobs()
+    if now:
+        with _busy("reading what waits"):
+            session.memory.read_waiting()
+        session.encode()
+    found, waiting = session.memory.jobs(), session.memory.waiting()
     data = [
         {
             "name": each.name, "holder": each.holder, "done": each.done, "total": each.total, "error": each.error,
@@ -74,7 +81,9 @@ def jobs(session: Session) -> View:
     ]  # fmt: skip
     rows = tuple((each.name, each.holder or "nobody", f"{each.done} of {each.total}", each.error) for each in found)
     table = Grid(("work", "at it", "done", "what went wrong"), rows)
-    return View({"jobs": data}, (table,) if rows else (Line("there has been no background work"),))
+    told = Line(f"{waiting} passages wait to be read for statements") if waiting else None
+    blocks = (table if rows else Line("there has been no background work"), *([told] if told else []))
+    return View({"jobs": data, "waiting": waiting}, blocks)
 
 
 @command(app, "doctor", panel=PANEL, example="lamina doctor --deep")

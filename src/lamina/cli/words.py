@@ -5,14 +5,24 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lamina.cli.output import Json
 from lamina.errors import InvalidInput, NotFound
 from lamina.text.times import parse_time
 
-_FILE_NAME = re.compile(r"\S+\.(?:md|txt|json|jsonl|log|csv|html)|\S*/\S+\.\w+")
+if TYPE_CHECKING:
+    from lamina.capture.pieces import Piece
+
+_FILE_NAME = re.compile(r"\S+\.(?:md|txt|json|jsonl|log|csv|html|pdf|docx|pptx|xlsx)|\S*/\S+\.\w+")
+
+
+_DOCUMENTS = frozenset({
+    ".pdf", ".docx", ".pptx", ".xlsx", ".xlsm", ".doc", ".ppt", ".xls", ".html", ".htm", ".xhtml"
+})  # fmt: skip
 
 
 class NoFile(NotFound):
@@ -31,6 +41,24 @@ def words_from(given: str | None) -> tuple[str, str | None]:
     if _FILE_NAME.fullmatch(given):
         raise NoFile(f"there is no file {given}")
     return given, None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A document that is no plain text, by its file's name."""
+
+    name: str
+    pieces: tuple[Piece, ...]
+
+
+def document_from(given: str | None) -> Opened | None:
+    """The document a file holds, where it is a PDF, an Office file or a web page."""
+    file = Path(given).expanduser() if given and given != "-" else None
+    if file is None or file.suffix.lower() not in _DOCUMENTS or not _is_file(file):
+        return None
+    from lamina.capture.documents import read_document
+
+    return Opened(file.name, read_document(file).pieces)
 
 
 def turns_from(text: str) -> list[dict[str, Json]]:

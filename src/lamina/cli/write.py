@@ -11,10 +11,13 @@ from lamina.cli.command import command
 from lamina.cli.output import Json, View
 from lamina.cli.receipts import change_view, learnt_view, receipt_view, undone_view
 from lamina.cli.session import Session
-from lamina.cli.words import moment, turns_from, words_from
+from lamina.cli.words import document_from, moment, turns_from, words_from
 from lamina.errors import NotFound
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lamina.capture.pieces import Piece
     from lamina.memory import Memory
 
 app = typer.Typer()
@@ -69,16 +72,20 @@ def capture(
     private: Private = False,
     key: Key = None,
 ) -> View:
-    """Keep words as they were said, and remember every sentence that asks for it ("Remember that…")."""
-    text, file = words_from(words)
-    said: str | list[dict[str, Json]] = text
+    """Keep words as they were said and read them for statements; those in a file wait until you confirm them."""
+    document = None if turns or speaker else document_from(words)
+    text, file = words_from(words) if document is None else ("", document.name)
+    said: str | Sequence[dict[str, Json]] | Sequence[Piece] = text if document is None else document.pieces
     if turns:
         said = turns_from(text)
     elif speaker:
         said = [{"speaker": speaker, "content": text}]
+    elif file:
+        # What somebody feeds is evidence; what is stated in it counts when they say so.
+        origin = origin or "document"
     with session.changing() as memory:
         receipt = memory.capture(
-            said, session_id=session_id, source_id=source_id or file, observed_at=moment(at), origin=origin,
+            said, name=file, session_id=session_id, source_id=source_id or file, observed_at=moment(at), origin=origin,
             private=private, key=key,
         )  # fmt: skip
         told = receipt_view(session, memory, receipt)

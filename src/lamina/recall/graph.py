@@ -15,6 +15,9 @@ from lamina.store.base import Edge, Store
 SEEDS, HOPS, WIDEST, BROUGHT = 10, 2, 50, 20
 """How many candidates the walk starts from, how far it goes, how many links one thing may have to be walked through,
 and how many atoms it may bring."""
+EVIDENCE = "evidence"
+"""A link the walk does not take: words are found by what they say, and the statements made of them come along. It leads
+to a whole session, so that everything said there would seem to hang together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +28,8 @@ class Walked:
     links: tuple[Edge, ...]
 
     def brought(self, known: Collection[AtomId]) -> list[AtomId]:
-        """Facts that only the links led to, nearest first; words that are evidence are found by what they say."""
-        evidence = {each.target for each in self.links if each.name == "evidence"}
-        found = [each for each in self.nearness if each not in known and each not in evidence]
+        """Facts that only the links led to, nearest first."""
+        found = [each for each in self.nearness if each not in known]
         return sorted(found, key=lambda each: (-self.nearness[each], each))[:BROUGHT]
 
     def of(self, atom_id: AtomId) -> tuple[Edge, ...]:
@@ -45,7 +47,7 @@ def walk(
     links, seen, front = set[Edge](), set[str](), sorted(seeds)
     for _ in range(HOPS):
         seen |= set(front)
-        found = _narrow(store.edges(front, scopes, statuses), front)
+        found = _narrow([each for each in store.edges(front, scopes, statuses) if each.name != EVIDENCE], front)
         links |= set(found)
         front = sorted({end for edge in found for end in (edge.source, edge.target)} - seen)
         if not front:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import prod
+from typing import TYPE_CHECKING
 
 from lamina.atom.atom import Atom
 from lamina.atom.passage import Passage, passages_of
 from lamina.recall.pack import Count, Item, by_characters, pack
+
+if TYPE_CHECKING:
+    from lamina.capture.block import Block
 
 Core = Callable[[], Sequence[Atom]]
 """Gives the core memories when they are wanted."""
@@ -30,7 +34,8 @@ class Hit:
 
     `relevance = max(0, Σ terms)` and `score = relevance × Π weights`. `words` is what each word of the question adds to
     the text term; `channels` the rank and the score the passage had in each channel; `folded` the places of passages
-    that say the same; `relevant` whether it stands above the floor below which nothing counts as an answer.
+    that say the same; `statements` those that were taken from these very words; `relevant` whether it stands above the
+    floor below which nothing counts as an answer.
     """
 
     atom: Atom
@@ -44,6 +49,7 @@ class Hit:
     links: tuple[tuple[str, str, str, float], ...] = ()
     marks: tuple[str, ...] = ()
     relevant: bool = True
+    statements: tuple[Atom, ...] = ()
 
     @property
     def text(self) -> str:
@@ -81,6 +87,7 @@ class Hit:
             "channels": {name: {"rank": rank, "score": score} for name, rank, score in self.channels},
             "links": [list(each) for each in self.links],
             "folded": [list(each) for each in self.folded],
+            "statements": [[each.id, each.content] for each in self.statements],
             "marks": list(self.marks),
         }
 
@@ -108,15 +115,22 @@ class Recall:
         """The hits that stand above the floor; none means that nothing is known."""
         return tuple(hit for hit in self.hits if hit.relevant)
 
-    def context(self, budget: int = 2000, *, count: Count | None = None) -> str:
+    def context(self, budget: int = 2000, *, count: Count | None = None, blocks: Sequence[Block] = ()) -> str:
         """The relevant hits as fenced, sectioned text for an agent, core memories first, within a budget of tokens.
 
-        `count` says how many tokens a text has; without it the tokenizer that comes with lamina counts.
+        `count` says how many tokens a text has; without it the tokenizer that comes with lamina counts. The notes of
+        `blocks` are told beside the hits, the youngest of them where there is no room for all.
         """
         return pack(
-            [Item(hit.atom, hit.passage, hit.text, hit.marks) for hit in self.relevant], budget,
+            [*(Item(hit.atom, hit.passage, hit.text, hit.marks) for hit in self.relevant), *self._statements()], budget,
             core=[(atom, passages_of(atom)[0]) for atom in self.core()], count=count or bundled_count(),
+            beside=[(each.workstream, each.lines) for each in blocks],
         )  # fmt: skip
+
+    def _statements(self) -> Iterator[Item]:
+        """What was made of the hits' words, for whatever room is left."""
+        distinct = {atom.id: atom for hit in self.relevant for atom in hit.statements}
+        return (Item(atom, passages_of(atom)[0]) for atom in distinct.values())
 
 
 def bundled_count() -> Count:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from lamina.atom.scope import Scope
 from lamina.models.choose import Choice
-from lamina.models.embedder import Embedder, TokenStates
+from lamina.models.embedder import CONTEXTUAL, Embedder, TokenStates
 from lamina.models.encode import encode_some
 from lamina.models.errors import ModelError
 from lamina.recall.recipe import DENSE, FULL, LIGHT, TEXT, Recipe
@@ -16,7 +16,7 @@ from lamina.store.base import Store
 
 logger = logging.getLogger(__name__)
 
-AT_ONCE = {TokenStates.PIECES: 2000, TokenStates.SIGNS: 32, TokenStates.NONE: 64}
+AT_ONCE = {TokenStates.PIECES: 2000, TokenStates.SIGNS: 32, TokenStates.NIBBLES: 32, TokenStates.NONE: 64}
 """How many passages are encoded while somebody waits for the answer; about a quarter of a second."""
 
 
@@ -68,7 +68,7 @@ def lens(store: Store, scopes: Sequence[Scope], choice: Choice) -> Lens:
     """The best that is complete: a model that has seen only some passages would favour those."""
     light = choice.light if choice.light is not None and _is_complete(store, scopes, choice.light) else None
     if choice.primary is not None and _is_complete(store, scopes, choice.primary):
-        recipe = FULL if choice.primary.model.states is TokenStates.SIGNS else DENSE
+        recipe = FULL if choice.primary.model.states in CONTEXTUAL else DENSE
         return Lens(recipe, choice.primary, light)
     return Lens(LIGHT, light) if light is not None else Lens(TEXT)
 
@@ -76,6 +76,6 @@ def lens(store: Store, scopes: Sequence[Scope], choice: Choice) -> Lens:
 def _is_complete(store: Store, scopes: Sequence[Scope], embedder: Embedder) -> bool:
     encoded, there = store.encodings.coverage(embedder.model.id, scopes)
     if 0 < there - encoded <= AT_ONCE[embedder.model.states]:
-        encode_some(store, embedder, AT_ONCE[embedder.model.states], scopes)
+        encode_some(store, embedder, there - encoded, scopes)
         encoded, there = store.encodings.coverage(embedder.model.id, scopes)
     return encoded == there

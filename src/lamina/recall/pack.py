@@ -13,11 +13,15 @@ from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.passage import Passage
 from lamina.atom.status import Status
 
-SECTIONS = ("core", "profile", "rules", "facts", "evidence", "disputed")
+SECTIONS = ("core", "workstream", "profile", "rules", "facts", "evidence", "disputed")
+UNASKED = frozenset({"core", "workstream"})
+"""Sections that are told whatever is asked, and so answer nothing."""
 DISPUTED = frozenset({Status.CHALLENGED, Status.CONSTRAINED, Status.INVALIDATED, Status.TOMBSTONED})
 """What is told apart because it is doubted, unconfirmed or withdrawn. What was true once stays in its section."""
 CORE_SHARE = 0.25
 """The most of a budget that memories nobody asked for may take from those somebody did."""
+BESIDE_SHARE = 0.25
+"""The most of a budget that the notes of workstreams may take."""
 NOTHING = "nothing known"
 TOO_LITTLE = "something is known, but the budget has no room for it"
 _OPEN, _CLOSE = "<memories>", "</memories>"
@@ -51,14 +55,22 @@ def least(count: Count = by_characters) -> int:
     return max(count(_fenced([NOTHING])), count(_fenced([TOO_LITTLE])))
 
 
-def pack(found: Sequence[Found], budget: int, *, core: Sequence[Found] = (), count: Count = by_characters) -> str:
-    """The hits, best first, as sections core, profile, rules, facts, evidence and disputed; data, never orders.
+def pack(
+    found: Sequence[Found],
+    budget: int,
+    *,
+    core: Sequence[Found] = (),
+    beside: Sequence[tuple[str, Sequence[str]]] = (),
+    count: Count = by_characters,
+) -> str:
+    """The hits, best first, as sections core, workstream, profile, rules, facts, evidence and disputed; never orders.
 
     Each item says its id, origin, status, day, when it is valid if that is known, marks and speaker. `count(pack(…))`
     is at most `budget`, if that is at least `least(count)`; without a counter of the caller's, `by_characters` counts.
     Items are taken by rank while there is room, and one that is too long makes way for those behind it; only the best
     hit is cut with an ellipsis rather than left out. `core` holds memories that are told whatever is asked; they take
-    at most a quarter of the budget. Without any hit the text says "nothing known".
+    at most a quarter of the budget. `beside` holds the names of workstreams and their notes, oldest first; they take at
+    most another quarter, the youngest first. Without any hit the text says "nothing known".
     """
     packing = _Packing(budget, count)
     asked = _distinct(found)
@@ -67,6 +79,9 @@ def pack(found: Sequence[Found], budget: int, *, core: Sequence[Found] = (), cou
     for item in _distinct(core):
         if (item.atom.id, item.passage.n) not in told:
             packing.take(_Line.of(item, "core"))
+    for name, notes in beside:
+        packing.limit = min(budget, packing.used + int(budget * BESIDE_SHARE / len(beside)))
+        packing.take_last([_Line.beside(name, note) for note in notes])
     packing.limit = budget
     lines = [_Line.of(item, _section(item.atom)) for item in asked]
     if lines and not packing.take(lines[0]):
@@ -92,6 +107,10 @@ class _Line(NamedTuple):
         words = passage.text if item.text is None else item.text
         return cls(section, f"- [{about}] ", _harmless(f"{passage.speaker}: {words}" if passage.speaker else words))
 
+    @classmethod
+    def beside(cls, name: str, note: str) -> _Line:
+        return cls("workstream", f"- [{_harmless(name).translate(_ROUND)}] ", _harmless(note))
+
     def __str__(self) -> str:
         return self.head + self.words
 
@@ -103,17 +122,25 @@ class _Packing:
         self.limit = self._budget = budget
         self._count = count
         self._lines: list[_Line] = []
-        self._used = count(_fenced([]))
+        self.used = count(_fenced([]))
 
     def take(self, line: _Line) -> bool:
         cost = self._count(f"{line}\n")
         if all(line.section != other.section for other in self._lines):
             cost += self._count(f"## {line.section}\n")
-        if self._used + cost > self.limit:
+        if self.used + cost > self.limit:
             return False
         self._lines.append(line)
-        self._used += cost
+        self.used += cost
         return True
+
+    def take_last(self, lines: Sequence[_Line]) -> None:
+        """Take as many of the last lines as there is room for, in their order."""
+        before = len(self._lines)
+        for line in reversed(lines):
+            if not self.take(line):
+                break
+        self._lines[before:] = reversed(self._lines[before:])
 
     def cut(self, line: _Line) -> None:
         """Take as much of the line as there is room for, if that is anything worth reading."""
@@ -129,7 +156,7 @@ class _Packing:
         length = whole_words if fits(whole_words) else low
         if length >= _FEWEST_LETTERS:
             self._lines.append(_shortened(line, length))
-            self._used = self._budget
+            self.used = self._budget
 
     def text(self, otherwise: str) -> str:
         """The lines in their sections, the last ones given up if the whole is too long; `otherwise` if none answers."""
@@ -150,7 +177,7 @@ def _render(lines: Sequence[_Line], otherwise: str) -> str:
     for section in SECTIONS:
         own = [str(line) for line in lines if line.section == section]
         told += [f"## {section}", *own] if own else []
-    answers = any(line.section != "core" for line in lines)
+    answers = any(line.section not in UNASKED for line in lines)
     return _fenced(told if answers else [*told, otherwise])
 
 

@@ -14,8 +14,9 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.models.choose import Choice
 from lamina.recall.asked import Asked
-from lamina.recall.candidate import Candidate, passages_read
+from lamina.recall.candidate import Candidate
 from lamina.recall.collapse import Said, collapse
+from lamina.recall.follow import Found, with_their_words
 from lamina.recall.fuse import fuse
 from lamina.recall.gather import Admitted, Gathering, tilts
 from lamina.recall.hit import Core, Hit, Recall
@@ -67,7 +68,7 @@ def recall(
 ) -> Recall:  # fmt: skip
     """Find the passages that answer, best first. Hits whose file was edited are read again before they are shown."""
     answer = _answer(question, store, choice)
-    while refresh([hit.atom.id for hit in answer.hits]):
+    while refresh([atom.id for hit in answer.hits for atom in (hit.atom, *hit.statements)]):
         answer = _answer(question, store, choice)
     return Recall(
         recall_id, question.text, answer.hits, store.position(), answer.model, question.at, answer.understood,
@@ -115,17 +116,16 @@ def _hits(
     k, relevant = question.k, _relevant(candidates, through.recipe, closely=not question.fast)
     signals = store.ledger.signals_of({each.key[0] for each in candidates})
     weights = {each.key: weigh(each.near, signals.get(each.key[0], Signals())) for each in candidates}
-    ordered = sorted(candidates, key=lambda each: _order(each, total(weights[each.key])))[: k + SPARE]
-    read = passages_read(ordered, store)
-    there = [each for each in ordered if each.key in read]
-    slots = collapse([_said(*read[each.key]) for each in there])
+    ordered = sorted(candidates, key=lambda each: _order(each, total(weights[each.key])))
+    there = with_their_words(ordered, k + SPARE, store)
+    slots = collapse([_said(each.atom, each.passage) for each in there])
     kept = slots.kept[:k]
-    paths = store.ledger.paths_of({there[n].key[0] for n in kept})
+    paths = store.ledger.paths_of({there[n].atom.id for n in kept})
     words, ranks = {term.token: term.word for term in asked.terms}, _ranks(candidates)
     return tuple(
         _hit(
-            there[n], *read[there[n].key], paths.get(there[n].key[0]), weights[there[n].key], words, relevant,
-            ranks(there[n]), tuple(there[other].key for other in slots.folded.get(n, ())),
+            there[n], paths.get(there[n].atom.id), weights[there[n].candidate.key], words, relevant,
+            ranks(there[n].candidate), tuple(there[other].candidate.key for other in slots.folded.get(n, ())),
         )
         for n in kept
     )  # fmt: skip
@@ -155,19 +155,18 @@ def _said(atom: Atom, passage: Passage) -> Said:
 
 
 def _hit(
-    candidate: Candidate, atom: Atom, passage: Passage, path: str | None, weights: tuple[tuple[str, float], ...],
-    words: dict[str, str], relevant: Callable[[Candidate], bool], channels: tuple[tuple[str, int, float], ...],
-    folded: tuple[Key, ...],
+    found: Found, path: str | None, weights: tuple[tuple[str, float], ...], words: dict[str, str],
+    relevant: Callable[[Candidate], bool], channels: tuple[tuple[str, int, float], ...], folded: tuple[Key, ...],
 ) -> Hit:  # fmt: skip
-    match = candidate.match
+    candidate, atom, match = found.candidate, found.atom, found.candidate.match
     scale = candidate.terms["text"] / match.score if match is not None and match.score else 0.0
     return Hit(
-        atom, passage, path, tuple(candidate.terms.items()), weights,
+        atom, found.passage, path, tuple(candidate.terms.items()), weights,
         words=tuple((words[token], scale * part) for token, part in match.parts) if match else (),
         channels=channels, folded=folded,
         links=tuple((edge.source, edge.name, edge.target, edge.confidence) for edge in candidate.links),
         marks=() if atom.status is Status.ACTIVE else (atom.status.value,),
-        relevant=relevant(candidate),
+        relevant=relevant(candidate), statements=tuple(found.statements),
     )  # fmt: skip
 
 
@@ -179,7 +178,7 @@ def _plain(question: Question, admitted: Admitted, store: Store) -> tuple[Hit, .
             valid_at=admitted.at,
         )
     )  # fmt: skip
-    best = plain(atoms, question.text)[: question.k]
+    best = plain([each for each in atoms if each.is_searched], question.text)[: question.k]
     paths = store.ledger.paths_of(each.atom.id for each in best)
     return tuple(
         Hit(

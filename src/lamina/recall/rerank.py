@@ -18,12 +18,14 @@ from lamina.recall.candidate import Candidate
 from lamina.recall.lens import Lens
 from lamina.recall.recipe import ANSWERS, WINDOW, Recipe
 from lamina.store.base import Store
-from lamina.store.encodings import Near
+from lamina.store.encodings import Near, States
 from lamina.text.analyse import analyse
 from lamina.text.roles import is_assistant
-from lamina.vectors.late import met_by_pieces, met_by_signs
+from lamina.vectors.late import met_by_nibbles, met_by_pieces, met_by_signs
 from lamina.vectors.levels import Floats, to_asked
+from lamina.vectors.packed import signs_of
 
+_NONE = States(TokenStates.NONE.value, b"")
 _WORD = re.compile(r"[\w'’]+")
 
 
@@ -36,7 +38,7 @@ def rerank(candidates: Sequence[Candidate], meant: str, lens: Lens, store: Store
     probe = lens.states.question(meant)
     placed = sorted(candidates, key=lambda each: (each.near.session, each.near.position))
     states = store.encodings.states(lens.states.model.id, [each.near.digest for each in placed])
-    met = _met(probe, lens.states.model.states, [states.get(each.near.digest, b"") for each in placed])
+    met = _met(probe, lens.states.model.states, [states.get(each.near.digest, _NONE) for each in placed])
     weights = _weights(probe, meant, {each.near.scope for each in placed}, store, lens.recipe)
     _add(placed, met, weights, lens.recipe)
 
@@ -49,11 +51,18 @@ def _add_light(candidates: Sequence[Candidate], meant: str, lens: Lens, store: S
         each.terms["light"] = lens.recipe.light * cosine
 
 
-def _met(probe: Probe, packed: TokenStates, states: Sequence[bytes]) -> Floats:
-    if packed is TokenStates.SIGNS:
-        return met_by_signs(probe.tokens, states)
-    assert probe.rows is not None
-    return met_by_pieces(probe.tokens, probe.rows, states)
+def _met(probe: Probe, packing: TokenStates, states: Sequence[States]) -> Floats:
+    if packing is TokenStates.PIECES:
+        assert probe.rows is not None
+        return met_by_pieces(probe.tokens, probe.rows, [each.data for each in states])
+    if packing is TokenStates.NIBBLES and all(each.packing == packing.value for each in states if each.data):
+        return met_by_nibbles(probe.tokens, [each.data for each in states])
+    # While some are still to be made anew, all are read as signs: no passage is met better for being packed finer.
+    return met_by_signs(probe.tokens, [_signs(each, probe.tokens.shape[1]) for each in states])
+
+
+def _signs(states: States, width: int) -> bytes:
+    return signs_of(states.data, width) if states.packing == TokenStates.NIBBLES.value else states.data
 
 
 def _weights(

@@ -11,6 +11,9 @@ from lamina.atom.trust import Origin
 from lamina.errors import NotFound, UndoRefused
 from lamina.store.base import Change, Changed, Commit, CommitId, Committed, Entry, Store, Version
 
+HOUSEKEEPING = frozenset({"box", "entity", "inbox"})
+"""What happens by itself: lists of other atoms, files taken in. Nobody means it when the last thing is to be undone."""
+
 
 def undo(
     store: Store, commit_id: str, scopes: Sequence[Scope], actor: str, origin: Origin, *, cascade: bool = False
@@ -29,15 +32,16 @@ def undo(
 
 
 def last_undoable(store: Store, scopes: Sequence[Scope]) -> Entry | None:
-    """The newest commit that is neither an undo nor undone."""
+    """The newest commit that is neither an undo nor undone, and that somebody asked for."""
     for limit in (20, 1000, None):
         undone: set[CommitId] = set()
         for entry in reversed(store.journal(scopes, limit=limit)):
             if entry.id in undone:
                 continue
-            if entry.undoes is None:
+            if entry.undoes is not None:
+                undone.add(entry.undoes)
+            elif entry.verb not in HOUSEKEEPING:
                 return entry
-            undone.add(entry.undoes)
     return None
 
 

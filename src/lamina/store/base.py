@@ -15,10 +15,12 @@ from lamina.atom.record import Record
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status, Way
 from lamina.atom.trust import Origin
+from lamina.store.buffer import Buffer
 from lamina.store.encodings import Encodings
 from lamina.store.jobs import Jobs
 from lamina.store.ledger import Ledger
 from lamina.store.recalls import Recalls
+from lamina.store.usage import Usage
 from lamina.vault.files import Stamp
 
 CommitId = NewType("CommitId", str)
@@ -124,7 +126,10 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which atoms. Scopes are required: an empty list selects nothing. `core`: pinned ones and those that never age."""
+    """Which atoms. Scopes are required: an empty list selects nothing. `core`: pinned ones and those that never age.
+
+    `notes`: whether the notes of runs are among them.
+    """
 
     scopes: tuple[Scope, ...]
     ids: tuple[AtomId, ...] | None = None
@@ -135,6 +140,8 @@ class Filter:
     subject: str | None = None
     claims: tuple[str, ...] | None = None
     session_id: str | None = None
+    run_id: str | None = None
+    notes: bool = True
     contents: tuple[str, ...] | None = None
     valid_at: datetime | None = None
     core: bool = False
@@ -195,6 +202,14 @@ class Store(Protocol):
         """What the last recalls returned."""
 
     @property
+    def buffer(self) -> Buffer:
+        """Passages that wait to be read for statements."""
+
+    @property
+    def usage(self) -> Usage:
+        """What chat models have used."""
+
+    @property
     def jobs(self) -> Jobs:
         """Work that one process does on behalf of all."""
 
@@ -237,6 +252,9 @@ class Store(Protocol):
 
     def rebuild(self) -> int:
         """Make the index anew from the journal; returns how many atoms it holds."""
+
+    def has_key(self, scope: Scope, key: str) -> bool:
+        """Whether a commit of this scope has carried the key."""
 
     def position(self, before: datetime | None = None) -> int:
         """The sequence number of the last commit, or of the last one before a moment."""

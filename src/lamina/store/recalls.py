@@ -23,6 +23,9 @@ class Recalls(Protocol):
     def hits(self, recall_id: str, scope: Scope) -> list[AtomId] | None:
         """The atoms a recall of this scope returned, best first and each once; None where it is not kept."""
 
+    def recent(self, scope: Scope, many: int) -> list[AtomId]:
+        """The atoms the last recalls of a scope returned, each once."""
+
     def answer(self, recall_id: str, scope: Scope) -> bool:
         """Mark a recall as answered: True the first time, False ever after, NotFound where it is not kept."""
 

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable
 from lamina.atom.identity import AtomId, IdSource
 from lamina.clock import Clock, disk_time_ns
 from lamina.store.base import Store
-from lamina.store.ledger import Pending
+from lamina.store.ledger import FileLine, Pending
 from lamina.sync.kept import KeptCopies
 from lamina.sync.people import People
 from lamina.sync.publish import is_ours, publish
 from lamina.sync.report import Progress, SyncReport
 from lamina.sync.sight import NEVER, Found, Sight
+from lamina.vault import layout
 from lamina.vault.files import Disk, Stamp, UnusableFile
 
 LOCK_SECONDS = 60.0
@@ -44,7 +45,7 @@ class Sync:
     def look_at(self, paths: Iterable[str]) -> SyncReport:
         """Look at some files, because they were just saved or are about to be shown."""
         report = SyncReport()
-        wanted = list(dict.fromkeys(paths))
+        wanted = [path for path in dict.fromkeys(paths) if not layout.is_fed(path)]
         if any(path.endswith("/") for path in wanted):
             return self.run()
         wanted = [path for path in wanted if self._sight.differs(path)]
@@ -70,9 +71,13 @@ class Sync:
         """The files of these atoms that are not as the ledger knows them."""
         return [path for path in self._ledger.paths_of(ids).values() if self._sight.differs(path)]
 
+    def _views(self) -> tuple[dict[str, FileLine], dict[str, Stamp]]:
+        """The files as the ledger and the disk have them. What was fed is not ours to keep together."""
+        lines = {line.path: line for line in self._ledger.lines() if not layout.is_fed(line.path)}
+        return lines, {path: stamp for path, stamp in self._disk.scan() if not layout.is_fed(path)}
+
     def _is_quiet(self) -> bool:
-        lines = {line.path: line for line in self._ledger.lines()}
-        on_disk = dict(self._disk.scan())
+        lines, on_disk = self._views()
         return not (
             self._sight.fresh(lines, on_disk)
             or self._sight.gone(lines, on_disk)
@@ -89,8 +94,8 @@ class Sync:
     def _recover(self) -> None:
         """After the machine went down: files that had not reached the disk are written again from the ledger."""
         unsure = self._ledger.unsure()
-        known = {line.path for line in self._ledger.lines()} if unsure else set()
-        strays = [path for path, _ in self._disk.scan() if path not in known] if unsure else []
+        known, on_disk = self._views() if unsure else ({}, {})
+        strays = [path for path in on_disk if path not in known]
         rewritten: list[tuple[str, Stamp, bytes]] = []
         came_out: list[bytes] = []
         for each in unsure:
@@ -147,8 +152,7 @@ class Sync:
     def _look_around(
         self, report: SyncReport, *, accept_deletions: bool = False, progress: Progress | None = None
     ) -> None:
-        lines = {line.path: line for line in self._ledger.lines()}
-        on_disk = dict(self._disk.scan())
+        lines, on_disk = self._views()
         self._people.take_in(self._sight.fresh(lines, on_disk), report, progress)
         self._people.take_in(self._held_edits(), report)
         self._people.missing(self._sight.gone(lines, on_disk), report, accept=accept_deletions)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lamina.testing.buffer import BufferContract
 from lamina.testing.commits import CommitContract
 from lamina.testing.encodings import EncodingContract
 from lamina.testing.hand import ANN, ARROWS, BOB, DAY, ENDINGS, LOCAL, NOON, OTHER, STAMP, Contract, Hand, raises
@@ -43,7 +44,7 @@ __all__ = [
 
 class StoreContract(
     CommitContract, RuleContract, ReadingContract, JournalContract, SearchContract, EncodingContract, LedgerContract,
-    JobContract, RecallContract,
+    BufferContract, JobContract, RecallContract,
 ):  # fmt: skip
     """Every promise of `Store` and of what belongs to it. A backend that passes can take the place of any other."""
 

@@ -105,6 +105,22 @@ class CommitContract(Contract):
             assert not done.repeated
             assert [atom.content for atom in done.atoms] == ["mine"]
 
+    def test_a_key_is_known_in_its_scope_once_its_commit_stands(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            assert not hand.store.has_key(LOCAL, "k1")
+            raises(InvalidInput, lambda: hand.put(hand.atom("  "), key="k1"))
+            assert not hand.store.has_key(LOCAL, "k1")
+            with hand.store.trial():
+                hand.put(hand.atom("tried"), key="k1")
+                assert hand.store.has_key(LOCAL, "k1")
+            assert not hand.store.has_key(LOCAL, "k1")
+            hand.put(hand.atom("once"), key="k1")
+            assert hand.store.has_key(LOCAL, "k1")
+            assert not hand.store.has_key(LOCAL, "k2")
+            assert not hand.store.has_key(OTHER, "k1")
+        with self.hand(tmp_path) as hand:
+            assert hand.store.has_key(LOCAL, "k1")
+
     def test_time_never_runs_backwards_in_the_journal(self, tmp_path: Path) -> None:
         with self.hand(tmp_path) as hand:
             times = []

@@ -8,7 +8,7 @@ from typing import Any
 
 from lamina.atom.atom import Evidence
 from lamina.atom.identity import AtomId
-from lamina.atom.kinds import MemoryType
+from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
 from lamina.store.base import Filter, TextQuery
@@ -84,6 +84,7 @@ class ReadingContract(Contract):
             assert chosen(claims=("ann::city",)) == {city.id}
             assert chosen(claims=()) == set()
             assert chosen(session_id="s1") == {city.id}
+            assert chosen(run_id="run") == set()
             assert chosen(contents=("PLAIN, words",)) == {plain.id}
             assert chosen(contents=("oslo", "plain words")) == {plain.id, city.id}
             assert chosen(contents=("🦊",)) == chosen(contents=()) == set()
@@ -92,6 +93,29 @@ class ReadingContract(Contract):
                 chosen(valid_at=NOON - timedelta(milliseconds=1)) == chosen(valid_at=NOON + DAY) == chosen() - {city.id}
             )
             assert chosen(kinds=frozenset({"fact"}), session_id="s1", valid_at=NOON) == {city.id}
+
+    def test_the_notes_of_a_run_are_chosen_by_its_name_and_left_out_where_they_are_not_wanted(
+        self, tmp_path: Path
+    ) -> None:
+        with self.hand(tmp_path) as hand:
+            plain = hand.kept("plain")
+            loose = hand.kept("a note of no run", layer=Layer.WORKING)
+            note = hand.kept("a note", layer=Layer.WORKING, run_id="task 7")
+            event = hand.kept("how it ended", kind="event", run_id="task 7")
+            other = hand.kept("another's note", layer=Layer.WORKING, run_id="Task 7")
+            hand.kept("elsewhere", layer=Layer.WORKING, run_id="task 7", scope=OTHER)
+
+            def chosen(**wanted: Any) -> set[AtomId]:
+                return {atom.id for atom in hand.read(**wanted)}
+
+            assert chosen(run_id="task 7") == {note.id, event.id}
+            assert chosen(run_id="Task 7") == {other.id}
+            assert chosen(run_id="task 8") == chosen(run_id="") == set()
+            assert chosen(notes=False) == {plain.id, loose.id, event.id}
+            assert chosen(run_id="task 7", notes=False) == {event.id}
+            gone = hand.head(hand.put(note.with_(status=Status.TOMBSTONED)).atoms[0])
+            assert chosen(run_id="task 7", statuses=frozenset({Status.TOMBSTONED})) == {gone.id}
+            assert len(hand.read(notes=False, limit=2)) == 2
 
     def test_atoms_come_youngest_record_first_then_by_id_in_pages_that_fit(self, tmp_path: Path) -> None:
         with self.hand(tmp_path) as hand:

@@ -30,6 +30,21 @@ class RecallContract(Contract):
             assert other.store.recalls.answer("r1", LOCAL)
             assert not one.store.recalls.answer("r1", LOCAL)
 
+    def test_the_last_recalls_of_a_scope_tell_what_they_returned(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            assert hand.store.recalls.recent(LOCAL, 5) == []
+            a, b, c = (hand.kept(word).id for word in ("one", "two", "three"))
+            for name, ids, scope in (
+                ("r1", [a], LOCAL),
+                ("r2", [b, c], LOCAL),
+                ("r3", [c, b], LOCAL),
+                ("r4", [a], ANN),
+            ):
+                hand.store.recalls.remember(name, ids, NOON, scope)
+            assert hand.store.recalls.recent(LOCAL, 2) == [c, b]
+            assert hand.store.recalls.recent(LOCAL, 9) == [c, b, a]
+            assert hand.store.recalls.recent(ANN, 9) == [a]
+
     def test_recalls_are_no_entries_of_the_journal_and_stay_when_the_index_is_made_anew(self, tmp_path: Path) -> None:
         with self.hand(tmp_path) as hand:
             atom = hand.kept()

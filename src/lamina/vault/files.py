@@ -170,11 +170,46 @@ class Disk:
                     self._forget(Place(room, f"{slot}.path"))
             return self._settled(target, _stamp(before))
 
-    def remove_empty_dirs(self, path: str) -> None:
-        """Remove the folders that a moved file left empty, but no top folder. Best effort."""
+    def put_away(self, old: str, new: str) -> Stamp:
+        """Move a file, on the disk for certain when this returns; FileExistsError if anything is there."""
+        moved = self.move(old, new)
+        self._settle_names(old, new)
+        return moved
+
+    def put_copy(self, path: str, data: bytes) -> None:
+        """Write a new file, on the disk for certain when this returns; FileExistsError if anything is there."""
+        with self._spot(path, make=True) as spot, self._draft(data, durable=True) as (draft, _):
+            put_new(self._sys, draft, spot)
+        self._settle_names(path)
+
+    def remove(self, path: str, known: Stamp) -> bool:
+        """Delete a file if it is still the known one; on the disk for certain when this returns."""
+        with self._spot(path) as spot:
+            if self._stamp_at(spot) != known:
+                return False
+            self._sys.unlink(spot)
+        self._settle_names(path)
+        return True
+
+    def _settle_names(self, *paths: str) -> None:
+        for path in paths:
+            with self._folder(_checked(path)[:-1]) as folder:
+                self._sys.fsync(folder)
+
+    def files_in(self, folder: str) -> Iterator[tuple[str, Stamp]]:
+        """Every plain file of a folder (ending in a slash) and of those in it, whatever its name; none if it is not
+        there. What is hidden is left out, and links are not followed."""
+        waiting = [folder]
+        while waiting:
+            files, folders = self._list(waiting.pop(), "")
+            yield from files
+            waiting.extend(reversed(folders))
+
+    def remove_empty_dirs(self, path: str, keep: int = 1) -> None:
+        """Remove the folders that a moved file left empty, but none of the topmost. Best effort."""
         folders = _checked(path)[:-1]
         with suppress(OSError, UnusableFile):
-            while len(folders) > 1:
+            while len(folders) > keep:
                 with self._folder(folders[:-1]) as parent:
                     self._sys.rmdir(Place(parent, folders[-1]))
                 folders = folders[:-1]
@@ -458,7 +493,7 @@ class Disk:
             raise
         return folder
 
-    def _list(self, prefix: str) -> tuple[list[tuple[str, Stamp]], list[str]]:
+    def _list(self, prefix: str, ending: str = ".md") -> tuple[list[tuple[str, Stamp]], list[str]]:
         files: list[tuple[str, Stamp]] = []
         folders: list[str] = []
         with (
@@ -470,7 +505,7 @@ class Disk:
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(f"{prefix}{entry.name}/")
-                elif entry.name.endswith(".md") and entry.is_file(follow_symlinks=False):
+                elif entry.name.endswith(ending) and entry.is_file(follow_symlinks=False):
                     with suppress(FileNotFoundError):
                         files.append((prefix + entry.name, _stamp(self._sys.entry_stat(entry))))
         return files, [folder for folder in folders if len(folder) < _LONGEST_PATH]

@@ -22,6 +22,7 @@ once. What was said stands word for word in `sessions/`, and every fact links to
 
 - `atoms/`: what is remembered, a folder a day
 - `sessions/`: conversations and documents, word for word
+- `inbox/`: drop a file here; it is read, and kept under `sessions/`
 - `archive/`: what was set aside or forgotten; nothing is ever lost
 
 ## Waiting for review
@@ -61,7 +62,7 @@ def establish(root: Path) -> bool:
         raise InvalidInput(f"{root} is a file; a vault is a folder")
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     (root / FOLDER).mkdir(mode=0o700, exist_ok=True)
-    for name in ("atoms", "sessions"):
+    for name in ("atoms", "sessions", "inbox"):
         (root / name).mkdir(mode=0o700, exist_ok=True)
     if (root / MARKER).exists():
         _check_format(root / MARKER)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from datetime import UTC
+from datetime import UTC, date
 from pathlib import PurePosixPath
 
 from lamina.atom.atom import Atom
+from lamina.atom.page import is_page
 from lamina.atom.scope import Scope, agent, organisation, parse_scope
 from lamina.atom.status import Status
 from lamina.errors import InvalidScope
@@ -17,6 +18,7 @@ SUFFIX = ".md"
 
 _ARCHIVED = frozenset({Status.ARCHIVED, Status.TOMBSTONED})
 _LONGEST_SLUG = 60
+_INBOX, _ORIGINALS = "inbox", "originals"
 
 _ID = r"(?<![a-z0-9])[0-7][0-9a-hjkmnp-tv-z]{25}"
 _DAY = r"\d{4}-\d{2}-\d{2}"
@@ -50,6 +52,10 @@ def path_for(atom: Atom) -> str:
     day = atom.observed_at.astimezone(UTC).date().isoformat()
     if atom.is_segment:
         place = f"sessions/{day}/{slug(atom.segment_id or '', 'segment')}-{atom.id}{SUFFIX}"
+    elif atom.kind == "entity" and is_page(atom.content):
+        place = f"entities/{slug(atom.subject, 'entity')}-{atom.id[-6:]}{SUFFIX}"
+    elif atom.kind == "box":
+        place = f"boxes/{day}/box-{atom.id}{SUFFIX}"
     else:
         place = f"atoms/{day}/{slug(atom.kind, 'atom')}-{atom.id}{SUFFIX}"
     return folder_of(atom.scope) + ("archive/" if atom.status in _ARCHIVED else "") + place
@@ -76,6 +82,32 @@ def is_home(path: str) -> bool:
         return False
     parts = found[1]
     return len(parts) > 1 and parts[0] == "atoms" and all(map(is_searched_dir, parts))
+
+
+def inbox_of(scope: Scope) -> str:
+    """The folder into which files for a scope are dropped, with a slash at its end."""
+    return f"{folder_of(scope)}{_INBOX}/"
+
+
+def original_for(scope: Scope, day: date, name: str) -> str:
+    """Where a file that came through the inbox is kept as it was."""
+    return f"{folder_of(scope)}sessions/{day.isoformat()}/{_ORIGINALS}/{name}"
+
+
+def is_inbox(path: str) -> bool:
+    """Whether a path lies in some scope's inbox."""
+    if f"{_INBOX}/" not in path:
+        return False
+    found = _placed(path)
+    return found is not None and len(found[1]) > 1 and found[1][0] == _INBOX
+
+
+def is_fed(path: str) -> bool:
+    """Whether a file was fed rather than written here: what lies in an inbox, or came through one, is no atom's."""
+    if f"/{_ORIGINALS}/" not in path:
+        return is_inbox(path)
+    found = _placed(path)
+    return found is not None and found[1][0] == "sessions" and _ORIGINALS in found[1][1:-1]
 
 
 def is_searched_dir(name: str) -> bool:

@@ -13,6 +13,8 @@ from pathlib import Path, PurePosixPath
 from watchfiles import Change
 from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
 
+from lamina.vault import layout
+
 _DEBOUNCE_MS = 40
 _STEP_MS = 8
 _JOIN_SECONDS = 1.0
@@ -26,6 +28,8 @@ def _log_error(error: Exception) -> None:
 
 class Watcher:
     """Calls `on_change` with the paths of changed `.md` files, and with folders (ending in a slash) to scan again.
+
+    Of an inbox every file and folder is told, whatever its name.
 
     What is not a `.md` file and is gone may have been a folder, so it is told as one.
     """
@@ -93,6 +97,8 @@ class Watcher:
         path = PurePosixPath(Path(name).relative_to(self._root).as_posix())
         if any(part.startswith(".") for part in path.parts):
             return None
+        if layout.is_inbox(str(path)):
+            return str(path)
         if change is not Change.modified and self._is_folder(change, name, path):
             return "/" if not path.parts else f"{path}/"
         return str(path) if path.suffix == ".md" else None

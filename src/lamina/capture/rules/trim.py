@@ -31,7 +31,7 @@ _OPENING_PHRASES = tuple(
         "quick update", "heads up", "quick note", "as it happens", "that said", "having said that", "at least",
         "since we last spoke", "since we last talked", "since we last chatted", "since we talked last",
         "since we spoke last", "since we last caught up", "since we caught up", "last time we talked",
-        "since our last chat", "so much has happened since we last spoke", "especially", "since we last met",
+        "since our last chat", "especially", "since we last met",
         "i can confirm", "no worries", "no problem", "just a heads up", "and yes", "good to know", "oh and",
         "one more thing", "another thing", "scratch that", "strike that", "hang on", "hold on", "never mind",
         "my mistake", "my bad", "i just realised", "i just realized", "remember", "please note", "note that",

@@ -25,7 +25,7 @@ from lamina.store.base import Changed, Commit, CommitId, Entry, Filter, Version
 from lamina.store.sqlite.database import Database
 from lamina.text.normal import normal_form
 
-FORMAT = 2
+FORMAT = 3
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -71,6 +71,16 @@ CREATE TABLE jobs(
 CREATE INDEX heads_of_the_core ON heads(scope)
   WHERE json_extract(record, '$.pinned')=1 OR json_extract(record, '$.durability')='core';
 """
+_SINCE_FORMAT_2 = """
+CREATE TABLE waiting(
+  segment TEXT NOT NULL, n INTEGER NOT NULL, scope TEXT NOT NULL, session_id TEXT NOT NULL, since INTEGER NOT NULL,
+  urgent INTEGER NOT NULL, PRIMARY KEY(segment, n)) WITHOUT ROWID;
+CREATE INDEX waiting_of ON waiting(scope, session_id, since);
+CREATE INDEX heads_by_subject ON heads(scope, subject, recorded_at DESC) WHERE subject<>'';
+CREATE TABLE taken(scope TEXT PRIMARY KEY, passages INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX heads_of_runs ON heads(scope, json_extract(record, '$.run_id'))
+  WHERE json_extract(record, '$.run_id') IS NOT NULL;
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +114,10 @@ class History:
                 self.db.run(_SCHEMA)
                 self.db.run("INSERT INTO meta VALUES('store_key', ?)", (os.urandom(32),))
                 self.db.run("INSERT INTO meta VALUES('store_id', ?)", (os.urandom(16).hex(),))
-            if found < FORMAT:
+            if found < 2:
                 self.db.run(_SINCE_FORMAT_1)
+            if found < FORMAT:
+                self.db.run(_SINCE_FORMAT_2)
                 self.db.run(f"PRAGMA user_version={FORMAT}")
 
     def meta(self, key: str) -> Any:
@@ -434,6 +446,9 @@ def _where(wanted: Filter) -> tuple[str, list[Any]]:
         values.extend([form] if form else [])
     among("claim", wanted.claims)
     equals("session_id", wanted.session_id)
+    equals("json_extract(record, '$.run_id')", wanted.run_id)
+    if not wanted.notes:
+        parts.append("(json_extract(record, '$.run_id') IS NULL OR json_extract(record, '$.layer') IS NOT 'working')")
     if wanted.core:
         parts.append("(json_extract(record, '$.pinned')=1 OR json_extract(record, '$.durability')='core')")
     if wanted.contents is not None:

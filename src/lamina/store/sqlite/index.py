@@ -29,7 +29,7 @@ from lamina.text.analyse import ANALYSER, analyse
 from lamina.text.normal import normal_form
 from lamina.text.windows import mentioned
 
-FORMAT = 4
+FORMAT = 5
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -59,7 +59,9 @@ CREATE TABLE IF NOT EXISTS vectors(
   id INTEGER PRIMARY KEY AUTOINCREMENT, model TEXT NOT NULL, digest BLOB NOT NULL, data BLOB NOT NULL,
   UNIQUE(digest, model));
 CREATE INDEX IF NOT EXISTS vectors_by_model ON vectors(model, id);
-CREATE TABLE IF NOT EXISTS states(vector INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS states(
+  vector INTEGER PRIMARY KEY, packing TEXT NOT NULL, checksum INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS states_by_packing ON states(packing, vector);
 """
 _TIME_TOLD_IN = 2000
 """Characters of a passage that are looked through for a time."""
@@ -95,6 +97,12 @@ def _said(atom: Atom, passage: Passage) -> _Said:
         " ".join(analyse(searched(atom, passage))), digest_of(atom, passage), passage.speaker or "", millis(at),
         passage.text.rstrip().endswith(_QUESTION_MARKS), _tells_of(passage.text, at),
     )  # fmt: skip
+
+
+def _is_known(atom: Atom, passage: Passage, known: _Said) -> bool:
+    """Whether a passage is held as it is: the rest follows from its words, who said them and when."""
+    own = digest_of(atom, passage), passage.speaker or "", millis(passage.at or atom.observed_at)
+    return own == (known.digest, known.speaker, known.at)
 
 
 def _tells_of(text: str, at: datetime) -> int | None:
@@ -249,24 +257,22 @@ class Index:
         self.db.run("DELETE FROM states WHERE vector NOT IN (SELECT id FROM vectors)")
 
     def _apply_one(self, atom: Atom, old: _Row | None, batch: _Batch, ids: _Ids, seq: int) -> None:
-        kept: dict[int, int] = {}
         if atom.scope not in batch.scopes:
             batch.scopes[atom.scope] = self._scope_id(atom.scope)
         row = _Row(old.id if old else ids.next(), batch.scopes[atom.scope], atom.status not in RECALL_WEIGHT)
         self._put_atom(atom, row, seq, batch, known=old is not None)
-        wanted = {each.n: _said(atom, each) for each in passages_of(atom)}
+        wanted = {each.n: each for each in passages_of(atom)} if atom.is_searched else {}
         if old is not None:
             for passage_id, n, tokens, digest, speaker, at, asks, tells_of in self.db.rows(
                 "SELECT id, n, tokens, digest, speaker, at, asks, tells_of FROM passages WHERE atom=?", (old.id,)
             ):
                 known = _Said(tokens, digest, speaker, at, bool(asks), tells_of)
-                if old.shelf == row.shelf and wanted.get(n) == known:
-                    kept[n] = passage_id
+                if old.shelf == row.shelf and n in wanted and _is_known(atom, wanted[n], known):
+                    del wanted[n]
                 else:
                     batch.drop(old, passage_id, known)
-        for n, found in wanted.items():
-            if n not in kept:
-                batch.add(row, ids.next(), n, found)
+        for n, passage in wanted.items():
+            batch.add(row, ids.next(), n, _said(atom, passage))
         if old is not None:
             self.db.run("DELETE FROM edges WHERE source=?", (atom.id,))
         batch.edges += [(atom.id, *link, row.scope, confidence) for link, confidence in _links(atom).items()]

@@ -66,6 +66,13 @@ class SqliteRecalls:
         found = self._db.rows("SELECT atom_ids FROM recalls WHERE id=? AND scope=?", (recall_id, scope))
         return [AtomId(each) for each in json.loads(found[0][0])] if found else None
 
+    def recent(self, scope: Scope, many: int) -> list[AtomId]:
+        """The atoms the last recalls of a scope returned, each once; a file nobody made holds none."""
+        if self._opened is None and not self._path.exists():
+            return []
+        found = self._db.rows("SELECT atom_ids FROM recalls WHERE scope=? ORDER BY n DESC LIMIT ?", (scope, many))
+        return list(dict.fromkeys(AtomId(each) for (ids,) in found for each in json.loads(ids)))
+
     def answer(self, recall_id: str, scope: Scope) -> bool:
         """Mark a recall as answered: True the first time, False ever after, NotFound where it is not kept."""
         with (db := self._db).writing(durable=False):

@@ -19,6 +19,7 @@ from lamina.clock import Clock
 from lamina.errors import StoreBusy, StoreError
 from lamina.store import rules
 from lamina.store.base import Change, Commit, CommitId, Committed, Edge, Entry, Filter, Match, TextQuery, Version
+from lamina.store.sqlite.buffer import SqliteBuffer
 from lamina.store.sqlite.database import Corrupt
 from lamina.store.sqlite.encodings import SqliteEncodings
 from lamina.store.sqlite.history import History, Written
@@ -26,6 +27,7 @@ from lamina.store.sqlite.index import Index
 from lamina.store.sqlite.jobs import SqliteJobs
 from lamina.store.sqlite.ledger import SqliteLedger
 from lamina.store.sqlite.recalls import SqliteRecalls
+from lamina.store.sqlite.usage import SqliteUsage
 
 REPLAY_AT_ONCE = 2000
 
@@ -44,8 +46,10 @@ class SqliteStore:
         with self._history.db.or_closed():
             self._index = self._open_index()
         self.ledger = SqliteLedger(self._history.db, self._clock)
+        self.buffer = SqliteBuffer(self._history.db)
         self.jobs = SqliteJobs(self._history.db, self._clock)
         self.recalls = SqliteRecalls(folder / "recalls.db", vfs=vfs)
+        self.usage = SqliteUsage(folder / "usage.db", vfs=vfs)
         self.encodings = SqliteEncodings(self._on_index, self._heads)
 
     def commit(self, commit: Commit) -> Committed:
@@ -121,6 +125,10 @@ class SqliteStore:
         with self._lock:
             return self._following(lambda: self._index.edges(wanted, scopes, statuses))
 
+    def has_key(self, scope: Scope, key: str) -> bool:
+        with self._lock:
+            return self._history.commit_of_key(scope, key) is not None
+
     def position(self, before: datetime | None = None) -> int:
         with self._lock:
             return self._history.position(before)
@@ -183,6 +191,7 @@ class SqliteStore:
     def close(self) -> None:
         with self._lock:
             self.recalls.close()
+            self.usage.close()
             self._index.db.close()
             self._history.db.close()
 

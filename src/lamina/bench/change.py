@@ -1,0 +1,61 @@
+"""Scripted conversations about things that change, with the values a memory should know afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from lamina.bench.collection import Collection, Session, Turn, read, some
+from lamina.text.times import parse_time
+
+TRAPS = frozenset({"false_apply", "hedge"})
+"""Checks whose rejected values were asked, imagined, quoted or doubted, never stated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A conversation, the values its checks expect, and those that only look like facts."""
+
+    said: Collection
+    stated: frozenset[str]
+    traps: frozenset[str]
+
+
+def load(path: Path) -> tuple[list[Scenario], str]:
+    """The scenarios of a change file and the SHA-256 of the file."""
+    return read(path, "change", lambda data: some(map(_scenario, data["scenarios"]), "scenarios"))
+
+
+def _scenario(data: dict[str, Any]) -> Scenario:
+    human = [each for each in data["sessions"] if each.get("origin", "human") == "human"]
+    told = [turn["text"] for each in human for turn in each["turns"] if turn["speaker"] == "user"]
+    words = "\n".join(told)
+    return Scenario(
+        Collection(str(data["id"]), tuple(map(_session, human)), ()),
+        frozenset(each for each in _expected(data["checks"]) if each in words),
+        frozenset(value for check in data["checks"] if check["type"] in TRAPS for value in check.get("reject", ())),
+    )
+
+
+def _expected(checks: list[dict[str, Any]]) -> Iterator[str]:
+    for check in checks:
+        yield from check.get("expect", ())
+        yield from check.get("expect_any", ())
+
+
+def _session(data: dict[str, Any]) -> Session:
+    turns = (
+        Turn(
+            f"{data['id']}/{n}", turn["text"], speaker=None if turn["speaker"] == "assistant" else turn["name"],
+            role="assistant" if turn["speaker"] == "assistant" else None, at=_at(turn["at"]),
+        )
+        for n, turn in enumerate(data["turns"], 1)
+    )  # fmt: skip
+    return Session(str(data["id"]), _at(data["at"]), tuple(turns))
+
+
+def _at(text: str) -> datetime:
+    return parse_time(text)

@@ -1,0 +1,94 @@
+"""Words on their way in: turns or pieces of one session, with their secrets taken out before anything else."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from lamina.capture.draft import Turn
+from lamina.capture.pieces import Piece, form_of, pieces_of
+from lamina.capture.redact import redact
+from lamina.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Words to keep: turns or pieces of one session, and the secrets that were taken out of them."""
+
+    pieces: tuple[Piece, ...]
+    session_id: str
+    source_id: str | None
+    observed_at: datetime
+    agents: tuple[str, ...] = ()
+    redacted: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+def conversation(
+    words: str | Sequence[Turn] | Sequence[Piece],
+    session_id: str | None,
+    source_id: str | None,
+    at: datetime,
+    agents: tuple[str, ...] = (),
+    *,
+    name: str | None = None,
+    tags: Sequence[str] = (),
+    personal: bool = False,
+) -> Conversation:
+    """The pieces of a text or a list of turns, without their secrets. Without a session the words name one.
+
+    A text is cut as it is written: a transcript into turns, markdown by its headings, code by its definitions; the
+    `name` of the file it stood in helps to tell.
+    """
+    pieces = _pieces(words, at, name)
+    if not pieces:
+        raise InvalidInput("there are no words to capture")
+    clean = _Cleaner(personal)
+    kept = tuple(clean.piece(each) for each in pieces)
+    session, source = clean.name(session_id or ""), clean.name(source_id or "")
+    labels = tuple(dict.fromkeys(clean.label(each) for each in tags))
+    return Conversation(
+        kept, session or _name(kept, at), source or None, at, agents, tuple(clean.taken), tags=labels,
+    )  # fmt: skip
+
+
+def _pieces(words: str | Sequence[Turn] | Sequence[Piece], at: datetime, name: str | None) -> list[Piece]:
+    if isinstance(words, str):
+        return pieces_of(words, form_of(words, name), on=at.date())
+    return [
+        each if isinstance(each, Piece) else Piece(each.content.strip("\n"), each.name, each.at or at) for each in words
+    ]
+
+
+class _Cleaner:
+    """Takes secrets out, and remembers what they were called. The same heading stands above many pieces."""
+
+    def __init__(self, personal: bool) -> None:
+        self._personal = personal
+        self._labels: dict[str, str] = {"": ""}
+        self.taken: list[str] = []
+
+    def piece(self, piece: Piece) -> Piece:
+        speaker = self.label(piece.speaker) if piece.speaker else None
+        return Piece(self._clean(piece.text), speaker, piece.at, self.label(piece.context), self.label(piece.page))
+
+    def label(self, text: str) -> str:
+        if text not in self._labels:
+            self._labels[text] = self._clean(text)
+        return self._labels[text]
+
+    def name(self, text: str) -> str:
+        """What a session or source goes by. Numbers in it tell one from another, so they are nobody's account."""
+        return self._clean(text, personal=False)
+
+    def _clean(self, text: str, personal: bool | None = None) -> str:
+        clean = redact(text, personal=self._personal if personal is None else personal)
+        self.taken += [secret.name for secret in clean.found]
+        return clean.text
+
+
+def _name(pieces: Sequence[Piece], at: datetime) -> str:
+    words = "\n\n".join(piece.text for piece in pieces)
+    return f"{at:%Y%m%d}-{hashlib.blake2b(words.encode(), digest_size=4).hexdigest()}"

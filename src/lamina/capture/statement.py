@@ -1,0 +1,157 @@
+"""From what an extractor found to atoms: only what is worth keeping, as trusted as the words it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from lamina.atom.atom import Atom, Evidence
+from lamina.atom.identity import AtomId
+from lamina.atom.kinds import traits
+from lamina.atom.status import Status
+from lamina.atom.trust import statements_wait
+from lamina.capture.causes import with_causes
+from lamina.capture.classify import CORRECTION
+from lamina.capture.draft import CONTENT_LIMIT, parse_draft
+from lamina.capture.explicit import asked_for
+from lamina.capture.found import Extractor, Finding, Said
+from lamina.capture.gate import importance_of, is_echo, is_memory_talk, without_context
+from lamina.capture.llm.extractor import extraction
+from lamina.errors import InvalidInput
+from lamina.text.normal import normal_form
+from lamina.text.roles import is_assistant
+
+AT_ONCE = 5
+"""How many turns are read together."""
+CONTEXT = 4
+"""How many turns before them are shown to the extractor."""
+MOST: Mapping[str, int] = {"question": 3, "entity": 6, "": 12}
+"""How many statements of a kind are taken from turns read together; '' is all other kinds."""
+WORTHLESS = 0.15
+"""Greetings and thanks have this importance or less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The statements some turns gave rise to, who found them, and what went wrong on the way."""
+
+    atoms: list[Atom]
+    by: str
+    trouble: str | None = None
+
+    @property
+    def told(self) -> str:
+        """How the reading went, for the receipt."""
+        return f"read by {self.by}" + (f", because {self.trouble}" if self.trouble else "")
+
+
+def statements(
+    turns: Sequence[Said], before: Sequence[Said], extractor: Extractor, segments: Mapping[str, Atom],
+    ids: Iterator[AtomId], shown: Collection[str] = (),
+) -> Made:  # fmt: skip
+    """The atoms that turns give rise to, in their order; asked-for sentences always give one.
+
+    What recall has `shown` and somebody only repeats, and talk about memory itself, gives rise to nothing.
+    """
+    found: list[Atom] = []
+    by, trouble = extractor.name, None
+    for start in range(0, len(turns), AT_ONCE):
+        batch = [each for each in turns[start : start + AT_ONCE] if not _is_own_talk(each.text, shown)]
+        read = extraction(extractor, batch, [*before, *turns[:start]][-CONTEXT:])
+        by, trouble = (read.by, read.trouble) if read.trouble else (by, trouble)
+        told = {(each.segment, each.n): each.text for each in batch}
+        findings = _capped([each for each in read.findings if not _says_nothing(each, told)])
+        findings += _asked(batch, findings)
+        at = {(each.segment, each.n): each.at for each in batch}
+        made = list(_atoms(sorted(findings, key=_place), segments, at, ids))
+        found += with_causes(made, told, batch[-1].at) if batch else made
+    return Made(found, by, trouble)
+
+
+def _is_own_talk(text: str, shown: Collection[str]) -> bool:
+    return is_memory_talk(text) or is_echo(text, shown)
+
+
+def _place(finding: Finding) -> tuple[str, int, int]:
+    return finding.evidence.segment, finding.evidence.passage, finding.evidence.start
+
+
+def _says_nothing(finding: Finding, told: Mapping[tuple[str, int], str]) -> bool:
+    """Whether the sentence stands in a context that recall itself put there, or lost a secret and with it its point."""
+    at = finding.evidence
+    text = told[at.segment, at.passage]
+    sentence = text[at.start : at.end].strip()
+    return sentence not in without_context(text) or "[redacted: " in sentence
+
+
+def _capped(findings: Sequence[Finding]) -> list[Finding]:
+    """The surest of each kind, no more of them than a few turns can hold."""
+    left = dict(MOST)
+    kept: list[Finding] = []
+    for finding in sorted(findings, key=lambda each: (-each.confidence, _place(each))):
+        kind = finding.kind if finding.kind in left else ""
+        if left[kind] > 0:
+            left[kind] -= 1
+            kept.append(finding)
+    return kept
+
+
+def _asked(turns: Sequence[Said], found: Sequence[Finding]) -> list[Finding]:
+    """The sentences somebody asked to have remembered, as they were said where the extractor made nothing of them."""
+    covered = [each.evidence for each in found]
+    return [
+        Finding(
+            content=turn.text[start:end], kind="fact", confidence=1.0,
+            evidence=Evidence(turn.segment, turn.n, start, end),
+        )
+        for turn in turns
+        if not is_assistant(turn.speaker)  # a machine that says "keep in mind that…" asks nobody to remember anything
+        for start, end in asked_for(turn.text)
+        if len(turn.text[start:end].encode()) <= CONTENT_LIMIT and not _overlaps(turn, start, end, covered)
+    ]  # fmt: skip
+
+
+def _overlaps(turn: Said, start: int, end: int, taken: Sequence[Evidence]) -> bool:
+    return any(
+        (each.segment, each.passage) == (turn.segment, turn.n) and each.start < end and start < each.end
+        for each in taken
+    )
+
+
+def _atoms(
+    findings: Sequence[Finding], segments: Mapping[str, Atom], at: Mapping[tuple[str, int], datetime],
+    ids: Iterator[AtomId],
+) -> Iterator[Atom]:  # fmt: skip
+    for finding in findings:
+        importance = importance_of(finding.content, finding.kind)
+        if importance <= WORTHLESS or not normal_form(finding.content):
+            continue
+        place = finding.evidence.segment, finding.evidence.passage
+        atom = _atom(finding, segments[place[0]], at[place], importance, next(ids))
+        if atom is not None:
+            yield atom
+
+
+def _kind(finding: Finding) -> str:
+    """A change told as an event ("we moved to Porto") is a fact about how things stand since: it fills a claim."""
+    return "fact" if finding.attribute and traits(finding.kind).episode else finding.kind
+
+
+def _tags(finding: Finding) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*finding.tags, CORRECTION))) if finding.corrects else finding.tags
+
+
+def _atom(finding: Finding, segment: Atom, at: datetime, importance: float, atom_id: AtomId) -> Atom | None:
+    try:
+        draft = parse_draft(
+            content=finding.content, kind=_kind(finding), subject=finding.subject, attribute=finding.attribute,
+            value=finding.value, confidence=finding.confidence, durability=finding.durability, tags=_tags(finding),
+            entities=finding.entities, valid_from=finding.valid_from, valid_until=finding.valid_until,
+            importance=importance, evidence=(finding.evidence,), observed_at=at,
+            session_id=segment.session_id, source_id=segment.source_id, agents=segment.agents,
+        )  # fmt: skip
+    except InvalidInput:
+        return None  # too long for a statement; the words themselves are kept
+    atom = draft.to_atom(atom_id, segment.scope, segment.origin, segment.principal, at)
+    return atom.with_(status=Status.CONSTRAINED) if statements_wait(segment.origin) else atom

@@ -1,0 +1,107 @@
+"""Putting down what was decided: one commit, and a receipt that tells every outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeVar
+
+from lamina.atom.atom import Atom
+from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.scope import Scope
+from lamina.atom.trust import Origin
+from lamina.capture.classify import Verdict, classify
+from lamina.capture.current import Current
+from lamina.capture.receipt import Outcome, Receipt, Result
+from lamina.errors import ClaimTaken, StaleRevision
+from lamina.store.base import Change, Commit, Committed, Store
+from lamina.store.buffer import Waiting
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who writes, into which scope, with what word for the journal."""
+
+    actor: str
+    origin: Origin
+    principal: str | None
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Verbatim segments as they shall be, and which of their passages wait to be read for statements."""
+
+    segments: Sequence[Atom] = ()
+    waiting: Sequence[Waiting] = ()
+
+
+def write(
+    words: Words, verdicts: Sequence[Verdict], writer: Writer, store: Store, verb: str, reason: str, key: str | None
+) -> Receipt:
+    """Commit words and statements together; what waits is put down with them or not at all."""
+    changed: dict[AtomId, Atom] = {each.id: each for each in words.segments}
+    for verdict in verdicts:
+        changed |= {each.id: each for each in verdict.others}
+        if verdict.is_written:
+            changed[verdict.atom.id] = verdict.atom
+    outcomes = [Outcome(Result.KEPT, each, "the words as they were said") for each in words.segments]
+    outcomes += [Outcome(each.result, each.atom, each.reason) for each in verdicts]
+    if not changed:
+        return Receipt(None, tuple(outcomes))
+    reason = "; ".join(dict.fromkeys([reason, *(each.reason for each in verdicts if each.others)]))
+    commit = Commit(
+        actor=writer.actor, origin=writer.origin, verb=verb, reason=reason, scope=writer.scope, key=key,
+        changes=tuple(Change(atom) for atom in changed.values()),
+    )  # fmt: skip
+    if not words.waiting:
+        return _receipt(store.commit(commit), outcomes)
+    with store.alone():
+        done = store.commit(commit)
+        if not done.repeated:
+            store.buffer.add(words.waiting)
+    return _receipt(done, outcomes)
+
+
+def verdicts_on(atoms: Sequence[Atom], store: Store, now: datetime) -> list[Verdict]:
+    """What each statement is to those that stand and to those before it."""
+    verdicts: list[Verdict] = []
+    current, known = Current(atoms, store), {atom.id: atom.id for atom in atoms}
+    for atom in atoms:
+        verdict = classify(_linked(atom, known), current, now)
+        known[atom.id] = verdict.atom.id
+        current.take((verdict.atom, *verdict.others) if verdict.is_written else verdict.others)
+        verdicts.append(verdict)
+    return verdicts
+
+
+def _linked(atom: Atom, known: Mapping[AtomId, AtomId]) -> Atom:
+    """The statement with its links to others of the same words: one that was said before is linked as it is known."""
+    links = tuple(replace(each, target=known.get(each.target, each.target)) for each in atom.relations)
+    return atom.with_(relations=links) if links else atom
+
+
+def unhurried(store: Store, work: Callable[[], T]) -> T:
+    """Look at what stands and write; if somebody was quicker, once more with nobody in between."""
+    try:
+        return work()
+    except (StaleRevision, ClaimTaken):
+        with store.alone():
+            return work()
+
+
+def fresh_ids(source: IdSource, at: datetime) -> Iterator[AtomId]:
+    """New ids of a moment, as many as are asked for."""
+    while True:
+        yield source.new(at)
+
+
+def _receipt(done: Committed, outcomes: Sequence[Outcome]) -> Receipt:
+    if done.repeated:
+        kept = tuple(Outcome(Result.DUPLICATE, atom, "this very request was carried out before") for atom in done.atoms)
+        return Receipt(done.id, kept, repeated=True)
+    written = {atom.id: atom for atom in done.atoms}
+    return Receipt(done.id, tuple(Outcome(o.result, written.get(o.atom.id, o.atom), o.reason) for o in outcomes))

@@ -1,0 +1,107 @@
+"""What a memory works with, chosen from its settings: embedders, a reranker, a chat model, a reader of words."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from lamina.capture.found import Extractor, Nobody
+from lamina.capture.llm.extractor import LlmExtractor
+from lamina.capture.reading import Reader
+from lamina.capture.rules.extractor import RulesExtractor
+from lamina.capture.signals import DEFAULT
+from lamina.clock import Clock
+from lamina.models.budget import Budget, Limits, Prices
+from lamina.models.chat import Chat
+from lamina.models.choose import Choice, choose
+from lamina.models.choose_chat import choose_chat
+from lamina.models.embedder import Embedder
+from lamina.models.errors import ModelError
+from lamina.models.files import models_folder
+from lamina.models.patience import Timing
+from lamina.models.reranker import choose_reranker
+from lamina.settings import Settings
+from lamina.store.usage import Usage
+
+
+class Equipment:
+    """Nothing is loaded before it is used."""
+
+    def __init__(self, settings: Settings, usage: Usage, clock: Clock) -> None:
+        self._settings, self._usage, self._clock = settings, usage, clock
+        self._choice: Choice | None = None
+
+    @property
+    def models(self) -> Choice:
+        """The embedders recall looks through; a transformer that has been fetched meanwhile counts at once."""
+        if self._choice is None or (self._choice.missing and not self._choice.primary):
+            own = self._settings
+            chosen = choose(
+                own.embedder, self._models_folder(), base_url=own.embedder_url, api_key=_secret(own.embedder_key),
+                token_bits=own.token_bits,
+            )  # fmt: skip
+            second = choose_reranker(own.reranker, own.reranker_url, _secret(own.reranker_key), self._chat_named)
+            self._choice = replace(chosen, reranker=second)
+        return self._choice
+
+    def embedders(self) -> list[Embedder]:
+        """Those whose vectors are kept, the light one first; a chosen one that is not there is done without."""
+        return [each for each in (self.models.light, self.models.primary) if each is not None]
+
+    @cached_property
+    def chat(self) -> Chat | None:
+        """The chat model, if one is chosen."""
+        return self._chat(self._settings.chat)
+
+    @cached_property
+    def reader(self) -> Reader:
+        """Who reads captured words for statements."""
+        return Reader(self._extractor(), DEFAULT.with_own(self._settings.signals), self._light)
+
+    def close(self) -> None:
+        """Let go of connections."""
+        if "chat" in self.__dict__ and self.chat is not None:
+            self.chat.close()
+
+    def _light(self) -> Embedder | None:
+        """What tells news from the familiar; where no model can be had, nothing is lost by it."""
+        try:
+            return self.models.light
+        except ModelError:
+            return None
+
+    def _extractor(self) -> Extractor:
+        match self._settings.extractor:
+            case "none":
+                return Nobody()
+            case "rules":
+                return RulesExtractor()
+            case "auto":
+                return LlmExtractor(self.chat, RulesExtractor()) if self.chat is not None else RulesExtractor()
+
+    def _chat_named(self, name: str) -> Chat | None:
+        """The chat model, or one of its family by another name."""
+        family = self._settings.chat.partition(":")[0]
+        return self._chat(f"{family}:{name}") if name else self.chat
+
+    def _chat(self, setting: str) -> Chat | None:
+        own = self._settings
+        limits = Limits(own.chat_calls_per_day, own.chat_tokens_per_day, own.chat_money_per_day)
+        budget = Budget(self._usage, self._clock, limits, Prices(own.chat_price_in, own.chat_price_out))
+        return choose_chat(
+            setting, own.chat_url, _secret(own.chat_key), meter=budget, timing=Timing(own.chat_timeout)
+        )  # fmt: skip
+
+    def _models_folder(self) -> Path:
+        if self._settings.models_dir is not None:
+            return self._settings.models_dir.expanduser()
+        return models_folder(os.environ, Path.home(), sys.platform)
+
+
+def _secret(key: SecretStr | None) -> str | None:
+    return key.get_secret_value() if key is not None else None

@@ -1,0 +1,58 @@
+"""A thread that works whenever it is told that there may be something to do, and otherwise sleeps."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from lamina.errors import LaminaError
+
+logger = logging.getLogger("lamina")
+
+LONGEST_PAUSE = 300.0
+
+Work = Callable[[Callable[[], bool]], float | None]
+"""Does what there is to do until told to stop; returns the seconds after which to look again, None: when told."""
+
+
+class Worker:
+    """Starts at the first call of `soon`. Work that fails is tried again after a pause that grows."""
+
+    def __init__(self, name: str, work: Work) -> None:
+        self._name, self._work = name, work
+        self._wake, self._stopped = threading.Event(), threading.Event()
+        self._thread: threading.Thread | None = None
+        self._start = threading.Lock()
+
+    def soon(self) -> None:
+        """There may be something to do."""
+        if self._stopped.is_set():
+            return
+        self._wake.set()
+        with self._start:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name=f"lamina-{self._name}", daemon=True)
+                self._thread.start()
+
+    def stop(self) -> None:
+        """Finish the piece at hand and end; what is left is done another time."""
+        self._stopped.set()
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        failures, pause = 0, None
+        while True:
+            self._wake.wait(pause)
+            self._wake.clear()
+            if self._stopped.is_set():
+                return
+            try:
+                pause = self._work(self._stopped.is_set)
+                failures = 0
+            except LaminaError as error:
+                failures = min(failures + 1, 9)
+                pause = min(LONGEST_PAUSE, 2.0**failures)
+                logger.warning("%s will be tried again: %s", self._name, error)

@@ -1,0 +1,45 @@
+"""A statement that follows from the one before it is linked to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import lamina
+from lamina import FixedClock, Memory
+
+NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with lamina.open(tmp_path / "vault", clock=FixedClock(NOON), watch=False) as opened:
+        yield opened
+
+
+def links(memory: Memory, text: str, session: str = "s") -> list[tuple[str, str, str]]:
+    receipt = memory.capture([{"speaker": "Ann", "content": text}], session_id=session)
+    made = [each.atom for each in receipt.outcomes if each.atom.evidence]
+    words = {each.id: each.content for each in memory.list(limit=None)}
+    return [(atom.content, each.name, words[each.target]) for atom in made for each in atom.relations]
+
+
+QUIT = "My boss quit Acme last week."
+LINKED = [("Ann works at Initech now.", "caused_by", "Ann's boss quit Acme in the week of 2 November 2026.")]
+
+
+def test_what_follows_is_caused_by_what_was_said_before(memory: Memory) -> None:
+    assert links(memory, f"{QUIT} Therefore I work at Initech now.") == LINKED
+
+
+@pytest.mark.parametrize("text", [f"{QUIT} I work at Initech now.", f"{QUIT} So far I work at Initech."])
+def test_what_merely_comes_after_is_not_linked(memory: Memory, text: str) -> None:
+    assert links(memory, text) == []
+
+
+def test_a_cause_that_was_known_already_is_linked_as_it_is_known(memory: Memory) -> None:
+    memory.capture([{"speaker": "Ann", "content": QUIT}], session_id="s0")
+    assert links(memory, f"{QUIT} Therefore I work at Initech now.", "s1") == LINKED

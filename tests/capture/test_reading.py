@@ -1,0 +1,207 @@
+"""Words are kept at once and read for statements at once or later, each passage once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import lamina
+from lamina import FixedClock, Memory, Result, Settings, Status
+from lamina.atom.scope import Scope
+from lamina.capture.found import Finding, Said
+from lamina.capture.reading import Pace, Reader, Rhythm
+from lamina.capture.rules.extractor import RulesExtractor
+from lamina.store.buffer import Queue
+
+NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+LOCAL = Scope("org:local")
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock(NOON)
+
+
+@pytest.fixture
+def memory(tmp_path: Path, clock: FixedClock) -> Iterator[Memory]:
+    with lamina.open(tmp_path / "vault", clock=clock, watch=False) as opened:
+        yield opened
+
+
+def turn(text: str, speaker: str = "Ann") -> dict[str, str]:
+    return {"speaker": speaker, "content": text}
+
+
+def made(memory: Memory) -> list[str]:
+    return sorted(each.content for each in memory.list(status=None, limit=None) if each.evidence)
+
+
+def test_a_capture_without_a_background_reads_at_once_in_one_commit(memory: Memory) -> None:
+    receipt = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1")
+    assert [each.result for each in receipt.outcomes] == [Result.KEPT, Result.NEW]
+    assert receipt.stages == (("words", "kept"), ("statements", "read by rules"))
+    fact = receipt.outcomes[1].atom
+    assert (fact.subject, fact.attribute, fact.value) == ("Ann", "dentist", "Dr Reyes")
+    assert len(memory.journal()) == 1
+    memory.undo()
+    assert memory.recall("who is the dentist").hits == ()
+
+
+def test_with_a_background_the_words_are_there_at_once_and_the_statements_follow(tmp_path: Path) -> None:
+    settings = Settings(embedder="none", watch=False, background=True)
+    with Memory(tmp_path / "vault", settings=settings) as memory:
+        read = threading.Event()
+        own = RulesExtractor().extract
+
+        class Told(RulesExtractor):
+            def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
+                read.set()
+                return own(turns, before)
+
+        memory._equipment.__dict__["reader"] = Reader(Told())
+        receipt = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1")
+        assert [each.result for each in receipt.outcomes] == [Result.KEPT]
+        assert dict(receipt.stages)["statements"] == "wait to be read"
+        assert memory.recall("dentist").hits
+        assert read.wait(30)
+    with lamina.open(tmp_path / "vault", watch=False) as memory:
+        assert made(memory) == ["Ann's dentist is Dr Reyes."]
+        assert memory.read_waiting() == []
+
+
+def test_who_waits_gets_the_statements_in_the_receipt_also_beside_a_background(tmp_path: Path) -> None:
+    settings = Settings(embedder="none", watch=False, background=True)
+    with Memory(tmp_path / "vault", settings=settings) as memory:
+        receipt = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1", wait=True)
+        assert [each.result for each in receipt.outcomes] == [Result.KEPT, Result.NEW]
+
+
+def test_what_a_machine_says_is_never_read(memory: Memory) -> None:
+    memory.capture([turn("My dentist is Dr Reyes.", "assistant")], session_id="s1")
+    assert made(memory) == []
+
+
+def test_a_dry_run_tells_the_statements_and_keeps_nothing(memory: Memory) -> None:
+    with memory.trial():
+        receipt = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1")
+        assert [each.result for each in receipt.outcomes] == [Result.KEPT, Result.NEW]
+    assert (memory.list(status=None), memory.journal()) == ([], [])
+
+
+@pytest.mark.parametrize("origin", ["import", "document"])
+def test_what_a_person_feeds_is_found_at_once_and_its_facts_wait_for_review(memory: Memory, origin: str) -> None:
+    receipt = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1", origin=origin)
+    words, fact = receipt.outcomes
+    assert (words.atom.status, fact.result, fact.atom.status) == (Status.ACTIVE, Result.HELD, Status.CONSTRAINED)
+    assert "waits for review" in fact.reason
+    (hit,) = memory.recall("dentist").hits
+    assert hit.atom.id == words.atom.id
+
+
+@pytest.mark.parametrize("origin", ["tool", "web"])
+def test_what_comes_through_an_agent_from_elsewhere_waits_whole(memory: Memory, origin: str) -> None:
+    receipt = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1", origin=origin)
+    assert {each.atom.status for each in receipt.outcomes} == {Status.CONSTRAINED}
+    assert memory.recall("dentist").hits == ()
+
+
+def test_what_somebody_vouches_for_is_said_although_the_same_waits_for_review(memory: Memory) -> None:
+    memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1", origin="document")
+    outcome = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s2").outcomes[1]
+    assert (outcome.result, outcome.atom.status) == (Result.NEW, Status.ACTIVE)
+
+
+def test_held_words_never_replace_a_trusted_value(memory: Memory, clock: FixedClock) -> None:
+    kept = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1").outcomes[1].atom
+    clock.at = NOON + MINUTE
+    outcome = memory.capture([turn("My dentist is Dr Moss.")], session_id="s2", origin="document").outcomes[1]
+    assert (outcome.result, outcome.atom.status) == (Result.HELD, Status.CONSTRAINED)
+    assert [(each.name, each.target) for each in outcome.atom.relations] == [("contradicts", kept.id)]
+    assert memory.get(kept.id).status is Status.ACTIVE
+
+
+def test_a_new_value_supersedes_and_a_correction_invalidates(memory: Memory, clock: FixedClock) -> None:
+    first = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1").outcomes[1].atom
+    clock.at = NOON + MINUTE
+    second = memory.capture([turn("My dentist is Dr Moss now.")], session_id="s2").outcomes[1]
+    assert (second.result, memory.get(first.id).status) == (Result.SUPERSEDES, Status.SUPERSEDED)
+    clock.at = NOON + 2 * MINUTE
+    third = memory.capture([turn("Actually, my dentist is Dr Hale.")], session_id="s3").outcomes[1]
+    assert "correction" in third.atom.tags
+    wrong = memory.get(second.atom.id)
+    assert (third.result, wrong.status, wrong.superseded_by) == (
+        Result.SUPERSEDES, Status.INVALIDATED, (third.atom.id,)
+    )  # fmt: skip
+    assert third.atom.valid_from == wrong.valid_from
+
+
+def test_what_a_person_took_back_does_not_return_with_the_same_old_words(memory: Memory, clock: FixedClock) -> None:
+    fact = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1").outcomes[1].atom
+    clock.at = NOON + MINUTE
+    memory.forget(fact.id, "not so")
+    again = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s2", observed_at=NOON).outcomes[1]
+    assert again.result is Result.REFUSED
+    assert fact.id in again.reason
+    clock.at = NOON + 2 * MINUTE
+    anew = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s3").outcomes[1]
+    assert anew.result is Result.NEW
+
+
+def test_what_an_undo_took_back_may_return(memory: Memory) -> None:
+    memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1")
+    memory.undo()
+    again = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s2")
+    assert again.outcomes[1].result is Result.NEW
+
+
+def test_nearly_the_same_words_are_one_statement_with_more_evidence(memory: Memory) -> None:
+    first = memory.capture([turn("I went to a lake house with Tom and Ana by the early train.")], session_id="s1")
+    again = memory.capture([turn("I went to a lake house with Tom and Ana by early train!")], session_id="s2")
+    assert [each.result for each in (first.outcomes[1], again.outcomes[1])] == [Result.NEW, Result.DUPLICATE]
+    assert len(memory.get(first.outcomes[1].atom.id).evidence) == 2
+
+
+def test_only_an_independent_source_confirms(memory: Memory) -> None:
+    fact = memory.capture([turn("My dentist is Dr Reyes."), turn("My dentist is Dr Reyes!")], session_id="s1")
+    atom_id = fact.outcomes[1].atom.id
+    memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1")
+    assert (len(memory.get(atom_id).evidence), memory.confirmations(atom_id)) == (3, 0)
+    memory.capture([turn("My dentist is Dr Reyes.")], session_id="s2")
+    assert memory.confirmations(atom_id) == 1
+
+
+def test_what_recall_showed_and_somebody_repeats_is_no_news(memory: Memory) -> None:
+    memory.capture([turn("I work at the old harbour office in Bergen.")], session_id="s1")
+    context = memory.recall("where does Ann work").context()
+    before = made(memory)
+    memory.capture([turn(context), turn("Ann works at the old harbour office in Bergen.", "Bob")], session_id="s2")
+    assert made(memory) == before
+    (fact,) = (each for each in memory.list(limit=None) if each.evidence)
+    assert memory.confirmations(fact.id) == 0
+
+
+def queue(length: int = 1, age: int = 0, *, urgent: bool = False) -> Queue:
+    return Queue(LOCAL, "s", length, NOON - age * MINUTE, urgent)
+
+
+@pytest.mark.parametrize(
+    ("rhythm", "queue", "taken", "due"),
+    [
+        (Rhythm.SMART, queue(), 20, False),
+        (Rhythm.SMART, queue(), 19, True),
+        (Rhythm.SMART, queue(5), 20, True),
+        (Rhythm.SMART, queue(age=15), 20, True),
+        (Rhythm.SMART, queue(urgent=True), 20, True),
+        (Rhythm.EVERY_N, queue(4, 99, urgent=True), 0, False),
+        (Rhythm.EVERY_N, queue(5), 20, True),
+        (Rhythm.TIME_BASED, queue(99, 14, urgent=True), 0, False),
+        (Rhythm.TIME_BASED, queue(1, 15), 20, True),
+    ],
+)
+def test_passages_are_read_when_their_time_has_come(rhythm: Rhythm, queue: Queue, taken: int, due: bool) -> None:
+    assert Pace(rhythm).is_due(queue, taken, NOON) is due
