@@ -16,6 +16,14 @@ os.environ["LAMINA_BACKGROUND"] = "false"
 """What is not about vectors is tested without them; tests that are say which embedder they want."""
 
 
+_LONG = {"torture", "machine"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first, so that no worker is left alone with them at the end."""
+    items.sort(key=lambda item: _LONG.isdisjoint(item.path.parts))
+
+
 @pytest.fixture(autouse=True)
 def _words_alone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is about files is tested without the statements that words give rise to."""

@@ -31,6 +31,10 @@ def found(text: str, speaker: str | None = "user") -> list[Finding]:
         "I might switch to another bank.",
         "I'm half tempted to get a parrot.",
         "We may hire Olaf.",
+        # in jest
+        "Yeah right, my salary is two million pounds.",
+        "I'm basically an owl before ten, just kidding.",
+        "Ha, sure, and I'm the king of Narnia.",
         # fiction, examples, translation
         "In my novel the detective lives in Bergen.",
         "For example, my name is Zed.",

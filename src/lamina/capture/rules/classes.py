@@ -35,6 +35,10 @@ _HEDGE = _any(
     r"at some point", r"sooner or later", r"eventually", r"in the cards", r"we'll see", r"open to",
     r"keep(?:ing)? an eye on", r"sleep(?:ing)? on it", r"penciled", r"pencilled",
 )  # fmt: skip
+_JEST = _any(
+    r"(?:just|only) (?:kidding|joking|messing|teasing)", r"jk", r"lol", r"yeah,? right", r"ha,? sure", r"as if!",
+    r"in my dreams", r"i'm joking", r"the (?:advert|slogan|jingle|song|tagline) (?:goes|says|is|runs)",
+)  # fmt: skip
 _WORKS = (
     r"(?:novel|story|dream|play|film|movie|script|campaign|comic|screenplay|scene|sketch|role-?play|fanfic|musical|"
     r"nightmare|simulation)"
@@ -169,6 +173,7 @@ _FORBIDDEN = (
     ("forget", lambda text: _FORGET.search(text) is not None),
     ("hypothetical", lambda text: _HYPOTHETICAL.search(text) is not None),
     ("hedge", lambda text: _HEDGE.search(text) is not None),
+    ("jest", lambda text: _JEST.search(text) is not None),
     ("fiction", lambda text: _FICTION.search(text) is not None),
     ("quoted", _is_quoted),
 )

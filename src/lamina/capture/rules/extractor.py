@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -19,6 +20,8 @@ from lamina.text.sentences import sentences
 _LONGEST_TURN = 20_000
 _LONGEST_SENTENCE = 400
 _CONTEXT_TURNS = 6
+_FIRST_PERSON_LEFT = re.compile(r"\w['’]m\b")
+"""A sentence in which somebody still speaks was not understood."""
 
 
 class RulesExtractor:
@@ -69,6 +72,7 @@ def _turn(turn: Said, called: frozenset[str]) -> Iterator[Finding]:
         heard.add(text)
         evidence = Evidence(turn.segment, turn.n, start, end)
         found = statements(Sentence(text, speaker, turn.at, evidence, correcting))
+        found = [each for each in found if not _FIRST_PERSON_LEFT.search(each.content)]
         yield from (_corrected(each) for each in found) if correcting else found
         correcting = corrects(text) and not found
 
