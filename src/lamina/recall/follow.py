@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
@@ -40,12 +41,13 @@ def with_their_words(ordered: Sequence[Candidate], many: int, store: Store) -> l
     for start in range(0, len(ordered), many):
         batch = ordered[start : start + many]
         read |= passages_read([each for each in batch if each.key not in read], store)
-        changed = [atom for each in batch if each.key in read and (atom := read[each.key][0]).revision > 1]
-        sources = {key for atom in changed for key in _rests_on(atom)} & known.keys()
+        sources = {key for each in batch if each.key in read for key in _rests_on(read[each.key][0])} & known.keys()
         read |= passages_read([known[key] for key in sorted(sources - read.keys())], store)
         for candidate in (each for each in batch if each.key in read):
             atom, passage = read[candidate.key]
-            words = [key for key in _rests_on(atom) if key in known and _is_told_by(atom, read.get(key))]
+            words = [
+                key for key in _rests_on(atom) if key in read and _says(read[key][1].text, atom.content, atom.subject)
+            ]
             if not words:
                 found[candidate.key] = Found(candidate, atom, passage, waiting.pop(candidate.key, []))
             for key in words:
@@ -55,12 +57,10 @@ def with_their_words(ordered: Sequence[Candidate], many: int, store: Store) -> l
     return list(found.values())[:many]
 
 
-def _is_told_by(atom: Atom, words: tuple[Atom, Passage] | None) -> bool:
-    """Whether the words say what the statement says; one that was never changed is as it was read from them."""
-    if atom.revision == 1 or words is None:
-        return True
-    said = frozenset(analyse(atom.content)) - frozenset(analyse(atom.subject))
-    foreign = said - frozenset(analyse(words[1].text)) - _NEVER_FOREIGN
+@lru_cache(maxsize=4096)
+def _says(words: str, statement: str, subject: str) -> bool:
+    """Whether words say what a statement says: it may lose who speaks and gain a date, not much more."""
+    foreign = frozenset(analyse(statement)) - frozenset(analyse(subject)) - frozenset(analyse(words)) - _NEVER_FOREIGN
     return sum(not token.isdecimal() for token in foreign) <= FOREIGN
 
 
