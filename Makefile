@@ -22,7 +22,7 @@ contract: .venv/ready
 	$(BIN)/lint-imports --no-logo
 
 tests: .venv/ready
-	$(BIN)/pytest -q -n 2 --dist loadfile
+	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
 torture: .venv/ready
 	LAMINA_MACHINE_SEED=random LAMINA_MACHINE_RUNS=1000 $(BIN)/pytest -q --timeout=0 tests/machine
