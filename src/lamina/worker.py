@@ -54,5 +54,6 @@ class Worker:
                 failures = 0
             except LaminaError as error:
                 failures = min(failures + 1, 9)
-                pause = min(LONGEST_PAUSE, 2.0**failures)
                 logger.warning("%s will be tried again: %s", self._name, error)
+                self._stopped.wait(min(LONGEST_PAUSE, 2.0**failures))  # however often it is told meanwhile
+                self._wake.set()

@@ -107,7 +107,7 @@ def test_threads_that_recall_for_the_first_time_at_once_share_one_connection(
             time.sleep(0.02)
             super().__init__(path, vfs=vfs)
 
-    monkeypatch.setattr("lamina.store.sqlite.recalls.Database", Slow)
+    monkeypatch.setattr("lamina.store.sqlite.apart.Database", Slow)
     recalls = SqliteRecalls(db)
 
     def first(n: int) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-import threading
 import time
 from collections.abc import Callable, Sequence
 
@@ -14,6 +13,7 @@ from lamina.errors import LaminaError
 from lamina.models.embedder import Embedder, Piece, TokenStates
 from lamina.store.base import Store
 from lamina.store.encodings import Encoding, States, Unencoded
+from lamina.worker import Worker
 
 logger = logging.getLogger(__name__)
 
@@ -117,53 +117,17 @@ def _piece(text: Unencoded) -> Piece:
     return Piece(text.text, PART_CHUNKS if text.in_part else WHOLE_CHUNKS)
 
 
-class Background:
+class Background(Worker):
     """A thread that encodes what is missing whenever it is told that something may be."""
 
     def __init__(
         self, store: Store, embedders: Callable[[], list[Embedder]], look_again: float = LEASE_SECONDS
     ) -> None:
+        super().__init__("encoding", self._encode)
         self._store, self._embedders, self._look_again = store, embedders, look_again
-        self._wake, self._stopped = threading.Event(), threading.Event()
-        self._thread: threading.Thread | None = None
-        self._start = threading.Lock()
 
-    def soon(self) -> None:
-        """Something may be missing."""
-        if self._stopped.is_set():
-            return
-        self._wake.set()
-        with self._start:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="lamina-encode", daemon=True)
-                self._thread.start()
-
-    def stop(self) -> None:
-        """Finish the text at hand and end; what is left is done another time."""
-        self._stopped.set()
-        self._wake.set()
-        if self._thread is not None:
-            self._thread.join()
-
-    def _work(self) -> None:
-        failures, left = 0, False
-        while True:
-            # Whoever is at it may have died; then its lease runs out.
-            self._wake.wait(self._look_again if left else None)
-            self._wake.clear()
-            if self._stopped.is_set():
-                return
-            try:
-                left = self._encode()
-                failures = 0
-            except LaminaError as error:
-                logger.warning("encoding will be tried again: %s", error)
-                failures = min(failures + 1, 9)
-                self._stopped.wait(min(300.0, 2.0**failures))
-                self._wake.set()
-
-    def _encode(self) -> bool:
-        """Do what is there to do; tells whether something is left, because another process is at it."""
+    def _encode(self, stop: Callable[[], bool]) -> float | None:
+        """Do what is there to do. Whoever is at the rest may have died; then its lease runs out."""
         embedders = self._embedders()
-        encode_each(self._store, embedders, self._stopped.is_set)
-        return any(_left(self._store, each) for each in embedders)
+        encode_each(self._store, embedders, stop)
+        return self._look_again if any(_left(self._store, each) for each in embedders) else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
 from lamina.store.recalls import KEPT, not_kept
-from lamina.store.sqlite.database import Corrupt, Database
+from lamina.store.sqlite.apart import Apart
 from lamina.store.sqlite.history import millis
 
 _SCHEMA = """
@@ -25,57 +24,35 @@ class SqliteRecalls:
     """The last recalls of a store, in a file that is made at the first one and made anew if it is damaged."""
 
     def __init__(self, path: Path, kept: int = KEPT, *, vfs: str | None = None) -> None:
-        self._path, self._kept, self._vfs = path, kept, vfs
-        self._opening = threading.Lock()
-        self._opened: Database | None = None
-
-    @property
-    def _db(self) -> Database:
-        with self._opening:  # threads that recall for the first time at once share one connection
-            if self._opened is None:
-                try:
-                    self._opened = self._open()
-                except Corrupt:
-                    for suffix in ("-wal", "-shm", ""):
-                        self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
-                    self._opened = self._open()
-            return self._opened
-
-    def _open(self) -> Database:
-        db = Database(self._path, vfs=self._vfs)
-        with db.or_closed(), db.writing(durable=False):
-            db.run(_SCHEMA)
-        return db
+        self._kept = kept
+        self._file = Apart(path, _SCHEMA, vfs=vfs)
 
     def close(self) -> None:
         """Let go of the file."""
-        with self._opening:
-            if self._opened is not None:
-                self._opened.close()
-                self._opened = None
+        self._file.close()
 
     def remember(self, recall_id: str, atom_ids: Iterable[AtomId], at: datetime, scope: Scope) -> None:
         """Keep what a recall returned to a caller of this scope; the oldest beyond the last ones is let go."""
         row = (recall_id, millis(at), scope, json.dumps(list(dict.fromkeys(atom_ids)), separators=(",", ":")))
-        with (db := self._db).writing(durable=False):
+        with (db := self._file.db).writing(durable=False):
             db.run("INSERT OR IGNORE INTO recalls(id, at, scope, atom_ids) VALUES(?,?,?,?)", row)
             db.run("DELETE FROM recalls WHERE n<=(SELECT max(n) FROM recalls)-?", (self._kept,))
 
     def hits(self, recall_id: str, scope: Scope) -> list[AtomId] | None:
         """The atoms a recall of this scope returned, best first and each once; None where it is not kept."""
-        found = self._db.rows("SELECT atom_ids FROM recalls WHERE id=? AND scope=?", (recall_id, scope))
+        found = self._file.db.rows("SELECT atom_ids FROM recalls WHERE id=? AND scope=?", (recall_id, scope))
         return [AtomId(each) for each in json.loads(found[0][0])] if found else None
 
     def recent(self, scope: Scope, many: int) -> list[AtomId]:
         """The atoms the last recalls of a scope returned, each once; a file nobody made holds none."""
-        if self._opened is None and not self._path.exists():
+        if not self._file.is_there():
             return []
-        found = self._db.rows("SELECT atom_ids FROM recalls WHERE scope=? ORDER BY n DESC LIMIT ?", (scope, many))
+        found = self._file.db.rows("SELECT atom_ids FROM recalls WHERE scope=? ORDER BY n DESC LIMIT ?", (scope, many))
         return list(dict.fromkeys(AtomId(each) for (ids,) in found for each in json.loads(ids)))
 
     def answer(self, recall_id: str, scope: Scope) -> bool:
         """Mark a recall as answered: True the first time, False ever after, NotFound where it is not kept."""
-        with (db := self._db).writing(durable=False):
+        with (db := self._file.db).writing(durable=False):
             if db.rows(
                 "UPDATE recalls SET answered=1 WHERE id=? AND scope=? AND NOT answered RETURNING n", (recall_id, scope)
             ):

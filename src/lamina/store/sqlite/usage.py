@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import logging
-import threading
 from datetime import date
 from pathlib import Path
 
-from lamina.store.sqlite.database import Corrupt, Database
+from lamina.store.sqlite.apart import Apart
 from lamina.store.usage import Used, UsedOn
-
-logger = logging.getLogger(__name__)
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS used(
@@ -30,55 +26,27 @@ class SqliteUsage:
     """What chat models of a store used, in a file that is made at the first call and made anew if it is damaged."""
 
     def __init__(self, path: Path, *, vfs: str | None = None) -> None:
-        self._path, self._vfs = path, vfs
-        self._opening = threading.Lock()
-        self._opened: Database | None = None
-
-    @property
-    def _db(self) -> Database:
-        with self._opening:  # threads that count for the first time at once share one connection
-            if self._opened is None:
-                try:
-                    self._opened = self._open()
-                except Corrupt as error:
-                    logger.warning("%s; counting starts again", error)
-                    for suffix in ("-wal", "-shm", ""):
-                        self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
-                    self._opened = self._open()
-            return self._opened
-
-    def _open(self) -> Database:
-        db = Database(self._path, vfs=self._vfs)
-        with db.or_closed(), db.writing(durable=False):
-            db.run(_SCHEMA)
-        return db
+        self._file = Apart(path, _SCHEMA, vfs=vfs)
 
     def close(self) -> None:
         """Let go of the file."""
-        with self._opening:
-            if self._opened is not None:
-                self._opened.close()
-                self._opened = None
+        self._file.close()
 
     def add(self, day: date, model: str, used: Used) -> Used:
         """Count what a model used; what all models together have used that day, this included."""
         row = (day.isoformat(), model, used.calls, used.tokens_in, used.tokens_out, used.money)
-        with (db := self._db).writing(durable=False):
+        with (db := self._file.db).writing(durable=False):
             db.run(_ADD, row)
             return _used(db.rows(_OF, (day.isoformat(),))[0])
 
     def of(self, day: date) -> Used:
         """What all models together used on a day."""
-        return _used(self._db.rows(_OF, (day.isoformat(),))[0]) if self._is_there() else Used()
+        return _used(self._file.db.rows(_OF, (day.isoformat(),))[0]) if self._file.is_there() else Used()
 
     def days(self) -> list[UsedOn]:
         """Every day and model there is a count of, the latest day first."""
-        rows = self._db.rows(_DAYS) if self._is_there() else []
+        rows = self._file.db.rows(_DAYS) if self._file.is_there() else []
         return [UsedOn(date.fromisoformat(day), model, _used(counts)) for day, model, *counts in rows]
-
-    def _is_there(self) -> bool:
-        """Whether anything was ever counted: looking makes no file."""
-        return self._opened is not None or self._path.exists()
 
 
 def _used(row: tuple[float, ...] | list[float]) -> Used:

@@ -1,0 +1,50 @@
+"""A small database beside the journal for what may be lost: made at first use, and made anew where it is damaged."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from pathlib import Path
+
+from lamina.store.sqlite.database import Corrupt, Database
+
+logger = logging.getLogger("lamina")
+
+
+class Apart:
+    """A file of its own, so that who writes to it waits for nobody who writes atoms."""
+
+    def __init__(self, path: Path, schema: str, *, vfs: str | None = None) -> None:
+        self._path, self._schema, self._vfs = path, schema, vfs
+        self._opening = threading.Lock()
+        self._opened: Database | None = None
+
+    @property
+    def db(self) -> Database:
+        with self._opening:  # threads that come for the first time at once share one connection
+            if self._opened is None:
+                try:
+                    self._opened = self._open()
+                except Corrupt as error:
+                    logger.warning("%s; it begins anew", error)
+                    for suffix in ("-wal", "-shm", ""):
+                        self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+                    self._opened = self._open()
+            return self._opened
+
+    def is_there(self) -> bool:
+        """Whether anything was ever written; reading makes no file."""
+        return self._opened is not None or self._path.exists()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._opening:
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
+
+    def _open(self) -> Database:
+        db = Database(self._path, vfs=self._vfs)
+        with db.or_closed(), db.writing(durable=False):
+            db.run(self._schema)
+        return db
