@@ -166,6 +166,18 @@ def test_nearly_the_same_words_are_one_statement_with_more_evidence(memory: Memo
     assert len(memory.get(first.outcomes[1].atom.id).evidence) == 2
 
 
+def test_an_extractor_that_stumbles_costs_its_statements_and_no_word(memory: Memory) -> None:
+    class Stumbles(RulesExtractor):
+        def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
+            raise RecursionError("too deep")
+
+    memory._equipment.__dict__["reader"] = Reader(Stumbles())
+    receipt = memory.capture([turn("My dentist is Dr Reyes. Remember that tea is ready.")], session_id="s1")
+    assert dict(receipt.stages)["statements"] == "read by nobody, because rules failed: RecursionError"
+    assert [each.result for each in receipt.outcomes] == [Result.KEPT, Result.NEW]
+    assert memory.recall("dentist").hits
+
+
 def test_only_an_independent_source_confirms(memory: Memory) -> None:
     fact = memory.capture([turn("My dentist is Dr Reyes."), turn("My dentist is Dr Reyes!")], session_id="s1")
     atom_id = fact.outcomes[1].atom.id

@@ -164,3 +164,9 @@ def test_a_list_item_in_which_somebody_speaks_is_read() -> None:
 @pytest.mark.parametrize("said", ["I'm gonna order some sushi tonight.", "I have the day off today."])
 def test_what_holds_for_this_very_day_only_yields_nothing(said: str) -> None:
     assert found(said) == []
+
+
+@pytest.mark.parametrize("year", [1, 9999])
+def test_at_the_edge_of_the_calendar_nothing_is_read_and_nothing_fails(year: int) -> None:
+    at = datetime(year, 12, 31, 23, 59, tzinfo=UTC) if year > 1 else datetime(1, 1, 1, tzinfo=UTC)
+    assert RulesExtractor().extract([Said("seg", 0, "I moved to Turin yesterday.", "Ana", at)]) == []

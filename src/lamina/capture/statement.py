@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,10 +18,12 @@ from lamina.capture.draft import CONTENT_LIMIT, parse_draft
 from lamina.capture.explicit import asked_for
 from lamina.capture.found import Extractor, Finding, Said
 from lamina.capture.gate import importance_of, is_echo, is_memory_talk, without_context
-from lamina.capture.llm.extractor import extraction
+from lamina.capture.llm.extractor import Extraction, extraction
 from lamina.errors import InvalidInput
 from lamina.text.normal import normal_form
 from lamina.text.roles import is_assistant
+
+logger = logging.getLogger("lamina")
 
 AT_ONCE = 5
 """How many turns are read together."""
@@ -58,7 +61,7 @@ def statements(
     by, trouble = extractor.name, None
     for start in range(0, len(turns), AT_ONCE):
         batch = [each for each in turns[start : start + AT_ONCE] if not _is_own_talk(each.text, shown)]
-        read = extraction(extractor, batch, [*before, *turns[:start]][-CONTEXT:])
+        read = _read(extractor, batch, [*before, *turns[:start]][-CONTEXT:])
         by, trouble = (read.by, read.trouble) if read.trouble else (by, trouble)
         told = {(each.segment, each.n): each.text for each in batch}
         findings = _capped([each for each in read.findings if not _says_nothing(each, told)])
@@ -67,6 +70,15 @@ def statements(
         made = list(_atoms(sorted(findings, key=_place), segments, at, ids))
         found += with_causes(made, told, batch[-1].at) if batch else made
     return Made(found, by, trouble)
+
+
+def _read(extractor: Extractor, turns: Sequence[Said], before: Sequence[Said]) -> Extraction:
+    """What the extractor finds. Words are kept whatever they do to it: what it stumbles over states nothing."""
+    try:
+        return extraction(extractor, turns, before)
+    except Exception as error:  # whoever extracts is on the other side of a border
+        logger.exception("%s failed on %d turns", extractor.name, len(turns))
+        return Extraction((), "nobody", f"{extractor.name} failed: {type(error).__name__}")
 
 
 def _is_own_talk(text: str, shown: Collection[str]) -> bool:

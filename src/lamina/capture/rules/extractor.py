@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import MAXYEAR
 
 from lamina.atom.atom import Evidence
 from lamina.capture.found import Finding, Said
@@ -57,8 +58,8 @@ def _called(turns: Sequence[Said]) -> frozenset[str]:
 
 def _turn(turn: Said, called: frozenset[str]) -> Iterator[Finding]:
     """The statements of one turn; a correction that only names its value comes without content."""
-    if len(turn.text) > _LONGEST_TURN or is_pasted(turn.text):
-        return
+    if len(turn.text) > _LONGEST_TURN or is_pasted(turn.text) or not 1 < turn.at.year < MAXYEAR:
+        return  # at the edge of the calendar no day lies before or after another
     speaker = _speaker(turn, called)
     correcting = False
     heard: set[str] = set()
