@@ -186,6 +186,17 @@ class Edge:
     confidence: float
 
 
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """An atom that rests on characters start to end of passage `n` of a segment."""
+
+    atom_id: AtomId
+    segment: AtomId
+    n: int
+    start: int
+    end: int
+
+
 class Store(Protocol):
     """The journal and its views. Whatever a method returns is no older than the last acknowledged commit."""
 
@@ -249,6 +260,9 @@ class Store(Protocol):
         self, ids: Iterable[str], scopes: Sequence[Scope], statuses: Collection[Status] | None = None
     ) -> list[Edge]:
         """Links from or to these atoms or shared things; with `statuses` only those of atoms that stand so."""
+
+    def resting(self, keys: Collection[tuple[AtomId, int]], scopes: Sequence[Scope]) -> list[Rest]:
+        """Which atoms of these scopes rest on these passages, whatever their status, in the order of the words."""
 
     def rebuild(self) -> int:
         """Make the index anew from the journal; returns how many atoms it holds."""

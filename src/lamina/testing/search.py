@@ -6,12 +6,13 @@ from datetime import timedelta
 from pathlib import Path
 from random import Random
 
+from lamina.atom.atom import Evidence
 from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import render_passage
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
-from lamina.store.base import Edge
+from lamina.store.base import Edge, Rest
 from lamina.testing.hand import ANN, ARROWS, BOB, DAY, LOCAL, NOON, OTHER, Contract
 from lamina.text.analyse import analyse
 
@@ -108,6 +109,20 @@ class SearchContract(Contract):
             for words in ("OR", "AND NOT", "NEAR(tea 3)", '"tea" OR "', "tea*", "-tea", "tea:x", "'; DROP TABLE heads"):
                 hand.search(words)
             assert hand.found("near") == [hand.read()[0].id]
+
+    def test_who_rests_on_a_passage_is_told_whatever_became_of_them(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            words = hand.kept("said")
+            first, other = Evidence(words.id, 1, 0, 4), Evidence(words.id, 2, 3, 9)
+            one = hand.kept("one", evidence=(first, other))
+            ended = hand.kept("ended", evidence=(first,), status=Status.SUPERSEDED)
+            hand.kept("theirs", scope=ANN, evidence=(first,))
+            resting = [Rest(each.id, words.id, 1, 0, 4) for each in sorted([one, ended], key=lambda each: each.id)]
+            assert hand.store.resting([(words.id, 1)], [LOCAL]) == resting
+            assert hand.store.resting([(words.id, 2), (words.id, 3)], [LOCAL]) == [Rest(one.id, words.id, 2, 3, 9)]
+            hand.put(one.with_(evidence=(other,)))
+            assert hand.store.resting([(words.id, 1)], [LOCAL]) == [Rest(ended.id, words.id, 1, 0, 4)]
+            assert hand.store.resting([], [LOCAL]) == []
 
     def test_relations_are_edges_seen_from_both_ends_within_the_scopes(self, tmp_path: Path) -> None:
         with self.hand(tmp_path) as hand:

@@ -7,6 +7,7 @@ shelf of their own and are scored by the statistics of the recallable ones.
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -20,7 +21,7 @@ from lamina.atom.identity import AtomId
 from lamina.atom.passage import Passage, digest_of, passages_of, searched
 from lamina.atom.scope import Scope
 from lamina.atom.status import RECALL_WEIGHT, Status
-from lamina.store.base import Edge, Match, TextQuery
+from lamina.store.base import Edge, Match, Rest, TextQuery
 from lamina.store.sqlite.database import Database
 from lamina.store.sqlite.history import millis
 from lamina.store.sqlite.index_dump import dump
@@ -29,7 +30,7 @@ from lamina.text.analyse import ANALYSER, analyse
 from lamina.text.normal import normal_form
 from lamina.text.windows import mentioned
 
-FORMAT = 5
+FORMAT = 6
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -53,6 +54,10 @@ CREATE TABLE edges(
   source TEXT NOT NULL, name TEXT NOT NULL, target TEXT NOT NULL, scope INTEGER NOT NULL, confidence REAL NOT NULL,
   PRIMARY KEY(source, name, target)) WITHOUT ROWID;
 CREATE INDEX edges_to ON edges(target);
+CREATE TABLE rests(
+  segment TEXT NOT NULL, n INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL, atom_id TEXT NOT NULL,
+  scope INTEGER NOT NULL, PRIMARY KEY(segment, n, start, end, atom_id)) WITHOUT ROWID;
+CREATE INDEX rests_of ON rests(atom_id);
 """
 _VECTORS = """
 CREATE TABLE IF NOT EXISTS vectors(
@@ -121,6 +126,7 @@ class _Batch:
         self.scopes: dict[Scope, int] = {}
         self.atoms: list[tuple[Any, ...]] = []
         self.edges: list[tuple[str, str, str, int, float]] = []
+        self.rests: list[tuple[str, int, int, int, str, int]] = []
         self.text: dict[tuple[int, bool], list[tuple[int, str]]] = {}
         self.dropped: dict[tuple[int, bool], list[tuple[int, str]]] = {}
         self.terms: dict[int, Counter[str]] = {}
@@ -201,7 +207,7 @@ class Index:
 
     def _is_ours(self) -> bool:
         tables = {row[0] for row in self.db.rows("SELECT name FROM sqlite_master WHERE type='table'")}
-        if not {"meta", "scopes", "atoms", "passages", "terms", "edges", *_KEPT} <= tables:
+        if not {"meta", "scopes", "atoms", "passages", "terms", "edges", "rests", *_KEPT} <= tables:
             return False
         known = dict(self.db.rows("SELECT key, value FROM meta"))
         return all(known.get(key) == value for key, value in self._maker())
@@ -275,7 +281,12 @@ class Index:
             batch.add(row, ids.next(), n, _said(atom, passage))
         if old is not None:
             self.db.run("DELETE FROM edges WHERE source=?", (atom.id,))
+            self.db.run("DELETE FROM rests WHERE atom_id=?", (atom.id,))
         batch.edges += [(atom.id, *link, row.scope, confidence) for link, confidence in _links(atom).items()]
+        batch.rests += [
+            (each.segment, each.passage, each.start, each.end, atom.id, row.scope)
+            for each in dict.fromkeys(atom.evidence)
+        ]
 
     def _known(self, ids: Sequence[AtomId]) -> dict[AtomId, _Row]:
         """Those of the atoms that the index has already."""
@@ -324,6 +335,7 @@ class Index:
             self.db.run_many("DELETE FROM passages WHERE id=?", [(passage_id,) for passage_id, _ in rows])
         self.db.run_many("INSERT INTO atoms VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", batch.atoms)
         self.db.run_many("INSERT INTO edges VALUES(?,?,?,?,?)", batch.edges)
+        self.db.run_many("INSERT INTO rests VALUES(?,?,?,?,?,?)", batch.rests)
         self.db.run_many("INSERT INTO passages VALUES(?,?,?,?,?,?,?,?,?,?)", batch.passages)
         self._forget_orphans(batch.orphans)
         for (scope, shelf), rows in batch.text.items():
@@ -362,6 +374,18 @@ class Index:
                 f"WHERE (e.source IN ({one}) OR e.target IN ({one})) AND s.scope IN ({other}) {chosen}"
                 f"AND (t.id IS NULL OR t.scope IN (SELECT id FROM scopes WHERE scope IN ({other}))) ORDER BY 1, 2, 3",
                 (*ids, *ids, *scopes, *standing, *scopes),
+            )
+        ]
+
+    def resting(self, keys: Sequence[tuple[AtomId, int]], scopes: Sequence[Scope]) -> list[Rest]:
+        chosen = ",".join("?" * len(scopes))
+        return [
+            Rest(AtomId(atom_id), AtomId(segment), n, start, end)
+            for segment, n, start, end, atom_id in self.db.rows(
+                "SELECT r.segment, r.n, r.start, r.end, r.atom_id FROM json_each(?) k JOIN rests r "
+                "ON r.segment=k.value->>0 AND r.n=k.value->>1 JOIN scopes s ON s.id=r.scope "
+                f"WHERE s.scope IN ({chosen}) ORDER BY 1, 2, 3, 4, 5",
+                (json.dumps(sorted(set(keys))), *scopes),
             )
         ]
 

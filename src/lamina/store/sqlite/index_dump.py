@@ -17,6 +17,8 @@ _TABLES = {
     "term": "SELECT s.scope, t.term, t.passages FROM terms t JOIN scopes s ON s.id=t.scope ORDER BY 1, 2",
     "edge": "SELECT e.source, e.name, e.target, s.scope, e.confidence FROM edges e JOIN scopes s ON s.id=e.scope "
     "ORDER BY 1, 2, 3",
+    "rest": "SELECT r.segment, r.n, r.start, r.end, r.atom_id, s.scope FROM rests r JOIN scopes s ON s.id=r.scope "
+    "ORDER BY 1, 2, 3, 4, 5",
 }
 
 

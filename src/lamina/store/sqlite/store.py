@@ -18,7 +18,19 @@ from lamina.atom.status import Status
 from lamina.clock import Clock
 from lamina.errors import StoreBusy, StoreError
 from lamina.store import rules
-from lamina.store.base import Change, Commit, CommitId, Committed, Edge, Entry, Filter, Match, TextQuery, Version
+from lamina.store.base import (
+    Change,
+    Commit,
+    CommitId,
+    Committed,
+    Edge,
+    Entry,
+    Filter,
+    Match,
+    Rest,
+    TextQuery,
+    Version,
+)
 from lamina.store.sqlite.buffer import SqliteBuffer
 from lamina.store.sqlite.database import Corrupt
 from lamina.store.sqlite.encodings import SqliteEncodings
@@ -124,6 +136,13 @@ class SqliteStore:
         wanted = list(ids)
         with self._lock:
             return self._following(lambda: self._index.edges(wanted, scopes, statuses))
+
+    def resting(self, keys: Collection[tuple[AtomId, int]], scopes: Sequence[Scope]) -> list[Rest]:
+        wanted = list(keys)
+        if not wanted:
+            return []
+        with self._lock:
+            return self._following(lambda: self._index.resting(wanted, scopes))
 
     def has_key(self, scope: Scope, key: str) -> bool:
         with self._lock:
