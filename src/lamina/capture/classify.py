@@ -19,8 +19,8 @@ from lamina.text.normal import normal_form, value_form
 
 CORRECTION = "correction"
 """The tag of a statement that says an earlier one was wrong."""
-SURE, LIKELY, STEP = 0.9, 0.8, 0.05
-"""How sure a link is that rests on a claim, one that rests on shared words, and what it gains when it is seen again."""
+SURE, LIKELY, DOUBTFUL, STEP = 0.9, 0.8, 0.5, 0.05
+"""How sure a link is that rests on a claim, on shared words or on likeness, and what it gains when seen again."""
 _LEAST_WORDS = 3
 _SIGNS = re.compile(r"(?<=\w)[+#]+|(?<!\w)[-−](?=\d)|%")
 """Signs that change what the words say: C++ is not C, and −5 is not 5."""
