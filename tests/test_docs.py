@@ -5,12 +5,31 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+import lamina
+from lamina.clock import FixedClock
+from lamina.memory import Memory
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = sorted(
+    path.relative_to(ROOT).as_posix() for pattern in ("[A-Z]*.md", "docs/**/*.md") for path in ROOT.glob(pattern)
+)
+
+
+def _changes() -> list[tuple[str, str, str]]:
+    """The rows of the page's table: what was said first, what then, and what becomes of the first."""
+    text = (ROOT / "docs" / "change.md").read_text(encoding="utf-8")
+    table = text.partition("| how | first | then |")[2].partition("\n\n")[0].splitlines()[2:]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+    return [(first, then, becomes) for _, first, then, becomes in rows]
+
+
+CHANGES = _changes()
 
 
 def test_the_readme_is_short() -> None:
@@ -27,6 +46,42 @@ def test_the_readme_example_runs_and_prints_what_was_said(
     assert "I take my coffee black." in printed
     assert "light roast" in printed
     assert "dark roast" not in printed
+    assert "[('We moved the office from Cork to Galway.', ('transition',))]" in printed
+    assert "[('My office is in Cork.', ('historical',))]" in printed
+
+
+@pytest.mark.parametrize("page", ["change.md", "review.md"])
+def test_the_examples_of_a_page_print_what_it_says(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    examples = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", text, re.DOTALL)
+    assert examples
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for snippet, printed in examples:
+        exec(compile(snippet, page, "exec"), {})
+        assert capsys.readouterr().out == printed
+
+
+@pytest.mark.parametrize(("first", "then", "becomes"), CHANGES, ids=[row[1] for row in CHANGES])
+def test_a_change_is_noticed_as_the_page_says(tmp_path: Path, first: str, then: str, becomes: str) -> None:
+    clock = FixedClock(datetime(2026, 3, 1, 9, tzinfo=UTC))
+    with lamina.open(tmp_path / "vault", clock=clock, watch=False, background=False) as memory:
+        _said(memory, first)
+        known = [atom.id for atom in memory.list() if not atom.is_segment]
+        clock.at += timedelta(days=10)
+        _said(memory, then)
+        (old,) = [atom for atom in memory.list(status=None) if atom.id in known]
+        hit = next((each for each in memory.recall(first).hits if each.text == first), None)
+    status, _, more = becomes.partition(", ")
+    assert old.status == status
+    assert (hit is None) == (status != "active")
+    assert (old.valid_until == datetime(2026, 6, 1, tzinfo=UTC)) == (more == "until 1 June")
+    assert (hit is not None and "possibly outdated" in hit.marks) == (more == "possibly outdated")
+
+
+def _said(memory: Memory, words: str) -> None:
+    memory.capture([{"speaker": "Ann", "content": words}], session_id=f"{memory.now():%Y-%m-%d}")
 
 
 def test_every_command_in_the_readme_exists() -> None:
@@ -42,11 +97,11 @@ def test_both_readme_commands_are_make_targets() -> None:
     assert set(re.findall(r"^\$ make (\w+)", README, re.MULTILINE)) <= set(targets)
 
 
-@pytest.mark.parametrize("document", sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("[A-Z]*.md")))
+@pytest.mark.parametrize("document", PAGES)
 def test_every_link_in_a_document_leads_somewhere(document: str) -> None:
     text = (ROOT / document).read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#:]+)\)", text):
-        assert (ROOT / target).exists(), f"{document}: {target}"
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+        assert ((ROOT / document).parent / target).exists(), f"{document}: {target}"
 
 
 def test_every_decision_is_numbered_and_says_what_was_rejected() -> None:

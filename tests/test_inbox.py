@@ -56,7 +56,7 @@ def test_a_dropped_file_is_found_without_review_and_put_away(desk: Desk) -> None
     )  # fmt: skip
     assert inbox(desk) == []
     assert (desk.root / f"sessions/{DAY}/originals/boiler.md").read_text().startswith("# Boiler")
-    assert all(atom.status is Status.CONSTRAINED for atom in desk.memory.held())
+    assert all(atom.status is Status.CONSTRAINED for atom in desk.memory.review.held())
     assert desk.memory.doctor(deep=True).healthy
 
 

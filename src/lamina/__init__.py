@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lamina.clock import Clock, FixedClock, SystemClock
     from lamina.errors import (
         ClaimTaken,
+        Erased,
         InvalidInput,
         InvalidScope,
         LaminaError,
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
     )
     from lamina.memory import Memory
     from lamina.recall import Hit, PlanContext, Recall
-    from lamina.review import Diagnosis, History, Transition
+    from lamina.review import Diagnosis, Group, History, Item, Pair, Proposed, Review, Transition
+    from lamina.review.erase import ErasureReceipt
     from lamina.settings import Settings
 
 __version__ = "0.1.0"
@@ -52,25 +54,32 @@ __all__ = [
     "ClaimTaken",
     "Clock",
     "Diagnosis",
+    "Erased",
+    "ErasureReceipt",
     "Evidence",
     "FixedClock",
+    "Group",
     "History",
     "Hit",
     "InvalidInput",
     "InvalidScope",
+    "Item",
     "LaminaError",
     "Memory",
     "NotFound",
     "Origin",
     "Outcome",
+    "Pair",
     "Passage",
     "PlanContext",
+    "Proposed",
     "Recall",
     "Receipt",
     "Refused",
     "Relation",
     "RelationName",
     "Result",
+    "Review",
     "Run",
     "Scope",
     "Settings",
@@ -99,6 +108,7 @@ _ROOMS = (
     "lamina.capture.block",
     "lamina.recall",
     "lamina.review",
+    "lamina.review.erase",
     "lamina.memory",
 )
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from lamina.capture.change.life import LIFE, Rule, rule
 from lamina.capture.found import Extractor, Nobody
 from lamina.capture.llm.extractor import LlmExtractor
 from lamina.capture.reading import Reader
@@ -59,9 +60,16 @@ class Equipment:
         return self._chat(self._settings.chat)
 
     @cached_property
+    def dependencies(self) -> tuple[Rule, ...]:
+        """What hangs on what: as is common, and as somebody says of their own."""
+        own = (rule(f"changed {each.when[0]}", each.when, each.doubts) for each in self._settings.dependencies)
+        return (*LIFE, *own)
+
+    @cached_property
     def reader(self) -> Reader:
         """Who reads captured words for statements."""
-        return Reader(self._extractor(), DEFAULT.with_own(self._settings.signals), self._light)
+        own = DEFAULT.with_own(self._settings.signals)
+        return Reader(self._extractor(), own, self._light, self.dependencies)
 
     def close(self) -> None:
         """Let go of connections."""

@@ -4,6 +4,7 @@ LaminaError
 ├── InvalidInput        the caller's words or arguments cannot be used as they are
 │   └── InvalidScope    a scope that is missing, malformed or not permitted here
 ├── NotFound            no atom, commit or vault of that name
+│   └── Erased          a person had it erased; nothing of it is left
 ├── Refused             the store's rules forbid the change
 │   ├── TransitionRefused   the status table has no such arrow
 │   ├── ClaimTaken          another active value holds the claim at that time
@@ -18,6 +19,7 @@ LaminaError
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 
 class LaminaError(Exception):
@@ -34,6 +36,17 @@ class InvalidScope(InvalidInput):
 
 class NotFound(LaminaError):
     """No atom, commit or vault of that name."""
+
+
+class Erased(NotFound):
+    """A person had it erased; nothing of it is left."""
+
+    def __init__(self, atom_id: str, at: datetime, actor: str, reason: str) -> None:
+        self.atom_id, self.at, self.actor, self.reason = atom_id, at, actor, reason
+        super().__init__(
+            f"{atom_id} was erased on {at:%Y-%m-%d %H:%M} UTC by {actor} ({reason}); erased text is gone and nothing "
+            "that touched it can be undone"
+        )
 
 
 class Refused(LaminaError):

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from lamina.atom.atom import Atom, Signals
 from lamina.atom.identity import AtomId, IdSource, is_atom_id
-from lamina.atom.kinds import MemoryType
+from lamina.atom.kinds import MemoryType, traits
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.scope import Scope, agent, organisation, parse_scope, visible_from
 from lamina.atom.status import ENDED, Status, Way
@@ -25,8 +25,9 @@ from lamina.atom.trust import Origin, bound
 from lamina.capture.block import Block
 from lamina.capture.box import seal
 from lamina.capture.capture import capture, remember
+from lamina.capture.change.dependants import with_dependants
 from lamina.capture.clean import without_secrets
-from lamina.capture.confirm import confirm, reject
+from lamina.capture.confirm import by_file, moved
 from lamina.capture.conversation import Conversation, conversation
 from lamina.capture.draft import Turn, parse_draft, parse_heading, parse_text, parse_turns
 from lamina.capture.entity import named_in, write_pages
@@ -39,7 +40,7 @@ from lamina.capture.workplace import Workplace
 from lamina.capture.write import Writer, fresh_ids
 from lamina.clock import Clock, SystemClock
 from lamina.equipment import Equipment
-from lamina.errors import InvalidInput, InvalidScope, NotFound, Refused, StaleRevision, StoreError
+from lamina.errors import Erased, InvalidInput, InvalidScope, NotFound, Refused, StaleRevision, StoreError
 from lamina.importers.bring import Desk, Imported, Tally, bring
 from lamina.importers.inbox import MOMENT, Inbox, Taken
 from lamina.importers.plan import plan_import
@@ -51,20 +52,30 @@ from lamina.recall import Question, Recall, recall
 from lamina.recall.answer import Answer, answer
 from lamina.recall.feedback import Lesson, cite, learn, parse_verdict
 from lamina.recall.hit import bundled_count
+from lamina.recall.past import Moment, listed, moments, was
 from lamina.recall.plain import plain
 from lamina.recall.plan import PlanContext, plan_context
 from lamina.review.confirmations import confirmations_of
-from lamina.review.diagnosis import Diagnosis
+from lamina.review.diagnosis import Diagnosis, is_theirs, problems_of
+from lamina.review.erase import Eraser, ErasureReceipt, finish, planned
 from lamina.review.export import export
 from lamina.review.history import History, Transition, history_of
+from lamina.review.propose import propose, with_contract
+from lamina.review.quarantine import Suspect, quarantine
+from lamina.review.restore import restored
+from lamina.review.review import Review
+from lamina.review.reviewer import Reviewer, with_reason
+from lamina.review.revise import parse_revision, revised
+from lamina.review.rollback import rollback
+from lamina.review.settle import settle
+from lamina.review.stats import stats_of
 from lamina.review.undo import last_undoable, undo
 from lamina.settings import Settings, load_settings
 from lamina.store.base import Change, Commit, Committed, Edge, Entry, Filter, Match, TextQuery
 from lamina.store.jobs import Job
-from lamina.store.ledger import Problem
 from lamina.store.recalls import not_kept
 from lamina.store.sqlite import SqliteStore
-from lamina.sync import Progress, Sync, SyncReport
+from lamina.sync import Decision, Progress, Sync, SyncReport
 from lamina.text.times import to_utc
 from lamina.vault import home, layout
 from lamina.vault.files import Disk
@@ -75,13 +86,7 @@ logger = logging.getLogger("lamina")
 
 MOST_HITS = 100
 RANKINGS = ("full", "plain")
-REVISABLE = frozenset({
-    "subject", "attribute", "value", "tags", "entities", "kind", "confidence", "importance", "valid_from",
-    "valid_until", "expires_at", "durability", "memory_type", "metadata",
-})  # fmt: skip
-TIMES = frozenset({"valid_from", "valid_until"})
 REFRESHES = 5
-CHAT_DAYS = 14
 INBOX_PATIENCE = 5.0
 """Seconds to wait for another program that is at the inbox."""
 READ_AGAIN = 30.0
@@ -126,7 +131,11 @@ class Memory:
             self._disk = disk or Disk(self.root)
             self._store = SqliteStore(self.state, self._clock, vfs=vfs)
         self._equipment = Equipment(self.settings, self._store.usage, self._clock)
-        self._sync = Sync(self._disk, self._store, self._clock, self._ids, lambda: home.is_vault(self.root))
+        self._sync = Sync(
+            self._disk, self._store, self._clock, self._ids, lambda: home.is_vault(self.root), self._decision,
+            review=self.settings.file_edits == "review",
+        )  # fmt: skip
+        self.review = Review(self._reviewer())
         self._inbox = Inbox(self._disk, self._store.ledger, self.scopes, lambda scope: self._desk(scope, (), "inbox"))
         self._encoding = (
             Background(self._store, self._equipment.embedders)
@@ -140,6 +149,7 @@ class Memory:
         )
         self._watcher = self._start_watching() if (self.settings.watch if watch is None else watch) else None
         try:
+            self._finish_erasures()
             self.opened = self._look(progress=progress)
             self._take_inbox(progress=progress)
         except BaseException:
@@ -216,6 +226,47 @@ class Memory:
         taken = dict.fromkeys(name for _, names in clean for name in names)
         return self._published(replace(receipt, redacted=tuple(taken)))
 
+    def propose(
+        self,
+        content: str,
+        *,
+        origin: Origin | str | None = None,
+        private: bool = False,
+        reason: str = "proposed",
+        key: str | None = None,
+        **fields: Any,
+    ) -> Receipt:
+        """Put a statement before a person: it waits, and counts once it is confirmed.
+
+        With `metadata` {profile_key, value, reason} it is a value for the profile.
+        """
+        reason = with_reason(reason)
+        told = with_contract({"agents": self._agents(private), **fields, "content": content}, reason)
+        clean, taken = without_secrets(told, personal=self.settings.redact_personal)
+        writer = self._writer(origin, private)
+        receipt = propose([parse_draft(**clean)], writer, self._store, self._ids, self._clock, reason, key)
+        return self._published(replace(receipt, redacted=taken))
+
+    def rollback(self, id: str, reason: str = "rolled back") -> Receipt:
+        """Take a statement back, a confirmed proposal for one, and let what had made way for it stand again."""
+        return rollback(id, reason, self._reviewer())
+
+    def quarantine(
+        self,
+        *,
+        source: str | None = None,
+        session: str | None = None,
+        origin: Origin | str | None = None,
+        reason: str = "not to be trusted",
+        yes: bool = False,
+    ) -> Receipt:
+        """Let everything from a source, session or origin, and all that descends from it, wait for a person again.
+
+        What it had done to the rest is taken back. More than a twentieth of the store at once needs `yes`.
+        """
+        suspect = Suspect(source, session, _one_of(Origin, origin, "origin") if origin is not None else None)
+        return quarantine(suspect, reason, self._reviewer(), yes=yes)
+
     def import_(
         self, path: str | os.PathLike[str], *, private: bool = False, progress: Progress | None = None
     ) -> Imported:
@@ -238,28 +289,6 @@ class Memory:
                 tally.statements(receipt.outcomes)
         return tally.told(plan.importer.name)
 
-    def held(self, source: str | None = None) -> builtins.list[Atom]:
-        """What waits for a person's decision, newest first; of one source, or of all whose names begin with it."""
-        wanted = Filter(scopes=self.scopes, statuses=frozenset({Status.CONSTRAINED}), notes=False)
-        found = self._fresh(lambda: self._store.read(wanted))
-        return [atom for atom in found if source is None or _comes_from(atom, source)]
-
-    def confirm(self, id: str, reason: str = "confirmed") -> Receipt:
-        """Let a statement that waits count, and what stands in its place give way; one commit, undone as one."""
-        return self._decide(self.get(id), reason, None, keep=True)
-
-    def reject(self, id: str, reason: str) -> Receipt:
-        """Take back a statement that waits; it does not return from the same words."""
-        return self._decide(self.get(id), reason, None, keep=False)
-
-    def confirm_source(self, source: str, reason: str = "confirmed") -> builtins.list[Receipt]:
-        """Confirm everything from one source that waits, oldest first, under one batch."""
-        return self._decide_all(source, reason, keep=True)
-
-    def reject_source(self, source: str, reason: str) -> builtins.list[Receipt]:
-        """Reject everything from one source that waits, under one batch."""
-        return self._decide_all(source, reason, keep=False)
-
     def run(self, id: str, *, private: bool = False) -> Run:
         """The working memory of one run: notes that are read only inside it, and a close that tells how it ended."""
         return Run(id, self._workplace(private), lambda atoms, asked: [each.atom for each in plain(atoms, asked)])
@@ -270,43 +299,49 @@ class Memory:
 
     def revise(self, id: str, content: str | None = None, *, reason: str, **fields: Any) -> Atom:
         """A new version of an atom; the old one is kept."""
-        reason = _with_reason(reason)
-        unknown = fields.keys() - REVISABLE
-        if unknown:
-            raise InvalidInput(
-                f"cannot revise {', '.join(sorted(unknown))}; choose from {', '.join(sorted(REVISABLE))}"
-            )
-
-        clean, _ = without_secrets({**fields, "content": content}, personal=self.settings.redact_personal)
-        content = clean.pop("content")
-        fields = clean
-
-        def revised(atom: Atom) -> Atom:
-            times = {name: getattr(atom, name) for name in TIMES} if fields.keys() & TIMES else {}
-            words = "as it is" if content is None or atom.is_segment else content
-            draft = parse_draft(**{**times, **fields, "content": words})
-            changed = {name: getattr(draft, name) for name in fields}
-            if content is not None:
-                changed["content"] = parse_text(content).strip("\n") if atom.is_segment else draft.content
-            return atom.with_(**changed)
-
-        return self._change(id, "revise", reason, revised)
+        wanted = parse_revision(content, fields, personal=self.settings.redact_personal)
+        return self._change(id, "revise", with_reason(reason), lambda atom: revised(atom, wanted))
 
     def update_status(self, id: str, status: Status | str, reason: str) -> Atom:
         """Move an atom along the status table; back from an ended status it is a restore, and needs its reason."""
-        reason = _with_reason(reason)
+        reason = with_reason(reason)
         wanted = _one_of(Status, status, "status")
         before = self.get(id)
-        if before.status is Status.CONSTRAINED and wanted is Status.ACTIVE:
-            return self.confirm(before.id, reason).atom
-        way = Way.RESTORE if before.status in ENDED else Way.ORDINARY
-        verb = "restore" if way is Way.RESTORE else "update_status"
-        return self._change(id, verb, reason, lambda atom: atom.with_(status=wanted), way)
+        if before.status in (Status.CONSTRAINED, Status.CHALLENGED) and wanted is Status.ACTIVE:
+            return self.review.confirm(before.id, reason).atom
+        if before.status in ENDED:
+            return self._change_together(id, "restore", reason, lambda atom: self._restored(atom, wanted), Way.RESTORE)
+        return self._change(id, "update_status", reason, lambda atom: moved(atom, wanted, self._clock.now()))
 
     def forget(self, id: str, reason: str) -> Atom:
         """Tombstone an atom: recall no longer finds it, its text and history are kept."""
-        reason = _with_reason(reason)
+        reason = with_reason(reason)
         return self._change(id, "forget", reason, lambda atom: atom.with_(status=Status.TOMBSTONED))
+
+    def erase(
+        self, ids: str | Sequence[str] = (), reason: str = "asked to erase", *, session: str | None = None
+    ) -> ErasureReceipt:
+        """Take atoms out for good: every version, the sentences they rest on, copies, vectors, files and free space.
+
+        `session`: everything said in one session. Only a person may; nothing brings it back, and what was erased is
+        known again when it comes in from elsewhere.
+        """
+        if self._ceiling is not Origin.HUMAN:
+            raise Refused(f"{self._ceiling} may not erase; a person does, with `lamina erase`")
+        reason, eraser = with_reason(reason), self._eraser()
+        self._look()
+        named = [self._find(each) for each in ([ids] if isinstance(ids, str) else ids)]
+        said = self._store.read(Filter(scopes=self.scopes, session_id=session)) if session else []
+        targets = [*named, *(atom for atom in said if not (atom.evidence or traits(atom.kind).lists))]
+        if not targets:
+            raise NotFound(f"nothing of session {session!r} is here" if session else "name what is to be erased")
+        if self._trying:
+            return planned(eraser.plan(targets))
+        with _disk_errors():
+            receipt = eraser.erase(targets, reason)
+        if self._encoding is not None:
+            self._encoding.soon()
+        return receipt
 
     def pin(self, id: str) -> Atom:
         """Keep maintenance from forgetting, merging or archiving an atom."""
@@ -374,10 +409,14 @@ class Memory:
         include: Sequence[str] | str = (),
         fast: bool = False,
         ranking: str = "full",
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
     ) -> Recall:
         """The passages that answer a question, best first: deterministic, scoped, explained, never stale.
 
         `fast` leaves out the closer look at token states; `ranking="plain"` is a fixed ranking over words alone.
+        `as_of` asks what was true at a moment (a bare date: when it begins), `known_at` what was known at one (a bare
+        date: when it ends): which atoms, in which words and with which status never changes afterwards.
         """
         if not 1 <= k <= MOST_HITS:
             raise InvalidInput(f"k lies between 1 and {MOST_HITS}")
@@ -386,9 +425,10 @@ class Memory:
         asked = Question(
             text=question, scopes=self._permitted(scopes), k=k, mode=mode,
             include=(include,) if isinstance(include, str) else tuple(include), at=self._clock.now(), fast=fast,
-            ranking=ranking, assistant=self.settings.assistant_prior,
+            ranking=ranking, assistant=self.settings.assistant_prior, moments=moments(as_of, known_at),
         )  # fmt: skip
-        found = recall(asked, self._store, self.models, self._refresher(), secrets.token_hex(8), self._core)
+        core = builtins.list[Atom] if asked.moments else self._core  # today's are not those of another time
+        found = recall(asked, self._store, self.models, self._refresher(), secrets.token_hex(8), core)
         if not self._trying:
             self._keep_for_feedback(found)
         return found
@@ -460,9 +500,11 @@ class Memory:
             return 0
         return encode_each(self._store, self._equipment.embedders(), lambda: False, progress)
 
-    def get(self, id: str) -> Atom:
-        """One atom, as its file says at this moment."""
-        return self._fresh(lambda: [self._find(id)])[0]
+    def get(self, id: str, *, as_of: Moment | None = None, known_at: Moment | None = None) -> Atom:
+        """One atom, as its file says at this moment; or as it was known at another, if it was true at a third."""
+        found = self._fresh(lambda: [self._find(id)])[0]
+        asked = moments(as_of, known_at)
+        return was(found.id, asked, asked.view(self._store, self.scopes, self._clock.now())) if asked else found
 
     def list(
         self,
@@ -475,15 +517,25 @@ class Memory:
         run_id: str | None = None,
         limit: int | None = 50,
         offset: int = 0,
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
     ) -> builtins.list[Atom]:
-        """Atoms, newest first. `status=None` lists all of them; the notes of a run only where it is named."""
+        """Atoms, newest first. `status=None` lists all of them; the notes of a run only where it is named.
+
+        With `known_at` they are as they were known then; with `as_of` the active ones are those that were true then,
+        replaced since or not.
+        """
+        asked, chosen = moments(as_of, known_at), _one_of(Status, status, "status") if status else None
         wanted = Filter(
-            scopes=self.scopes, statuses=frozenset({_one_of(Status, status, "status")}) if status else None,
+            scopes=self.scopes, statuses=frozenset({chosen}) if chosen else None,
             kinds=frozenset({kind}) if kind else None, subject=subject, session_id=session_id, run_id=run_id,
             notes=run_id is not None,
             memory_types=frozenset({_one_of(MemoryType, memory_type, "memory type")}) if memory_type else None,
             limit=limit, offset=offset,
         )  # fmt: skip
+        if asked:
+            view = asked.view(self._store, self.scopes, self._clock.now())
+            return self._fresh(lambda: listed(view, wanted, chosen))
         return self._fresh(lambda: self._store.read(wanted))
 
     def history(self, id: str) -> History:
@@ -537,15 +589,22 @@ class Memory:
 
     def sync(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
         """Look at every file and into the inbox now; happens by itself when a memory is opened."""
+        if not self._trying:
+            self._finish_erasures()
         report = self._look(accept_deletions=accept_deletions, progress=progress)
         self._take_inbox(again=True, progress=progress)
+        if self._settle():
+            self._flush()
         return report
 
     def _look(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
         if self._trying:
             return SyncReport()
         with _disk_errors():
-            return self._sync.run(accept_deletions=accept_deletions, progress=progress)
+            report = self._sync.run(accept_deletions=accept_deletions, progress=progress)
+        # A file of theirs that lies in a foreign folder is held there, and it is theirs to know.
+        astray = {each.path for each in problems_of(self._store, self.scopes)} if report.held else set()
+        return report.of(lambda path: path in astray or is_theirs(path, self.scopes))
 
     def read_waiting(self) -> builtins.list[Receipt]:
         """Read every captured word that still waits to be read for statements; returns what became of them."""
@@ -571,56 +630,24 @@ class Memory:
         return self._store.jobs.list()
 
     def rebuild(self) -> int:
-        """Make the index anew; returns how many atoms it holds."""
+        """Make the index anew; returns how many atoms of this memory it holds."""
         self.sync()
-        return self._store.rebuild()
+        self._store.rebuild()
+        return sum(self._store.counts(self.scopes, "status").values())
 
     def doctor(self, *, deep: bool = False) -> Diagnosis:
         """What is wrong or worth knowing; `deep` also verifies the journal's hash chain and the index against it."""
         self.sync()
         faults = self._store.check() if deep else []
-        return Diagnosis(tuple(self._problems()), tuple(faults), tuple(self._notes()))
-
-    def _problems(self) -> Iterator[Problem]:
-        """Those of atoms and folders this memory may read; what lies in no scope's folder concerns the vault's own."""
-        found = self._store.ledger.problems()
-        ids = tuple({each.atom_id for each in found if each.atom_id})
-        own = {atom.id for atom in self._store.read(Filter(scopes=self.scopes, ids=ids))}
-        folders = (*self.scopes, None) if layout.DEFAULT_SCOPE in self.scopes else self.scopes
-        for each in found:
-            if each.atom_id in own or (each.atom_id is None and layout.scope_of(each.path) in folders):
-                yield each
+        return Diagnosis(tuple(problems_of(self._store, self.scopes)), tuple(faults), tuple(self._notes()))
 
     def stats(self) -> dict[str, Any]:
         """Counts and sizes."""
-        by_status = self._store.counts(self.scopes, "status")
-        return {
-            "vault": str(self.root),
-            "scope": self.scope,
-            "atoms": sum(by_status.values()),
-            "by_status": by_status,
-            "by_kind": self._store.counts(self.scopes, "kind"),
-            "by_layer": self._store.counts(self.scopes, "layer"),
-            "commits": self._store.position(),
-            "files": self._store.ledger.summary(),
-            "models": self._store.encodings.models(),
-            "waiting": self.waiting(),
-            "chat": self._chat_used(),
-            "bytes": {file.name: file.stat().st_size for file in sorted(self.state.glob("*.db"))},
-        }
-
-    def _chat_used(self) -> dict[str, Any]:
-        """What chat models used, by day and model, the last days first."""
-        return {
-            f"{each.day.isoformat()} {each.model}": {
-                "calls": each.used.calls, "tokens_in": each.used.tokens_in, "tokens_out": each.used.tokens_out,
-                "money": round(each.used.money, 6),
-            }
-            for each in self._store.usage.days()[:CHAT_DAYS]
-        }  # fmt: skip
+        held = stats_of(self._store, self.scopes, self.state, self.waiting())
+        return {"vault": str(self.root), "scope": self.scope, **held}
 
     def export(self, path: str | os.PathLike[str] | None = None, *, format: str = "json", history: bool = True) -> Path:
-        """Write everything this memory may read to a JSON file or a folder of markdown; returns where it is."""
+        """Write everything this memory may read: json, markdown, okf or csv; returns where it is."""
         self._look_for_edits()
         target = Path(path).expanduser() if path else None
         return export(self._store, self.scopes, self.root, target, format, history, self._clock.now())
@@ -652,7 +679,10 @@ class Memory:
     def _writer(self, origin: Origin | str | None, private: bool) -> Writer:
         scope = self.scope if private or agent(self.scope) is None else Scope(f"org:{organisation(self.scope)}")
         declared = _one_of(Origin, origin, "origin") if origin is not None else None
-        return Writer(self._actor, bound(self._ceiling, declared), self._principal, scope)
+        return self._writer_for(bound(self._ceiling, declared), scope)
+
+    def _writer_for(self, origin: Origin, scope: Scope) -> Writer:
+        return Writer(self._actor, origin, self._principal, scope, self._equipment.dependencies, self._ceiling)
 
     def _workplace(self, private: bool) -> Workplace:
         return Workplace(
@@ -660,6 +690,25 @@ class Memory:
             now=self._clock.now, fresh=lambda wanted: self._fresh(lambda: self._store.read(wanted)),
             published=self._published, personal=self.settings.redact_personal,
         )  # fmt: skip
+
+    def _reviewer(self) -> Reviewer:
+        return Reviewer(
+            store=self._store, scope=self.scope, scopes=self.scopes, actor=self._actor, ceiling=self._ceiling,
+            principal=self._principal, ids=self._ids, now=self._clock.now, find=self.get,
+            fresh=lambda wanted: self._fresh(lambda: self._store.read(wanted)), published=self._published,
+            problems=lambda: [*problems_of(self._store, self.scopes)], personal=self.settings.redact_personal,
+            rules=self._equipment.dependencies,
+        )  # fmt: skip
+
+    def _decision(self, atom: Atom, status: Status) -> Decision:
+        if atom.status in ENDED and status is Status.ACTIVE:
+            own, *others = self._restored(atom, status)
+            return Decision(own, tuple(others), "", Way.RESTORE)
+        return by_file(atom, status, self._store, self._clock.now(), self._equipment.dependencies)
+
+    def _restored(self, atom: Atom, status: Status) -> builtins.list[Atom]:
+        opened = atom.status in ENDED and status is Status.ACTIVE
+        return restored(atom, self._store, self.scopes) if opened else [atom.with_(status=status)]
 
     def _agents(self, private: bool) -> tuple[str, ...]:
         name = agent(self.scope)
@@ -675,6 +724,21 @@ class Memory:
             )
         return wanted
 
+    def _eraser(self) -> Eraser:
+        told = [f"{name}: words may have been sent to it; ask there what it keeps"
+                for name in (self.settings.chat, self.settings.embedder) if ":" in name]  # fmt: skip
+        return Eraser(
+            store=self._store, disk=self._disk, sync=self._sync, actor=self._actor, scope=self.scope,
+            scopes=self.scopes, told=tuple(told),
+        )  # fmt: skip
+
+    def _finish_erasures(self) -> None:
+        """What somebody erased before they were stopped is gone before anything is read."""
+        try:
+            finish(self._store, self._disk, self._sync)
+        except (OSError, StoreError) as error:
+            logger.warning("an erasure will be finished later: %s", error)
+
     def _find(self, id: str) -> Atom:
         """The atom of an id or of an id's unmistakable end."""
         if is_atom_id(id):
@@ -683,25 +747,12 @@ class Memory:
             found = self._store.read(Filter(scopes=self.scopes, id_ending=id))
         else:
             found = []
+        stub = self._store.fingerprints.stub(id, self.scopes) if not found and id else None
+        if stub is not None:
+            raise Erased(stub.atom_id, stub.at, stub.actor, stub.reason)
         if len(found) != 1:
             raise NotFound(f"{len(found)} atoms end in {id!r}; give more of the id" if found else f"no atom {id!r}")
         return found[0]
-
-    def _decide(self, atom: Atom, reason: str, batch: str | None, *, keep: bool) -> Receipt:
-        """A person's decision about what waits."""
-        reason = _with_reason(reason)
-        if self._ceiling is not Origin.HUMAN:
-            raise Refused(f"{self._ceiling} may not decide what counts; a person does, with `lamina review`")
-        writer = Writer(self._actor, self._ceiling, self._principal, atom.scope)
-        if keep:
-            return self._published(confirm(atom.id, writer, self._store, self._clock.now(), reason, batch))
-        return self._published(reject(atom.id, writer, self._store, reason, batch))
-
-    def _decide_all(self, source: str, reason: str, *, keep: bool) -> builtins.list[Receipt]:
-        found, batch = self.held(source), secrets.token_hex(8)
-        if not found:
-            raise NotFound(f"nothing from {source!r} waits for review; `lamina review list` shows what does")
-        return [self._decide(atom, reason, batch, keep=keep) for atom in reversed(found)]
 
     def _keep(
         self, said: Conversation, writer: Writer, key: str | None, *, at_once: bool, verb: str = "capture"
@@ -720,7 +771,7 @@ class Memory:
 
         return Desk(
             store=self._store, ids=self._ids, now=self._clock.now, keep=keep, published=self._published, agents=agents,
-            writer=lambda origin: Writer(self._actor, bound(self._ceiling, origin), self._principal, scope),
+            writer=lambda origin: self._writer_for(bound(self._ceiling, origin), scope),
             personal=self.settings.redact_personal,
         )  # fmt: skip
 
@@ -741,13 +792,21 @@ class Memory:
             logger.warning("the inbox will be looked into later: %s", error)
             return Taken()
 
-    def _change(self, id: str, verb: str, reason: str, change: Callable[[Atom], Atom], way: Way = Way.ORDINARY) -> Atom:
-        """Read, change and commit one atom; if somebody else was quicker, again with nobody in between."""
+    def _change(self, id: str, verb: str, reason: str, change: Callable[[Atom], Atom]) -> Atom:
+        """Read, change and commit one atom."""
+        return self._change_together(id, verb, reason, lambda atom: [change(atom)])
+
+    def _change_together(
+        self, id: str, verb: str, reason: str, change: Callable[[Atom], Sequence[Atom]], way: Way = Way.ORDINARY
+    ) -> Atom:
+        """Read an atom, commit it with all that changes with it; if somebody was quicker, again with nobody between."""
 
         def changed(atom: Atom) -> Atom:
+            rules = self._equipment.dependencies
+            atoms, told = with_dependants(change(atom), reason, self._store, self._ceiling, rules)
             commit = Commit(
-                actor=self._actor, origin=self._ceiling, verb=verb, reason=reason, scope=self.scope, way=way,
-                changes=(Change(change(atom)),),
+                actor=self._actor, origin=self._ceiling, verb=verb, reason=told, scope=self.scope, way=way,
+                changes=tuple(map(Change, atoms)),
             )  # fmt: skip
             return self._store.commit(commit).atoms[0]
 
@@ -802,6 +861,7 @@ class Memory:
         pace = Pace(Rhythm(self.settings.rhythm), self.settings.batch_turns, patience)
         read_due(self._store, self._reader, pace, self._actor, self._ids, self._clock.now, stop)
         self._seal_boxes()
+        self._settle()
         self._follow_up()
         return MOMENT if taken.later else READ_AGAIN if self._store.buffer.queues() else None
 
@@ -811,6 +871,12 @@ class Memory:
         for scope in self.scopes:
             names = named_in(seal(self._store, scope, now))
             write_pages(self._store, scope, names, fresh_ids(self._ids, now))
+
+    def _settle(self) -> bool:
+        """Mark what an announced value has taken the place of, now that its day has come."""
+        now = self._clock.now()
+        settled = [] if self._trying else [settle(self._store, scope, now) for scope in self.scopes]
+        return any(settled)
 
     def _look_for_edits(self) -> None:
         self._look()
@@ -880,18 +946,6 @@ def _words(words: str | Sequence[dict[str, Any]] | Sequence[Piece]) -> str | Seq
     given: Any = words
     pieces = [each for each in words if isinstance(each, Piece)]
     return pieces if pieces and len(pieces) == len(words) else parse_turns(given)
-
-
-def _comes_from(atom: Atom, source: str) -> bool:
-    own = atom.source_id or ""
-    return own == source or own.startswith(f"{source}:")
-
-
-def _with_reason(reason: str) -> str:
-    """The reason as the journal keeps it."""
-    if not parse_text(reason).strip():
-        raise InvalidInput("say why: the reason is kept in the journal")
-    return redact(reason).text
 
 
 @contextmanager

@@ -6,10 +6,19 @@ import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from lamina.errors import InvalidInput
+
+
+class Dependency(BaseModel):
+    """A rule of one's own: where one of the things in `when` has changed, those in `doubts` may no longer hold."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    when: tuple[str, ...] = Field(min_length=1)
+    doubts: tuple[str, ...] = Field(min_length=1)
 
 
 class Settings(BaseSettings):
@@ -49,6 +58,11 @@ class Settings(BaseSettings):
     signals: dict[str, str] = Field(
         default={}, description="your own patterns, by name, for words that should be read for statements at once"
     )
+    dependencies: tuple[Dependency, ...] = Field(
+        default=(),
+        description='what else hangs on what: `[[dependencies]]` with `when = ["gym"]` and `doubts = ["locker"]`; '
+        "where one of the first has changed, the second may no longer hold",
+    )
     redact_personal: bool = Field(
         default=False, description="also take card, account, social security and passport numbers out of what comes in"
     )
@@ -76,6 +90,10 @@ class Settings(BaseSettings):
         default=-0.12, ge=-0.5, le=0.5,
         description="what a machine's words gain or lose in recall where nobody asks for them",
     )  # fmt: skip
+    file_edits: Literal["trust", "review"] = Field(
+        default="trust",
+        description="what edits of files and new files are: trust (a person's word) or review (they wait for one)",
+    )
     state_dir: Path | None = Field(default=None, description="where the databases live; default .lamina/ in the vault")
 
     @field_validator("token_bits")

@@ -64,6 +64,28 @@ def test_a_restore_opens_no_other_arrow(old: Status, new: Status) -> None:
         check_transition(old, new, Way.RESTORE)
 
 
+LIVE = {"active", "challenged", "archived"}
+
+
+@pytest.mark.parametrize(("old", "new"), PAIRS)
+def test_a_rollback_also_opens_the_way_back_from_what_has_ended_and_no_other(old: Status, new: Status) -> None:
+    if old == new or new in ALLOWED[old] or (old in ENDINGS and new in LIVE):
+        check_transition(old, new, Way.ROLLBACK)
+    else:
+        with pytest.raises(TransitionRefused):
+            check_transition(old, new, Way.ROLLBACK)
+
+
+@pytest.mark.parametrize(("old", "new"), PAIRS)
+def test_a_quarantine_also_lets_everything_wait_but_what_was_taken_back(old: Status, new: Status) -> None:
+    waits = new == "constrained" and old != "tombstoned"
+    if old == new or new in ALLOWED[old] or (old in ENDINGS and new in LIVE) or waits:
+        check_transition(old, new, Way.QUARANTINE)
+    else:
+        with pytest.raises(TransitionRefused):
+            check_transition(old, new, Way.QUARANTINE)
+
+
 @pytest.mark.parametrize("way", [Way.UNDO, Way.ADOPT])
 def test_undo_and_adoption_may_go_anywhere(way: Way) -> None:
     for old, new in PAIRS:

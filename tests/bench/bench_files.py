@@ -177,6 +177,128 @@ FACTS: list[dict[str, Any]] = [
     {"name": "another_task", "context": "", "questions": [], "answers": []},
 ]
 
+CHANGE: dict[str, Any] = {
+    "name": "small",
+    "scenarios": [
+        {
+            "id": "moved", "family": "current_value", "domain": "home", "user": "Ann", "scopes": ["main", "office"],
+            "sessions": [
+                {"id": "s1", "scope": "main", "origin": "human", "at": "2025-01-10T10:00:00Z", "turns": [
+                    {"speaker": "user", "name": "Ann", "at": "2025-01-10T10:01:00Z", "text": "I live in Oslo."},
+                    {"speaker": "assistant", "name": "assistant", "at": "2025-01-10T10:02:00Z", "text": "Noted."},
+                    {"speaker": "other", "name": "Ben", "at": "2025-01-10T10:03:00Z", "text": "I live in Riga."},
+                ]},
+                {"id": "s2", "scope": "office", "origin": "document", "at": "2025-02-10T10:00:00Z", "turns": [
+                    {"speaker": "user", "name": "Ann", "at": "2025-02-10T10:01:00Z", "text": "The office is in Kiel."},
+                ]},
+            ],
+            "steps": [
+                {"do": "capture", "session": "s1"}, {"do": "capture", "session": "s2"},
+                {"do": "recapture", "session": "s1"}, {"do": "maintain", "times": 2},
+                {"do": "check", "checks": ["k1", "k2", "k3", "k4"]},
+            ],
+            "checks": [
+                {"id": "k1", "type": "current_value", "rule": "current", "tier": "core", "scope": "main",
+                 "query": "Where do I live?", "now": "2025-02-11T10:00:00Z", "expect": ["Oslo"], "expect_k": 3,
+                 "reject": ["Paris"], "reject_k": 5, "strict": False},
+                {"id": "k2", "type": "scope", "rule": "absent", "tier": "core", "scope": "main",
+                 "query": "Where is the office?", "now": "2025-02-11T10:00:00Z", "expect": [], "expect_k": 3,
+                 "reject": ["Kiel"], "reject_k": 5, "strict": True},
+                {"id": "k3", "type": "history", "rule": "as_of", "tier": "core", "scope": "main",
+                 "query": "Where did I live?", "now": "2025-02-11T10:00:00Z", "as_of": "2025-01-10",
+                 "expect": ["Oslo"], "expect_k": 3, "reject": [], "reject_k": 5, "strict": False},
+                {"id": "k4", "type": "current_value", "rule": "current", "tier": "hard", "scope": "office",
+                 "query": "Where is the office?", "now": "2025-02-11T10:00:00Z", "known_at": "2025-01-31",
+                 "expect": ["Kiel"], "expect_k": 3, "reject": [], "reject_k": 5, "strict": False, "requires": "k1"},
+            ],
+        }
+    ],
+}  # fmt: skip
+
+
+def _belief(own_id: str, name: str, content: str, **given: Any) -> dict[str, Any]:
+    return {
+        "_id": own_id, "user_id": "ann", "type": "preference", "canonical_name": name, "aliases": [],
+        "content": content, "scope": ["domain:code"], "pinned": False, "confidence": 0.9,
+        "created_at": "2026-01-01T00:00:00Z", "resolved_at": None, "superseded_by": None, **given,
+    }  # fmt: skip
+
+
+BELIEFS: dict[str, Any] = {
+    "beliefs.seed.json": [
+        _belief("b-cat", "cat_food", "Feeds the cat at noon.", aliases=["feline"]),
+        _belief("b-old", "lint_old", "Linted with Alpha.", superseded_by="b-new", aliases=["Alpha"]),
+        _belief(
+            "b-new", "lint_new", "Lints with Beta.", pinned=True, created_at="2026-02-01T00:00:00Z", aliases=["Beta"]
+        ),
+        _belief("b-open", "hosting", "Undecided where to host.", type="open_question", pinned=True),
+        _belief(
+            "b-done", "naming", "Was undecided on names.", type="open_question", resolved_at="2026-01-15T00:00:00Z"
+        ),
+        _belief("b-link", "deploys", "Deploys need the cat.", type="relation", participants=["b-cat"]),
+        _belief("b-secret", "secret", "Ben likes felines.", user_id="ben", aliases=["feline"]),
+    ],
+    "retrieval.cases.json": [
+        {
+            "caseId": "alias", "category": "Alias resolution", "scope": ["domain:code"], "query": "feline dinner",
+            "userId": "ann", "expect": {
+                "pinnedFacts": {"mustInclude": ["b-new"]}, "relevantBeliefs": {"shouldOnlyInclude": ["b-cat"]},
+                "openQuestions": {"mustInclude": ["b-open"], "mustExclude": ["b-done"]},
+            },
+        },
+        {
+            "caseId": "chain", "category": "Supersession chain exclusion", "scope": ["domain:code"], "userId": "ann",
+            "query": "Alpha", "expect": {
+                "pinnedFacts": {"mustInclude": ["b-new"]}, "relevantBeliefs": {"shouldOnlyInclude": []},
+            },
+        },
+        {
+            "caseId": "empty", "category": "Boundary", "scope": ["domain:code"], "query": "  ", "userId": "ann",
+            "budget": {"maxBeliefs": 0}, "expect": {"pinnedFacts": {"mustExclude": ["b-new"]}},
+        },
+    ],
+    "session-retrieval.cases.json": [
+        {
+            "caseId": "talk",
+            "turns": [
+                {"turnIndex": 0, "label": "establishes_topic", "scope": ["domain:code"], "userId": "ann",
+                 "userMessage": "feline", "expect": {"relevantBeliefs": {"shouldOnlyInclude": ["b-cat"]}},
+                 "createBeliefAtTurn": _belief("b-dog", "hound", "Walks the hound.")},
+                {"turnIndex": 1, "label": "drift", "scope": ["domain:code"], "userId": "ann",
+                 "userMessage": "hound", "expect": {"relevantBeliefs": {"shouldOnlyInclude": ["b-dog"]}},
+                 "updateBeliefAtTurn": {"beliefId": "b-cat", "addAliases": ["mouser"]}},
+                {"turnIndex": 2, "label": "re_entry", "scope": ["domain:code"], "userId": "ann",
+                 "userMessage": "mouser", "expect": {
+                     "relevantBeliefs": {"shouldOnlyInclude": ["b-cat"]}, "noiseCheck": {"mustNotSurface": ["b-dog"]}}},
+            ],
+        }
+    ],
+}  # fmt: skip
+
+OVERTAKEN: list[dict[str, Any]] = [
+    {
+        "question_id": "u1",
+        "question_type": "knowledge-update",
+        "question": "How many orchids do I have?",
+        "question_date": "2023/06/30 (Fri) 01:13",
+        "haystack_dates": ["2023/06/20 (Tue) 08:00", "2023/05/20 (Sat) 06:13"],
+        "haystack_session_ids": ["later", "sooner"],
+        "haystack_sessions": [
+            [{"role": "user", "content": "I have five orchids.", "has_answer": True}],
+            [{"role": "user", "content": "I have two orchids.", "has_answer": True}],
+        ],
+        "answer_session_ids": ["later", "sooner"],
+    }
+]
+
+
+def beliefs(folder: Path) -> Path:
+    """The three files of PrecisionMemBench in a folder."""
+    folder.mkdir()
+    for name, data in BELIEFS.items():
+        write(folder / name, data)
+    return folder
+
 
 def write(path: Path, data: object) -> Path:
     """The data as a JSON file, gzipped if the name says so."""

@@ -121,6 +121,12 @@ def test_what_the_user_has_set_elsewhere_does_not_mix_with_the_vaults(
     assert not (tmp_path / "state").exists()
 
 
-@pytest.mark.parametrize("name", ["locomo", "longmemeval", "beam", "scifact", "factconsolidation", "speed"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "locomo", "longmemeval", "beam", "scifact", "factconsolidation", "speed", "change", "precision", "staleness",
+        "capture",
+    ],
+)  # fmt: skip
 def test_every_benchmark_has_an_example(cli: Cli, name: str) -> None:
     assert f"lamina bench {name}" in cli("bench", name, "--help").out

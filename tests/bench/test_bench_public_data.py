@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
+import random
 from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from lamina.bench import beam, factconsolidation, locomo, longmemeval, scifact
+from lamina.bench.checks import READINGS, Sheet, Shown, Verdict
 from lamina.bench.collection import Collection
+from lamina.bench.script import Ask, load
 from terminal import Cli
 
 FOLDER = Path(os.environ.get("LAMINA_BENCH_DATA") or Path(__file__).parents[3] / "shared" / "data")
@@ -62,3 +68,41 @@ def test_a_conversation_of_locomo_is_recalled_no_worse_than_by_words_alone(cli: 
     assert told["overall"]["turn"]["n"] == 150
     assert told["overall"]["turn"]["R@10"] > 55
     assert told["overall"]["session"]["R@10"] > 85
+
+
+@pytest.mark.parametrize("name", ["change/change30_dev.json", "change/change60_extra.json"])
+def test_checks_are_judged_as_the_reference_scorer_judges_them(name: str) -> None:
+    file, reference = public(name), _scorer(public("change/score_change.py"))
+    rng, shown = random.Random(7), []
+
+    class Shuffled(reference.BM25):  # type: ignore[misc, name-defined]
+        def recall(self, *given: object) -> list[dict[str, object]]:
+            hits: list[dict[str, object]] = super().recall(*given)
+            rng.shuffle(hits)
+            shown.append([{**hit, "flagged": rng.random() < 0.3} for hit in hits])
+            return shown[-1]
+
+    rows = reference.run(json.loads(file.read_text(encoding="utf-8")), Shuffled())
+    sheet, hits = Sheet(), iter(shown)
+    for script in load(file)[0]:
+        before: dict[str, Verdict] = {}
+        for step in script.steps:
+            if isinstance(step, Ask):
+                seen = [Shown(str(hit["text"]), bool(hit["flagged"])) for hit in next(hits)]
+                before[step.check.id] = sheet.add(script.id, step.check, seen, before)
+    verdicts = [(row.verdict.strict, row.verdict.primary, row.verdict.lenient) for row in sheet.rows]
+    assert verdicts == [row[3] for row in rows]
+    told, wanted = sheet.overall(), reference.report(rows)
+    for reading in READINGS:
+        assert {each: told[each][reading] for each in ("macro", "micro", "scenarios")} == {
+            each: wanted[reading][each] for each in ("macro", "micro", "scenarios")
+        }
+
+
+def _scorer(path: Path) -> ModuleType:
+    spec = spec_from_file_location("score_change", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

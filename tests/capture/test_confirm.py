@@ -52,7 +52,7 @@ def snapshot(memory: Memory) -> dict[str, Any]:
 def test_what_is_confirmed_is_found_and_stays_the_word_of_its_source(memory: Memory) -> None:
     held = waits(memory, "The boiler is in the cellar.", source_id="file:house.md")
     assert memory.recall("where is the boiler").hits == ()
-    receipt = memory.confirm(held.id)
+    receipt = memory.review.confirm(held.id)
     assert (receipt.atom.id, receipt.atom.status, receipt.atom.origin) == (held.id, Status.ACTIVE, Origin.IMPORT)
     assert receipt.outcomes[0].result is Result.NEW
     assert [hit.atom.id for hit in memory.recall("where is the boiler").hits] == [held.id]
@@ -64,7 +64,7 @@ def test_what_is_confirmed_is_found_and_stays_the_word_of_its_source(memory: Mem
 def test_a_later_value_takes_the_place_of_a_trusted_one(memory: Memory) -> None:
     rome = stands(memory, **home("Rome", observed_at=NOON - 9 * DAY))
     oslo = waits(memory, **home("Oslo", observed_at=NOON - DAY))
-    receipt = memory.confirm(oslo.id)
+    receipt = memory.review.confirm(oslo.id)
     assert [outcome.result for outcome in receipt.outcomes] == [Result.SUPERSEDES, Result.SUPERSEDED]
     before, after = memory.get(rome.id), memory.get(oslo.id)
     assert (before.status, before.superseded_by, before.valid_until) == (Status.SUPERSEDED, (oslo.id,), NOON - DAY)
@@ -75,7 +75,7 @@ def test_a_later_value_takes_the_place_of_a_trusted_one(memory: Memory) -> None:
 def test_an_earlier_value_is_confirmed_as_history(memory: Memory) -> None:
     oslo = stands(memory, **home("Oslo", observed_at=NOON - DAY))
     rome = waits(memory, **home("Rome", observed_at=NOON - 9 * DAY))
-    assert memory.confirm(rome.id).outcomes[0].result is Result.SUPERSEDED
+    assert memory.review.confirm(rome.id).outcomes[0].result is Result.SUPERSEDED
     assert memory.get(oslo.id).status is Status.ACTIVE
     past = memory.get(rome.id)
     assert (past.status, past.superseded_by, past.valid_until) == (Status.SUPERSEDED, (oslo.id,), NOON - DAY)
@@ -84,7 +84,7 @@ def test_an_earlier_value_is_confirmed_as_history(memory: Memory) -> None:
 def test_of_two_values_of_one_time_the_confirmed_one_is_right(memory: Memory) -> None:
     rome = stands(memory, **home("Rome", observed_at=NOON - DAY))
     oslo = waits(memory, **home("Oslo", observed_at=NOON - DAY))
-    memory.confirm(oslo.id)
+    memory.review.confirm(oslo.id)
     assert memory.get(rome.id).status is Status.INVALIDATED
     assert memory.get(oslo.id).status is Status.ACTIVE
     assert memory.get(oslo.id).tags == ()
@@ -95,10 +95,10 @@ def test_what_was_said_meanwhile_is_not_kept_twice_and_its_evidence_is_added(mem
         [{"speaker": "Ann", "content": "I live in Rome."}], session_id="fed", origin="document", wait=True,
         observed_at=NOON - DAY,
     )  # fmt: skip
-    (held,) = memory.held()
+    (held,) = memory.review.held()
     clock.at += DAY
     known = stands(memory, "Her home is Rome.", subject=held.subject, attribute=held.attribute, value=held.value)
-    receipt = memory.confirm(held.id)
+    receipt = memory.review.confirm(held.id)
     assert receipt.outcomes[0].result is Result.DUPLICATE
     assert known.id in receipt.outcomes[0].reason
     assert memory.get(held.id).status is Status.TOMBSTONED
@@ -109,7 +109,7 @@ def test_the_same_value_in_other_words_is_not_kept_twice(memory: Memory) -> None
     held = waits(memory, **home("Rome"))
     known = stands(memory, **home("Rome") | {"content": "Ann's home is Rome."})
     assert known.status is Status.ACTIVE
-    receipt = memory.confirm(held.id)
+    receipt = memory.review.confirm(held.id)
     assert receipt.outcomes[0].result is Result.DUPLICATE
     assert [atom.id for atom in memory.list() if not atom.is_segment] == [known.id]
 
@@ -119,7 +119,7 @@ def test_undo_of_a_confirmation_restores_everything(memory: Memory, days: int) -
     stands(memory, **home("Rome", observed_at=NOON - DAY))
     held = waits(memory, **home("Oslo", observed_at=NOON - days * DAY))
     before = snapshot(memory)
-    receipt = memory.confirm(held.id)
+    receipt = memory.review.confirm(held.id)
     assert snapshot(memory) != before
     memory.undo(receipt.commit)
     assert snapshot(memory) == before
@@ -128,47 +128,47 @@ def test_undo_of_a_confirmation_restores_everything(memory: Memory, days: int) -
 def test_what_is_rejected_is_gone_and_does_not_come_back_from_the_same_words(memory: Memory) -> None:
     said: dict[str, Any] = {"session_id": "fed", "origin": "document", "wait": True, "observed_at": NOON - DAY}
     memory.capture([{"speaker": "Ann", "content": "I live in Rome."}], **said)
-    (held,) = memory.held()
-    receipt = memory.reject(held.id, "she does not")
+    (held,) = memory.review.held()
+    receipt = memory.review.reject(held.id, "she does not")
     assert receipt.atom.status is Status.TOMBSTONED
     assert memory.status_history(held.id)[-1].reason == "she does not"
     memory.capture([{"speaker": "Ann", "content": "I live in Rome."}], **said | {"session_id": "again"})
-    assert memory.held() == []
+    assert memory.review.held() == []
 
 
 def test_a_person_may_confirm_what_was_taken_back_before(memory: Memory, clock: FixedClock) -> None:
     wrong = stands(memory, **home("Rome", observed_at=NOON - 9 * DAY))
     memory.forget(wrong.id, "not so")
     held = waits(memory, **home("Rome", observed_at=NOON - DAY))
-    assert memory.confirm(held.id).atom.status is Status.ACTIVE
+    assert memory.review.confirm(held.id).atom.status is Status.ACTIVE
 
 
 def test_only_a_person_decides(memory: Memory, tmp_path: Path) -> None:
     held = waits(memory, "The boiler is in the cellar.")
     with lamina.open(tmp_path / "vault", watch=False, ceiling="agent", actor="bot") as agent:
         for decide in (
-            lambda: agent.confirm(held.id),
-            lambda: agent.reject(held.id, "no"),
-            lambda: agent.confirm_source("file:house.md"),
+            lambda: agent.review.confirm(held.id),
+            lambda: agent.review.reject(held.id, "no"),
+            lambda: agent.review.approve_source("file:house.md"),
             lambda: agent.update_status(held.id, "active", "please"),
         ):
             with pytest.raises((Refused, NotFound)):
                 decide()
         with pytest.raises(Refused, match="a person does"):
-            agent.confirm(held.id)
+            agent.review.confirm(held.id)
     assert memory.get(held.id).status is Status.CONSTRAINED
 
 
 def test_what_counts_already_stays_and_what_is_over_is_refused(memory: Memory) -> None:
     atom = stands(memory, "Tea is green.")
-    assert memory.confirm(atom.id).commit is None
+    assert memory.review.confirm(atom.id).commit is None
     with pytest.raises(Refused, match="forget"):
-        memory.reject(atom.id, "no")
+        memory.review.reject(atom.id, "no")
     memory.forget(atom.id, "over")
     with pytest.raises(Refused, match="tombstoned"):
-        memory.confirm(atom.id)
+        memory.review.confirm(atom.id)
     with pytest.raises(NotFound):
-        memory.confirm("01m7cyvgg05h5s4jd9wpqxtx7n")
+        memory.review.confirm("01m7cyvgg05h5s4jd9wpqxtx7n")
 
 
 def test_setting_the_status_of_what_waits_is_to_confirm_it(memory: Memory) -> None:
@@ -183,16 +183,16 @@ def test_all_from_one_source_are_decided_under_one_batch(memory: Memory, clock: 
     clock.at += DAY
     two = waits(memory, "Milk is white.", source_id="chatgpt:b")
     other = waits(memory, "Rust is red.", source_id="chatgptx:c")
-    assert [atom.id for atom in memory.held("chatgpt:a")] == [one.id]
-    assert {atom.id for atom in memory.held("chatgpt")} == {one.id, two.id}
-    assert [receipt.atom.id for receipt in memory.confirm_source("chatgpt")] == [one.id, two.id]
+    assert [atom.id for atom in memory.review.held("chatgpt:a")] == [one.id]
+    assert {atom.id for atom in memory.review.held("chatgpt")} == {one.id, two.id}
+    assert [receipt.atom.id for receipt in memory.review.approve_source("chatgpt")] == [one.id, two.id]
     entries = [entry for entry in memory.journal() if entry.verb == "confirm"]
     assert len({entry.batch for entry in entries}) == 1
     assert entries[0].batch
-    assert [receipt.atom.status for receipt in memory.reject_source("chatgptx", "no")] == [Status.TOMBSTONED]
+    assert [receipt.atom.status for receipt in memory.review.reject_source("chatgptx", "no")] == [Status.TOMBSTONED]
     assert memory.get(other.id).status is Status.TOMBSTONED
     with pytest.raises(NotFound, match="review list"):
-        memory.confirm_source("chatgpt")
+        memory.review.approve_source("chatgpt")
 
 
 VALUES = st.sampled_from(["Rome", "Oslo", "Bern"])
@@ -213,12 +213,12 @@ def test_whatever_stands_a_confirmation_never_ends_in_a_conflict(
                 **home(value, observed_at=NOON + seen * DAY, valid_from=begins, valid_until=ends),
                 origin="import" if waiting else "human",
             )
-        for held in reversed(memory.held()):
+        for held in reversed(memory.review.held()):
             before = snapshot(memory)
-            receipt = memory.confirm(held.id)
+            receipt = memory.review.confirm(held.id)
             assert memory.get(held.id).status is not Status.CONSTRAINED
             assert receipt.commit
             memory.undo(receipt.commit)
             assert snapshot(memory) == before
-            memory.confirm(held.id)
+            memory.review.confirm(held.id)
         assert memory.doctor(deep=True).healthy

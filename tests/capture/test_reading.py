@@ -178,9 +178,10 @@ def test_an_extractor_that_stumbles_costs_its_statements_and_no_word(memory: Mem
     assert memory.recall("dentist").hits
 
 
-def test_only_an_independent_source_confirms(memory: Memory) -> None:
+def test_only_an_independent_source_confirms(memory: Memory, clock: FixedClock) -> None:
     fact = memory.capture([turn("My dentist is Dr Reyes."), turn("My dentist is Dr Reyes!")], session_id="s1")
     atom_id = fact.outcomes[1].atom.id
+    clock.at = NOON + MINUTE
     memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1")
     assert (len(memory.get(atom_id).evidence), memory.confirmations(atom_id)) == (3, 0)
     memory.capture([turn("My dentist is Dr Reyes.")], session_id="s2")

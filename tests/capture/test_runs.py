@@ -393,12 +393,17 @@ def test_a_failure_is_told_and_teaches_no_procedure(memory: Memory) -> None:
     assert procedures(memory) == [before]
 
 
-def test_a_procedure_somebody_stated_is_made_surer_and_its_words_stay(tmp_path: Path) -> None:
+def test_a_procedure_somebody_stated_is_made_surer_by_their_own_runs_and_left_alone_by_an_agents(
+    tmp_path: Path,
+) -> None:
     with lamina.open(tmp_path / "v", watch=False) as person:
         stated = person.remember("To release, push the tag.", kind="procedure", subject="Release").atom
     with lamina.open(tmp_path / "v", "org:local:agent:ci", watch=False, ceiling="agent", actor="ci") as agent:
         succeed(agent, "1", "Pushed it twice.")
-        (procedure,) = procedures(agent)
+        assert procedures(agent) == [stated]
+    with lamina.open(tmp_path / "v", watch=False) as person:
+        succeed(person, "2", "Pushed it twice.")
+        (procedure,) = procedures(person)
         assert (procedure.id, procedure.content, procedure.origin) == (stated.id, stated.content, Origin.HUMAN)
         assert procedure.metadata["successes"] == "1"
 

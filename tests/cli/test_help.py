@@ -16,11 +16,14 @@ from terminal import Cli
 GROUP: Any = typer.main.get_command(app)
 PROMISED = [
     "init", "tour", "try", "capture", "remember", "revise", "status", "forget", "pin", "unpin", "relate", "undo",
-    "feedback", "import", "recall", "top", "plan", "answer", "get", "list", "history", "neighbours", "journal", "diff",
+    "feedback", "erase", "import", "rollback", "quarantine", "recall", "top", "plan", "answer", "get", "list",
+    "history", "neighbours", "journal", "diff",
     "sync", "rebuild", "jobs", "doctor", "stats", "export", "bench", "models", "run", "block", "review",
+    "profile", "semantic", "procedural",
 ]  # fmt: skip
 UNCHANGING = {"tour", "try", "recall", "top", "plan", "answer", "get", "list", "history", "neighbours", "journal",
-              "diff", "rebuild", "jobs", "doctor", "stats", "bench", "models", "run", "block", "review"}  # fmt: skip
+              "diff", "rebuild", "jobs", "doctor", "stats", "bench", "models", "run", "block", "review",
+              "profile", "semantic", "procedural"}  # fmt: skip
 
 
 def test_the_reference_is_written_from_the_help() -> None:
@@ -53,6 +56,17 @@ def test_every_command_has_a_sentence_an_example_and_help_for_every_option(cli: 
 @pytest.mark.parametrize("name", [name for name in PROMISED if name not in UNCHANGING])
 def test_whatever_changes_things_has_a_dry_run(name: str) -> None:
     assert "--dry-run" in {opt for param in GROUP.commands[name].params for opt in param.opts}
+
+
+FAMILIES = [(name, sub) for name, group in GROUP.commands.items() for sub in getattr(group, "commands", {})]
+
+
+@pytest.mark.parametrize(("family", "name"), FAMILIES)
+def test_every_command_of_a_family_has_a_sentence_an_example_and_help_for_every_option(family: str, name: str) -> None:
+    command = GROUP.commands[family].commands[name]
+    assert command.help.strip().endswith(".")
+    assert command.epilog.startswith(f"Example: lamina {family} {name}")
+    assert all(param.help for param in command.params)
 
 
 def test_the_help_names_every_choice_of_recall() -> None:

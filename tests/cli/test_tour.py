@@ -12,7 +12,10 @@ from terminal import Cli
 
 MODELS = models_folder(os.environ, Path.home(), sys.platform)
 """Where this machine keeps its models; the tests' user has a home of their own."""
-SHOWN = {"capture", "recall", "--explain", "feedback", "models", "jobs", "history", "pin", "top", "undo", "doctor"}
+SHOWN = {
+    "capture", "recall", "--explain", "--as-of", "--known-at", "feedback", "models", "jobs", "history", "pin", "top",
+    "undo", "erase", "pairs", "keep", "quarantine", "okf", "doctor",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("embedder", ["none", "light", "auto without files", "auto"])
@@ -28,7 +31,7 @@ def test_the_tour_tells_a_true_story_and_leaves_nothing_behind(
     ran = cli("tour", "--json")
     assert ran.code == 0
     steps = ran.data["steps"]
-    assert len(steps) >= 20
+    assert len(steps) >= 36
     assert all(check["passed"] for step in steps for check in step["checks"])
     assert all(step["command"] and step["checks"] and step["result"] for step in steps)
     assert not list(tmp_path.glob("lamina-tour-*"))
@@ -53,7 +56,7 @@ def test_the_tour_prints_commands_results_and_three_next_ones(cli: Cli) -> None:
 
 
 def test_a_claim_that_fails_fails_the_tour(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lamina.cli.story.DROPPED", "A note about something else.\n")
+    monkeypatch.setattr("lamina.cli.chapters.files.DROPPED", "A note about something else.\n")
     ran = cli("tour")
     assert ran.code == 1
     assert "✗ FAILED: the note is found" in ran.out

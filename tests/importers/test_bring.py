@@ -139,7 +139,7 @@ def test_a_successor_that_comes_with_a_later_import_is_linked(memory: Memory, tm
     assert (before.superseded_by, before.metadata["replaced_by"]) == ((), "z9")
     lattice(tmp_path / "two", "z9", "Ann lives in Oslo.")
     memory.import_(tmp_path / "two")
-    assert memory.get(before.id).superseded_by == (memory.held()[0].id,)
+    assert memory.get(before.id).superseded_by == (memory.review.held()[0].id,)
 
 
 def test_facts_that_follow_each_other_in_a_circle_come_in_without_it(memory: Memory, tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_only_the_most_important_statements_are_told_and_all_are_counted(
     monkeypatch.setattr(story, "MOST_LEARNT", 2)
     told = memory.import_(export(tmp_path / "export.zip", 6))
     assert len(told.learnt) == 2 < told.held
-    most = sorted((atom.importance for atom in memory.held()), reverse=True)[:2]
+    most = sorted((atom.importance for atom in memory.review.held()), reverse=True)[:2]
     assert [each.atom.importance for each in told.learnt] == most
 
 
@@ -256,11 +256,11 @@ def test_with_a_chat_model_all_words_come_in_before_any_is_read(tmp_path: Path) 
     with Memory(tmp_path / "vault", settings=chosen, clock=FixedClock(NOON)) as memory:
         with pytest.raises(Broken):
             memory.import_(tmp_path / "export.zip", progress=pull)
-        assert (len(passages(memory)), memory.held()) == (4, [])
+        assert (len(passages(memory)), memory.review.held()) == (4, [])
         assert memory.waiting() > 0
         told = memory.import_(tmp_path / "export.zip")
         assert dict(told.skipped) == {"imported before": 2}
-        assert told.held == len(memory.held()) > 0
+        assert told.held == len(memory.review.held()) > 0
         assert memory.waiting() == 0
         with memory.trial():
             assert memory.import_(export(tmp_path / "more.zip", 3)).held == 0

@@ -86,7 +86,7 @@ def test_the_walk_ends_after_two_hops_and_what_is_nearer_counts_more(words: Memo
 
 def test_what_has_ended_is_not_brought_in(words: Memory) -> None:
     start, end = remembered(words, FOUND), remembered(words, FAR)
-    words.relate(start, "depends_on", end)
+    words.relate(start, "supports", end)
     words.forget(end, "gone")
     assert hit_of(words, end) is None
     assert hit_of(words, end, include=["history"]) is not None

@@ -195,7 +195,9 @@ def test_a_hundred_hits_can_be_asked_for(memory: Memory) -> None:
     populate(memory, sessions=12)
     found = memory.recall("what happened in the town?", 100)
     assert len(found.hits) > 60
-    assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)
+    by_score = [hit.score for hit in found.hits if not hit.before]
+    assert len(by_score) > 50
+    assert by_score == sorted(by_score, reverse=True)
 
 
 @pytest.mark.parametrize(

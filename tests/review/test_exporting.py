@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 import stat
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -13,6 +15,7 @@ import pytest
 import lamina
 from lamina import FixedClock, InvalidInput, Memory
 from lamina.atom.record import from_record
+from lamina.importers.front import read_front
 from lamina.vault import layout
 from lamina.vault.codec import read_sheet
 
@@ -72,6 +75,56 @@ def test_a_markdown_export_is_a_vault(memory: Memory, tmp_path: Path) -> None:
     with lamina.open(place, clock=FixedClock(NOON + timedelta(days=2)), watch=False) as copy:
         assert copy.doctor().problems == ()
         assert copy.list(status=None, limit=None) == memory.list(status=None, limit=None)
+
+
+def test_an_okf_bundle_is_one_for_any_reader_of_the_format(memory: Memory, tmp_path: Path) -> None:
+    memory.relate(memory.list(kind="fact")[0].id, "depends_on", memory.list(kind="narrative")[0].id)
+    place = memory.export(tmp_path / "bundle", format="okf")
+    concepts = [file for file in place.rglob("*.md") if file.name not in ("index.md", "log.md")]
+    assert concepts
+    for file in concepts:
+        front = read_front(file.read_text(encoding="utf-8"))
+        assert front.text("type")
+        assert front.text("title")
+        assert front.moment("timestamp")
+    index = (place / "index.md").read_text(encoding="utf-8")
+    assert read_front(index).text("okf_version") == "0.1"
+    listed = set(re.findall(r"\]\(([^)]+)\)", index))
+    assert listed == {file.relative_to(place).as_posix() for file in concepts}
+    days = re.findall(r"(?m)^## (\d{4}-\d\d-\d\d)$", (place / "log.md").read_text(encoding="utf-8"))
+    assert days == sorted(days, reverse=True) == ["2026-11-15"]
+    linked = [each for file in concepts for each in re.findall(r"\]\(/([^)]+)\)", file.read_text(encoding="utf-8"))]
+    assert linked
+    assert all((place / each).is_file() for each in linked)
+
+
+def test_an_okf_bundle_holds_only_what_stands(memory: Memory, tmp_path: Path) -> None:
+    memory.remember("The gate code is 12", origin="web")
+    place = memory.export(tmp_path / "bundle", format="okf")
+    words = "".join(file.read_text(encoding="utf-8") for file in place.rglob("*.md"))
+    assert "Ann lives in Rome" in words
+    assert not any(each in words for each in ("Oslo", "wrong", "gate code"))
+
+
+def test_no_cell_of_a_table_is_a_formula(memory: Memory, tmp_path: Path) -> None:
+    memory.remember("=HYPERLINK(1)", subject="@SUM(A1)", tags=["+1"], entities=["-2", "\tx"])
+    memory.remember("   =1+1 after spaces")
+    place = memory.export(tmp_path / "out.csv", format="csv")
+    with place.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(memory.list(status=None, limit=None))
+    cells = [cell for row in rows for cell in row.values()]
+    assert "'=HYPERLINK(1)" in cells
+    assert not any(re.match(r"\s*[=+\-@]|[\t\r]", cell) for cell in cells)
+
+
+@pytest.mark.parametrize("form", ["json", "markdown", "okf", "csv"])
+def test_an_export_is_for_its_owner_alone(memory: Memory, tmp_path: Path, form: str) -> None:
+    place = memory.export(tmp_path / "deep" / "out", format=form)
+    files = [place] if place.is_file() else [file for file in place.rglob("*") if file.is_file()]
+    folders = [file for file in place.rglob("*") if file.is_dir()] if place.is_dir() else []
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+    assert {stat.S_IMODE(each.stat().st_mode) for each in (*folders, tmp_path / "deep")} == {0o700}
 
 
 def test_an_export_without_a_place_lies_under_the_vaults_own_folder(memory: Memory) -> None:

@@ -508,3 +508,30 @@ def test_later_days_do_not_change_what_is_valid_now(hand: Hand) -> None:
     assert hand.found("tea") == []
     ended: Any = hand.put(past.with_(status=Status.SUPERSEDED)).atoms[0]
     assert hand.found("tea", statuses=frozenset({Status.SUPERSEDED})) == [ended.id]
+
+
+# Formats
+
+
+def test_a_journal_of_the_format_before_learns_to_erase(tmp_path: Path) -> None:
+    with opened(tmp_path) as hand:
+        kept = hand.kept("tea is ready")
+    db = apsw.Connection(str(tmp_path / "history.db"))
+    for table in ("fingerprints", "erased", "retold", "erasing"):
+        db.execute(f"DROP TABLE {table}")
+    db.execute("DROP INDEX heads_that_end")
+    db.pragma("user_version", 3)
+    db.close()
+    with opened(tmp_path) as hand:
+        assert hand.read() == [kept]
+        assert not hand.store.fingerprints.any()
+        assert hand.store.check() == []
+
+
+def test_a_key_leaves_no_words_in_the_journal_and_is_known_again(tmp_path: Path) -> None:
+    with opened(tmp_path) as hand:
+        hand.put(hand.atom(), key="ann lives in porto")
+        assert hand.store.has_key(LOCAL, "ann lives in porto")
+        assert not hand.store.has_key(ANN, "ann lives in porto")
+        assert hand.put(hand.atom(), key="ann lives in porto").repeated
+    assert b"porto" not in (tmp_path / "history.db").read_bytes()

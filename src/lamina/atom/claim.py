@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lamina.atom.atom import Atom
 from lamina.text.normal import normal_form, one_line, value_form
@@ -11,10 +11,14 @@ SELF_CLAIMING_KINDS = frozenset({"preference", "habit"})
 """Without an attribute these claim `subject::kind`."""
 
 MULTI_VALUED = frozenset({
-    "alias", "allergy", "child", "colleague", "email", "friend", "hobby", "interest", "language", "like", "dislike",
-    "member", "owns", "pet", "phone", "project", "sibling", "skill", "tool", "visited",
+    "alias", "allergies", "allergy", "aunt", "child", "client", "colleague", "cousin", "dislike", "email", "friend",
+    "grandchild", "hobby", "interest", "know", "language", "like", "member", "neighbour", "nephew", "niece", "owns",
+    "pet", "phone", "project", "sibling", "skill", "student", "subscription", "tool", "uncle", "visited",
 })  # fmt: skip
 """Attributes of which a subject may have several values at once."""
+
+SEVERAL = "several"
+"""Metadata of a statement that stands beside others of its claim: it was said to, or its attribute was declared so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +27,11 @@ class Claim:
 
     subject: str
     attribute: str
+    several: bool = field(default=False, compare=False)
 
     @property
     def single_valued(self) -> bool:
-        return self.attribute not in MULTI_VALUED
+        return not self.several and self.attribute not in MULTI_VALUED
 
     def __str__(self) -> str:
         return f"{self.subject}::{self.attribute}"
@@ -36,13 +41,14 @@ def claim_of(atom: Atom) -> Claim | None:
     """The slot an atom fills, if it fills one. An episode fills none: what happened is never superseded."""
     if atom.is_episode:
         return None
+    several = atom.metadata.get(SEVERAL) == "true"
     profile_key = atom.metadata.get("profile_key")
     if profile_key and not atom.attribute:
-        return _claim(atom.subject or "profile", profile_key)
+        return _claim(atom.subject or "profile", profile_key, several)
     if atom.attribute:
-        return _claim(atom.subject, atom.attribute)
+        return _claim(atom.subject, atom.attribute, several)
     if atom.kind in SELF_CLAIMING_KINDS:
-        return _claim(atom.subject, atom.kind)
+        return _claim(atom.subject, atom.kind, several)
     return None
 
 
@@ -53,6 +59,6 @@ def value_of(atom: Atom) -> str:
     return normal_form(atom.content) or one_line(atom.content)
 
 
-def _claim(subject: str, attribute: str) -> Claim | None:
+def _claim(subject: str, attribute: str, several: bool) -> Claim | None:
     one, other = normal_form(subject), normal_form(attribute)
-    return Claim(one, other) if one and other else None
+    return Claim(one, other, several) if one and other else None

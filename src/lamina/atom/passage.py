@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -24,6 +24,7 @@ _LOOKS_LIKE_HEADER = re.compile(r"(?m)^(\\*)(?=\*\*[^\n*]+\*\*(?: \d{4}-\d{2}-\d
 _LOOKS_LIKE_MARK = re.compile(r"(?m)(^|[ \t])(\\*)(?=\^p\d+[ \t]*$)")
 _MARK = re.compile(r"(?m)\^p(\d+)[ \t]*$")
 """Begins with what it looks for, which is found twenty times as fast as what may stand before it."""
+_LAST_MARK = re.compile(r"(?:^|[ \t\n])\^p\d+[ \t]*\n*\Z")
 _STRUCTURED_LINE = re.compile(r"\s*(?:[-*+>|#]|\d+[.)]\s|```|~~~|\s{3}\S)|.*\|\s*$")
 
 
@@ -101,6 +102,21 @@ def _marks(content: str) -> Iterator[tuple[int, int, int]]:
             yield int(found.group(1)), begins - 1, found.end()
         elif before.endswith("\n") or not before:
             yield int(found.group(1)), begins, found.end()
+
+
+def only_grew(before: str, added: Iterable[str]) -> bool:
+    """Whether texts that were added to a segment one after the other left every passage as it stood."""
+    numbers, is_closed = {number for number, _, _ in _marks(before)}, _ends_with_mark(before)
+    for each in added:
+        more = {number for number, _, _ in _marks(each)}
+        if not is_closed or not each.startswith("\n") or numbers & more:
+            return False
+        numbers, is_closed = numbers | more, _ends_with_mark(each)
+    return True
+
+
+def _ends_with_mark(content: str) -> bool:
+    return _LAST_MARK.search(content) is not None
 
 
 def closed(content: str, beyond: int = 0) -> str:

@@ -25,6 +25,8 @@ class Way(StrEnum):
 
     ORDINARY = "ordinary"
     RESTORE = "restore"
+    ROLLBACK = "rollback"
+    QUARANTINE = "quarantine"
     UNDO = "undo"
     ADOPT = "adopt"
 
@@ -45,6 +47,11 @@ ARROWS: dict[Status, tuple[Status, ...]] = {
 ENDED = frozenset({_S.SUPERSEDED, _S.INVALIDATED, _S.MERGED, _S.TOMBSTONED})
 """Left only by undo or by a reasoned restore."""
 
+_LIVE = frozenset({_S.ACTIVE, _S.CHALLENGED, _S.ARCHIVED})
+
+REPLACED = frozenset({_S.SUPERSEDED, _S.MERGED})
+"""True while it held, and over since something else took its place."""
+
 RECALL_WEIGHT: dict[Status, float] = {_S.ACTIVE: 1.0, _S.ARCHIVED: 0.92}
 """What normal recall searches, and how much each counts."""
 
@@ -61,5 +68,9 @@ def check_transition(old: Status, new: Status, way: Way) -> None:
     if old == new or way in (Way.UNDO, Way.ADOPT) or new in ARROWS[old]:
         return
     if way is Way.RESTORE and old in ENDED and new is Status.ACTIVE:
+        return
+    if way in (Way.ROLLBACK, Way.QUARANTINE) and old in ENDED and new in _LIVE:
+        return  # what had ended them is taken back, so they are what they were
+    if way is Way.QUARANTINE and new is Status.CONSTRAINED and old is not Status.TOMBSTONED:
         return
     raise TransitionRefused(old, new, ARROWS[old])

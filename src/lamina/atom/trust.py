@@ -29,14 +29,20 @@ TRUST: dict[Origin, float] = {
     Origin.DREAM: 0.4,
     Origin.WEB: 0.3,
 }
+LEAST_TRUST = min(TRUST.values())
+"""What is worth no more than this: text from anywhere, and ancestors that nobody can look up."""
 
 _WORDS_WAIT = frozenset({Origin.TOOL, Origin.WEB})
 _STATEMENTS_WAIT = _WORDS_WAIT | {Origin.RADAR, Origin.IMPORT, Origin.DOCUMENT}
 
 
-def words_wait(origin: Origin) -> bool:
-    """Whether words of this origin are held for review: what came through an agent and nobody vouches for."""
-    return origin in _WORDS_WAIT
+def words_wait(origin: Origin, through: Origin = Origin.HUMAN) -> bool:
+    """Whether words of this origin are held for review, by who brings them.
+
+    What a tool or a page says is held whoever brings it. A file or an export is evidence at once if a person feeds it;
+    if it comes `through` an agent, nobody has vouched for it.
+    """
+    return origin in (_WORDS_WAIT if through is Origin.HUMAN else _STATEMENTS_WAIT)
 
 
 def statements_wait(origin: Origin) -> bool:

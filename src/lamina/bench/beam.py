@@ -6,7 +6,7 @@ are as old as those before them. Gold is `source_chat_ids`, however deep it is n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -28,9 +28,11 @@ def _chat(data: dict[str, Any]) -> Collection:
     questions = []
     for category, probes in data["probing_questions"].items():
         for probe in probes:
-            gold = frozenset(f"{name}/{each}" for each in _flat(probe.get("source_chat_ids"))) & home.keys()
+            said = tuple(_told(name, probe.get("source_chat_ids"), home))
+            gold = frozenset[str]().union(*said)
             if gold:
-                questions.append(Asked(str(probe["question"]), category, gold, frozenset(home[each] for each in gold)))
+                sessions_of = frozenset(home[each] for each in gold)
+                questions.append(Asked(str(probe["question"]), category, gold, sessions_of, said=said))
     return Collection(name, sessions, tuple(questions))
 
 
@@ -44,6 +46,13 @@ def _sessions(name: str, batches: list[dict[str, Any]]) -> Iterator[Session]:
             turns.append(Turn(f"{name}/{message['id']}", str(message["content"]), role=str(message["role"]), at=at))
         if turns:
             yield Session(f"{name}-{batch['batch_number']}", turns[0].at or at, tuple(turns))
+
+
+def _told(name: str, ids: Any, home: Mapping[str, str]) -> list[frozenset[str]]:
+    """What belongs together, oldest first; messages are numbered in the order they were written."""
+    parts = map(_flat, ids.values()) if isinstance(ids, dict) else ([each] for each in _flat(ids))
+    known = ({each: f"{name}/{each}" for each in part if f"{name}/{each}" in home} for part in parts)
+    return [frozenset(part.values()) for part in sorted(filter(None, known), key=max)]
 
 
 def _flat(ids: Any) -> Iterator[int]:

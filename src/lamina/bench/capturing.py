@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lamina import Atom, Memory, passages_of
-from lamina.bench import beam, change, locomo, longmemeval
+from lamina.bench import change, conversations
 from lamina.bench.change import Scenario
 from lamina.bench.collection import Collection
 from lamina.bench.places import capture
@@ -67,13 +67,11 @@ class Tally:
 
 def load(path: Path) -> tuple[list[Scenario], str]:
     """The conversations of a file of any kind that the benchmarks know."""
-    for loader in (locomo.load, longmemeval.load, beam.load):
-        try:
-            collections, digest = loader(path)
-        except InvalidInput:
-            continue
-        return [Scenario(each, frozenset(), frozenset()) for each in collections], digest
-    return change.load(path)
+    try:
+        collections, digest = conversations.load(path)
+    except InvalidInput:
+        return change.load(path)
+    return [Scenario(each, frozenset(), frozenset()) for each in collections], digest
 
 
 def run(scenarios: Sequence[Scenario], vaults: Vaults, progress: Progress) -> Tally:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ def _scenario(data: dict[str, Any]) -> Scenario:
     told = [turn["text"] for each in human for turn in each["turns"] if turn["speaker"] == "user"]
     words = "\n".join(told)
     return Scenario(
-        Collection(str(data["id"]), tuple(map(_session, human)), ()),
+        Collection(str(data["id"]), tuple(map(session_of, human)), ()),
         frozenset(each for each in _expected(data["checks"]) if each in words),
         frozenset(value for check in data["checks"] if check["type"] in TRAPS for value in check.get("reject", ())),
     )
@@ -46,16 +45,13 @@ def _expected(checks: list[dict[str, Any]]) -> Iterator[str]:
         yield from check.get("expect_any", ())
 
 
-def _session(data: dict[str, Any]) -> Session:
+def session_of(data: dict[str, Any]) -> Session:
+    """A session as captured: its user and others by name, its assistant by role."""
     turns = (
         Turn(
             f"{data['id']}/{n}", turn["text"], speaker=None if turn["speaker"] == "assistant" else turn["name"],
-            role="assistant" if turn["speaker"] == "assistant" else None, at=_at(turn["at"]),
+            role="assistant" if turn["speaker"] == "assistant" else None, at=parse_time(turn["at"]),
         )
         for n, turn in enumerate(data["turns"], 1)
     )  # fmt: skip
-    return Session(str(data["id"]), _at(data["at"]), tuple(turns))
-
-
-def _at(text: str) -> datetime:
-    return parse_time(text)
+    return Session(str(data["id"]), parse_time(data["at"]), tuple(turns))

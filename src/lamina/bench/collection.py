@@ -40,13 +40,17 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, the turns and the sessions that answer it, and when it is asked: by default after everything."""
+    """A question, the turns and the sessions that answer it, and when it is asked: by default after everything.
+
+    `said` is the same turns, those that were said together in one set, oldest first.
+    """
 
     text: str
     category: str
     turns: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
     at: datetime | None = None
+    said: tuple[frozenset[str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ passage, the first characters of what the user said, and only sessions can be gr
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,18 +20,18 @@ from lamina.bench.collection import Asked, Collection, Session, Turn, merged, re
 _DATE = re.compile(r"(\d{4})/(\d\d)/(\d\d)\D*(\d\d):(\d\d)")
 
 
-def load(path: Path) -> tuple[list[Collection], str]:
-    """The haystacks of a LongMemEval file and the SHA-256 of the file."""
-    return read(path, "LongMemEval", _parse)
+def load(path: Path, *, pooled: bool = True) -> tuple[list[Collection], str]:
+    """The haystacks of a LongMemEval file and the SHA-256 of the file; `pooled`: evidence alone makes one haystack."""
+    return read(path, "LongMemEval", lambda data: _parse(data, pooled))
 
 
-def _parse(data: Any) -> list[Collection]:
+def _parse(data: Any, pooled: bool) -> list[Collection]:
     if isinstance(data, dict):
         heads = data["sessions"]
         haystacks = [_heads(each, heads) for each in some(data["questions"], "questions")]
         return some((each for each in haystacks if each.questions), "questions that can be answered")
     haystacks = [_haystack(each) for each in some(data, "questions")]
-    if all(_is_evidence(each) for each in data):
+    if pooled and all(_is_evidence(each) for each in data):
         haystacks = [merged("pool", haystacks)]
     return some((each for each in haystacks if each.questions), "questions that can be answered")
 
@@ -40,7 +41,7 @@ def _is_evidence(data: dict[str, Any]) -> bool:
 
 
 def _haystack(data: dict[str, Any]) -> Collection:
-    sessions, gold = [], set()
+    sessions, gold = [], {}
     for name, date, said in zip(
         data["haystack_session_ids"], data["haystack_dates"], data["haystack_sessions"], strict=True
     ):
@@ -49,21 +50,24 @@ def _haystack(data: dict[str, Any]) -> Collection:
             Turn(f"{name}/{n}", str(each["content"]), role=str(each["role"]), at=at) for n, each in enumerate(said)
         ]
         sessions.append(Session(str(name), at, tuple(turns)))
-        gold |= {turn.id for turn, each in zip(turns, said, strict=True) if each.get("has_answer")}
-    return Collection(str(data["question_id"]), tuple(sessions), _asked(data, frozenset(gold)))
+        found = frozenset(turn.id for turn, each in zip(turns, said, strict=True) if each.get("has_answer"))
+        if found:
+            gold[at, str(name)] = found
+    return Collection(str(data["question_id"]), tuple(sessions), _asked(data, [gold[each] for each in sorted(gold)]))
 
 
 def _heads(data: dict[str, Any], heads: dict[str, str]) -> Collection:
     dates = {str(name): _moment(date) for name, date in reversed(data["haystack"])}
     sessions = [Session(name, at, (Turn(f"{name}/0", heads[name], role="user", at=at),)) for name, at in dates.items()]
-    return Collection(str(data["question_id"]), tuple(sessions), _asked(data, frozenset()))
+    return Collection(str(data["question_id"]), tuple(sessions), _asked(data, []))
 
 
-def _asked(data: dict[str, Any], turns: frozenset[str]) -> tuple[Asked, ...]:
+def _asked(data: dict[str, Any], said: Sequence[frozenset[str]]) -> tuple[Asked, ...]:
     kind, sessions = str(data["question_type"]), frozenset(map(str, data["answer_session_ids"]))
     if str(data["question_id"]).endswith("_abs") or kind.endswith("_abs"):
         return ()
-    return (Asked(str(data["question"]), kind, turns, sessions, _moment(data["question_date"])),)
+    at, turns = _moment(data["question_date"]), frozenset[str]().union(*said)
+    return (Asked(str(data["question"]), kind, turns, sessions, at, tuple(said)),)
 
 
 def _moment(text: str) -> datetime:

@@ -49,10 +49,13 @@ class Places:
 
 def capture(memory: Memory, session: Session) -> Sequence[Atom]:
     """Capture a session as any program would; returns the segments that hold it."""
-    receipt = memory.capture(
-        [_said(turn) for turn in session.turns], session_id=session.id, observed_at=session.at
-    )  # fmt: skip
+    receipt = memory.capture(said(session), session_id=session.id, observed_at=session.at)
     return [outcome.atom for outcome in receipt.outcomes if outcome.result is Result.KEPT]
+
+
+def said(session: Session) -> list[dict[str, object]]:
+    """The turns of a session as capture takes them."""
+    return [_said(turn) for turn in session.turns]
 
 
 def _said(turn: Turn) -> dict[str, object]:

@@ -28,7 +28,7 @@ class Grades:
 
     def add(self, asked: Asked, hits: Sequence[Hit], places: Places) -> None:
         """Grade a question at each level that has gold."""
-        turns = list(_turns(hits, places))
+        turns = list(turns_of(hits, places))
         for level, gold, found in (("turn", asked.turns, turns), ("session", asked.sessions, places.sessions(turns))):
             if gold:
                 self.told[asked.category][level].append(graded(distinct(found), gold))
@@ -59,7 +59,7 @@ def run(collections: Sequence[Collection], vaults: Vaults, progress: Progress) -
     for collection in collections:
         last = max(session.at for session in collection.sessions)
         with vaults.fresh(collection.id, last) as desk:
-            places = _fill(desk, collection, progress, lambda: progress("capturing sessions", next(captured), sessions))
+            places = fill(desk, collection, progress, lambda: progress("capturing sessions", next(captured), sessions))
             desk.warm_up()
             for asked in collection.questions:
                 grades.add(asked, desk.ask(asked.text, DEPTH, asked.at or last), places)
@@ -67,7 +67,7 @@ def run(collections: Sequence[Collection], vaults: Vaults, progress: Progress) -
     return grades
 
 
-def _fill(desk: Desk, collection: Collection, progress: Progress, told: Callable[[], None]) -> Places:
+def fill(desk: Desk, collection: Collection, progress: Progress, told: Callable[[], None]) -> Places:
     """Capture the sessions in the order they happened, each at its own time."""
     kept = []
     with desk.filling(sum(len(session.turns) for session in collection.sessions), progress):
@@ -81,7 +81,7 @@ def _fill(desk: Desk, collection: Collection, progress: Progress, told: Callable
     return places
 
 
-def _turns(hits: Sequence[Hit], places: Places) -> Iterator[str]:
+def turns_of(hits: Sequence[Hit], places: Places) -> Iterator[str]:
     """What the hits are, one after the other; a turn folded into a hit that says the same takes the next rank.
 
     What is nothing of the data keeps its place in the ranking.

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from pydantic import SecretStr
@@ -22,6 +23,7 @@ from lamina.bench.metrics import quantile
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how far it is, and how much there is."""
 
+SCOPE = "org:bench"
 _MEGABYTE = 1_000_000
 
 
@@ -37,17 +39,22 @@ class Vaults:
         self._models: set[str] = set()
 
     @contextmanager
-    def fresh(self, name: str, at: datetime) -> Iterator[Desk]:
-        """A new vault whose clock stands at a moment; gone at the end unless it is to be kept."""
+    def fresh(self, name: str, at: datetime, copied: Path | None = None) -> Iterator[Desk]:
+        """A new vault, or a copy of a closed one, whose clock stands at a moment; gone at the end unless kept."""
         folder = self._folder(name)
         try:
-            clock = FixedClock(at)
-            with Memory(folder, self._settings.scope, clock=clock, watch=False, settings=self._settings) as memory:
-                yield Desk(memory, clock, self)
+            if copied is not None:
+                shutil.copytree(copied, folder, dirs_exist_ok=True)
+            with self.at(folder, at) as desk:
+                yield desk
             self._bytes += sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
         finally:
             if self._keep is None:
                 shutil.rmtree(folder, ignore_errors=True)
+
+    def at(self, folder: Path, at: datetime) -> Desk:
+        """The vault in a folder, its clock standing at a moment; whoever asks for it also removes it."""
+        return Desk(folder, FixedClock(at), self, self._settings)
 
     def filled(self, items: int, captured: float, ready: float) -> None:
         """Count what went into a vault: the seconds until it was acknowledged, and until it was all encoded."""
@@ -91,11 +98,34 @@ class Vaults:
 
 
 class Desk:
-    """An open vault, its clock in our hand."""
+    """An open vault, its clock in our hand; one memory for each scope that is asked for."""
 
-    def __init__(self, memory: Memory, clock: FixedClock, vaults: Vaults) -> None:
-        self.memory, self.clock = memory, clock
-        self._vaults = vaults
+    def __init__(self, folder: Path, clock: FixedClock, vaults: Vaults, settings: Settings) -> None:
+        self.clock = clock
+        self._folder, self._vaults, self._settings = folder, vaults, settings
+        self._open: dict[str, Memory] = {}
+        self.memory = self.beside(settings.scope)
+
+    def beside(self, scope: str) -> Memory:
+        """The memory of the same vault in a scope."""
+        if scope not in self._open:
+            self._open[scope] = Memory(
+                self._folder, scope, clock=self.clock, watch=False, settings=self._settings
+            )  # fmt: skip
+        return self._open[scope]
+
+    def open(self) -> tuple[Memory, ...]:
+        """The memories of every scope that was asked for."""
+        return tuple(self._open.values())
+
+    def __enter__(self) -> Desk:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for memory in self.open():
+            memory.close()
 
     @contextmanager
     def filling(self, items: int, progress: Progress) -> Iterator[None]:
@@ -103,25 +133,24 @@ class Desk:
         began = time.perf_counter()
         yield
         captured = time.perf_counter() - began
-        _ready(self.memory, progress)
+        for memory in self.open():
+            memory.embed(progress)
         self._vaults.filled(items, captured, time.perf_counter() - began)
 
     def warm_up(self) -> None:
         """Let what is read at the first question be read before a question is timed."""
         self.memory.recall("Is anything there?")
 
-    def ask(self, question: str, k: int, at: datetime) -> tuple[Hit, ...]:
-        """The hits of a question asked at a moment."""
+    def ask(
+        self, question: str, k: int, at: datetime, memory: Memory | None = None, *, as_of: datetime | None = None,
+        known_at: datetime | None = None,
+    ) -> tuple[Hit, ...]:  # fmt: skip
+        """The hits of a question asked at a moment, of the memory of a scope, by default the vault's own."""
         self.clock.at = at
         began = time.perf_counter()
-        found = self.memory.recall(question, k=k)
+        found = (memory or self.memory).recall(question, k=k, as_of=as_of, known_at=known_at)
         self._vaults.asked(time.perf_counter() - began, found.model)
         return found.hits
-
-
-def _ready(memory: Memory, progress: Progress) -> None:
-    """Wait until every passage can be found by every channel."""
-    memory.embed(progress)
 
 
 def _settings(light: bool) -> Settings:
@@ -130,7 +159,7 @@ def _settings(light: bool) -> Settings:
     Passages are encoded by us, not in the background: a question must not be asked before the last one is.
     """
     chosen: dict[str, Any] = {"embedder": "light"} if light else {}
-    return Settings(scope="org:bench", watch=False, background=False, state_dir=None, **chosen)
+    return Settings(scope=SCOPE, watch=False, background=False, state_dir=None, **chosen)
 
 
 def _peak_rss() -> int:

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from lamina.atom.atom import Atom
-from lamina.atom.identity import IdSource
+from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.scope import Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import statements_wait, words_wait
+from lamina.atom.trust import Origin, bound, statements_wait, words_wait
+from lamina.capture.change.change import Change
+from lamina.capture.change.replay import unsaid
 from lamina.capture.conversation import Conversation
 from lamina.capture.draft import Draft
+from lamina.capture.erased import without_erased
 from lamina.capture.reading import Reader, passages_said, waiting
-from lamina.capture.receipt import Receipt
-from lamina.capture.segment import Place, extend
-from lamina.capture.statement import Made
-from lamina.capture.write import Words, Writer, fresh_ids, unhurried, verdicts_on, write
+from lamina.capture.receipt import Outcome, Receipt, Result
+from lamina.capture.segment import Piece, Place, extend
+from lamina.capture.write import Words, Writer, fresh_ids, kept_anyway, verdicts_on, write
 from lamina.store.base import Filter, Store
+from lamina.text.hidden import HIDDEN, is_hidden
+from lamina.text.roles import is_instrument
+
+_PUT_OUT = Origin.TOOL
+"""Whose words the output of a tool is."""
 
 
 def capture(
@@ -36,26 +44,34 @@ def capture(
 ) -> Receipt:
     """Keep the words in the session's files, and read them for statements at once or let them wait to be read."""
 
-    def kept() -> Receipt:
+    said = without_erased(said, writer.origin, writer.scope, store, now)
+
+    def kept(compare: bool) -> Receipt:
         fresh = fresh_ids(ids, now)
         place = Place(writer.scope, said.session_id, said.source_id, writer.origin, writer.principal, said.agents,
                       said.observed_at, limit, idle)  # fmt: skip
-        open_segment, number = _open_segment(store, writer, said.session_id)
-        grown = extend(said.pieces, place, open_segment, number, fresh)
-        segments = [_tagged(_vouched(each), said.tags) for each in grown]
+        there = _segments(store, writer.scope, said.session_id)
+        asked_before = key is not None and store.has_key(writer.scope, key)
+        pieces = list(said.pieces) if asked_before else unsaid(said.pieces, there)
+        if not pieces and there:
+            return Receipt(None, (Outcome(Result.DUPLICATE, there[-1], "these words were captured before"),))
+        open_segment, number = _open_segment(there, writer)
+        grown = _grown(pieces, place, open_segment, number, fresh)
+        segments = [_flagged(_tagged(_vouched(each, writer), said.tags)) for each in grown]
         before, turns = passages_said(segments, open_segment)
+        reason = f"captured {said.session_id}"
         if at_once:
-            words = Words(segments)
-            made = reader.read(turns, before, {each.id: each for each in segments}, store, fresh, now)
+            kept_in: dict[str, Atom] = {each.id: each for each in segments}
+            made = reader.made(turns, before, kept_in, writer.scope, store, fresh, now)
+            verdicts = reader.verdicts(made.atoms, turns, segments, writer.scope, store, fresh, now, compare=compare)
+            receipt = write(Words(segments), verdicts, writer, store, verb, reason, key)
         else:
             words = Words(segments, waiting(turns, writer.scope, said.session_id, now, reader.patterns))
-            made = Made([], "nobody")
-        reason = f"captured {said.session_id}"
-        receipt = write(words, verdicts_on(made.atoms, store, now), writer, store, verb, reason, key)
-        read = made.told if at_once else "wait to be read"
-        return replace(receipt, stages=(("words", "kept"), ("statements", read)), redacted=said.redacted)
+            receipt = write(words, (), writer, store, verb, reason, key)
+        told = made.told if at_once else "wait to be read"
+        return replace(receipt, stages=(("words", "kept"), ("statements", told)), redacted=said.redacted)
 
-    return unhurried(store, kept)
+    return kept_anyway(store, kept)
 
 
 def remember(
@@ -69,33 +85,62 @@ def remember(
 ) -> Receipt:
     """Write explicit statements, each classified against what is there, all in one commit."""
 
-    def written() -> Receipt:
+    def written(compare: bool) -> Receipt:
         fresh = fresh_ids(ids, now)
-        made = (each.to_atom(next(fresh), writer.scope, writer.origin, writer.principal, now) for each in drafts)
+        new = (each.to_atom(next(fresh), writer.scope, writer.origin, writer.principal, now) for each in drafts)
+        made = map(_flagged, new)
         atoms = [_held(each) if statements_wait(writer.origin) else each for each in made]
-        return write(Words(), verdicts_on(atoms, store, now), writer, store, "remember", reason, key)
+        verdicts = verdicts_on(atoms, store, now)
+        if compare:
+            verdicts = Change((), (), store, writer.scope, fresh, now).made_of(verdicts)
+        return write(Words(), verdicts, writer, store, "remember", reason, key)
 
-    return unhurried(store, written)
+    return kept_anyway(store, written)
 
 
-def _open_segment(store: Store, writer: Writer, session_id: str) -> tuple[Atom | None, int]:
+def _segments(store: Store, scope: Scope, session_id: str) -> list[Atom]:
+    """What was kept of a session, in the order of its pieces."""
+    found = store.read(Filter(scopes=(scope,), session_id=session_id))
+    return sorted((each for each in found if each.is_segment), key=lambda each: (_number(each), each.id))
+
+
+def _open_segment(segments: Sequence[Atom], writer: Writer) -> tuple[Atom | None, int]:
     """The session's last segment if it can still grow, and its number. Nobody's words go under another's name."""
-    found = store.read(Filter(scopes=(writer.scope,), session_id=session_id))
-    segments = [each for each in found if each.is_segment]
-    numbers = {each.id: _number(each) for each in segments}
-    last = max(segments, key=lambda each: (numbers[each.id], each.id), default=None)
-    grows = last is not None and last.status in (Status.ACTIVE, Status.CONSTRAINED)
-    own = last is not None and (last.origin, last.principal) == (writer.origin, writer.principal)
-    return last if grows and own else None, max(numbers.values(), default=0)
+    if not segments:
+        return None, 0
+    said = [each for each in segments if each.origin is not _PUT_OUT or writer.origin is _PUT_OUT]
+    last = (said or segments)[-1]
+    # What nobody vouches for never joins words that a person has let through.
+    grows = last.status is (Status.CONSTRAINED if words_wait(writer.origin, writer.through) else Status.ACTIVE)
+    own = (last.origin, last.principal) == (writer.origin, writer.principal)
+    return last if grows and own else None, _number(segments[-1])
 
 
-def _vouched(segment: Atom) -> Atom:
-    """Words that came through an agent from a tool or the web wait for review; a person's own are found at once."""
-    return _held(segment) if not segment.revision and words_wait(segment.origin) else segment
+def _grown(
+    pieces: Sequence[Piece], place: Place, open_segment: Atom | None, number: int, ids: Iterator[AtomId]
+) -> list[Atom]:
+    """The segments that hold the pieces. What a tool put out, in whoever's transcript, is kept apart as the tool's."""
+    own = [each for each in pieces if not is_instrument(each.speaker)]
+    grown = extend(own, place, open_segment, number, ids)
+    foreign = [each for each in pieces if is_instrument(each.speaker)]
+    if not foreign:
+        return grown
+    last = max([number, *(_number(each) for each in grown)])
+    return grown + extend(foreign, replace(place, origin=bound(place.origin, _PUT_OUT)), None, last, ids)
+
+
+def _vouched(segment: Atom, writer: Writer) -> Atom:
+    """Words nobody vouches for (a tool's, the web's, a file an agent brings) wait; a person's own are found at once."""
+    return _held(segment) if not segment.revision and words_wait(segment.origin, writer.through) else segment
 
 
 def _tagged(segment: Atom, tags: Sequence[str]) -> Atom:
     return segment.with_(tags=tuple(dict.fromkeys((*segment.tags, *tags)))) if tags else segment
+
+
+def _flagged(atom: Atom) -> Atom:
+    """Who reads it is told that it says more than they see."""
+    return _tagged(atom, (HIDDEN,)) if is_hidden(atom.content) else atom
 
 
 def _held(atom: Atom) -> Atom:

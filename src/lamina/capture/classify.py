@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lamina.atom.atom import Atom
-from lamina.atom.claim import Claim, claim_of, value_of
+from lamina.atom.claim import SEVERAL, Claim, claim_of, value_of
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
 from lamina.atom.trust import trust_of
+from lamina.capture.change.told import Cue, told
 from lamina.capture.current import Current
 from lamina.capture.receipt import Result
 from lamina.text.alike import say_the_same
-from lamina.text.normal import normal_form, value_form
+from lamina.text.normal import normal_form, one_line, value_form
 
 CORRECTION = "correction"
 """The tag of a statement that says an earlier one was wrong."""
@@ -51,10 +52,10 @@ def classify(atom: Atom, current: Current, now: datetime) -> Verdict:
     if barred is not None:
         return Verdict(Result.REFUSED, atom, (), f"{barred[0].id} said so and was taken back on {barred[1]:%Y-%m-%d}")
     if claim is not None and claim.single_valued:
-        verdict = _in_claim(atom, claim, current, now)
+        verdict = _fitted(atom, _in_claim(atom, claim, current, now), current.over(atom, claim), claim)
     else:
         verdict = _beside(atom, current, now)
-    return _held(verdict) if atom.status is Status.CONSTRAINED else verdict
+    return _held(verdict, atom) if atom.status is Status.CONSTRAINED else verdict
 
 
 def _same(atom: Atom, current: Current) -> Atom | None:
@@ -86,12 +87,28 @@ def _in_claim(atom: Atom, claim: Claim, current: Current, now: datetime) -> Verd
     agreeing = next((each for each in rivals if value_of(each) == value_of(atom)), None)
     if agreeing is not None:
         return _again(agreeing, atom, now, f"{claim} has that value already")
-    trusted = [each for each in rivals if trust_of(each.origin) > trust_of(atom.origin)]
+    trusted = [each for each in rivals if current.guard(each) > trust_of(atom.origin)]
     if trusted or atom.status is Status.CONSTRAINED:
         return _doubted(atom, (trusted or rivals)[0], f"{claim} has another value; a person decides")
+    if not all(_is_about_the_same(each, atom) for each in rivals):
+        beside = atom.with_(metadata={**atom.metadata, SEVERAL: "true"})
+        return Verdict(Result.NEW, beside, (), f"{claim} has another value, and nothing tells that it changed")
     if CORRECTION in atom.tags:
         return _correct(atom, rivals, claim)
     return _against(atom, rivals, claim, now)
+
+
+def _is_about_the_same(known: Atom, atom: Atom) -> bool:
+    """Whether two statements taken from words speak of one thing: a slot read off grammar may be too wide."""
+    if not (known.evidence and atom.evidence):
+        return True
+    one, other = told(one_line(known.content), known.subject), told(one_line(atom.content), atom.subject)
+    if one is None or other is None:
+        return one is other is None or CORRECTION in atom.tags
+    habit = (atom.attribute or "").endswith(" routine")
+    if (one.passing or habit) and other.cue < Cue.STRONG:
+        return False
+    return any(each in other.roots for each in one.roots) or other.cue >= Cue.STRONG
 
 
 def _beside(atom: Atom, current: Current, now: datetime) -> Verdict:
@@ -112,12 +129,12 @@ def _said_with_less(atom: Atom, current: Current) -> Atom | None:
     return None
 
 
-def _held(verdict: Verdict) -> Verdict:
-    """Nobody vouches for it, so it waits for a person, whatever it would be otherwise."""
+def _held(verdict: Verdict, atom: Atom) -> Verdict:
+    """Nobody vouches for it, so it waits for a person as it was said, whatever it would be otherwise."""
     if not verdict.is_written:
         return verdict
-    reason = f"{verdict.reason}; waits for review, being the word of {verdict.atom.origin}"
-    return Verdict(Result.HELD, verdict.atom.with_(status=Status.CONSTRAINED), (), reason)
+    reason = f"{verdict.reason}; waits for review, being the word of {atom.origin}"
+    return Verdict(Result.HELD, atom.with_(relations=verdict.atom.relations), (), reason)
 
 
 def _doubted(atom: Atom, rival: Atom, reason: str) -> Verdict:
@@ -128,12 +145,41 @@ def _doubted(atom: Atom, rival: Atom, reason: str) -> Verdict:
 
 def _correct(atom: Atom, rivals: Sequence[Atom], claim: Claim) -> Verdict:
     """What stood was never so: the statement takes its place from when it was thought to begin."""
-    begins = min((each.valid_from for each in rivals if each.valid_from), default=atom.valid_from)
+    begins = min(_begins(each) for each in (atom, *rivals))
     wrong = tuple(
         each.with_(status=Status.INVALIDATED, superseded_by=(*each.superseded_by, atom.id)) for each in rivals
     )
     right = atom.with_(valid_from=begins, supersedes=(*atom.supersedes, *(each.id for each in rivals)))
     return Verdict(Result.SUPERSEDES, right, wrong, f"{claim} was wrong")
+
+
+def _fitted(said: Atom, verdict: Verdict, over: Sequence[Atom], claim: Claim) -> Verdict:
+    """With room made among what is over already: at no moment has a claim two values."""
+    atom, late = verdict.atom, verdict.result is Result.SUPERSEDED
+    if verdict.result not in (Result.NEW, Result.SUPERSEDES, Result.SUPERSEDED):
+        return verdict
+    begins, decided = _begins(atom), {each.id for each in verdict.others}
+    meeting = [each for each in over if each.id not in decided and _shares(each, atom)]
+    rival = next((each for each in meeting if _begins(each) == begins and value_of(each) != value_of(atom)), None)
+    if rival is not None and CORRECTION not in said.tags:
+        return _doubted(said, rival, f"{claim} had another value of the same time; a person decides")
+    heir = min((each for each in meeting if _begins(each) > begins), key=_begins, default=None) if late else None
+    others = verdict.others
+    if heir is not None:
+        atom = atom.with_(valid_until=_begins(heir), superseded_by=(heir.id,))
+        others = (heir.with_(supersedes=(*heir.supersedes, atom.id)), *others[1:])
+    cut = [each for each in meeting if _shares(each, atom)]
+    shortened = tuple(
+        each.with_(valid_until=max(begins, _begins(each)), superseded_by=(*each.superseded_by, atom.id)) for each in cut
+    )
+    atom = atom.with_(valid_from=begins, supersedes=(*atom.supersedes, *(each.id for each in cut)))
+    return replace(verdict, atom=atom, others=(*others, *shortened)) if cut or heir else verdict
+
+
+def _shares(known: Atom, atom: Atom) -> bool:
+    """Whether two statements hold at some moment both."""
+    starts, ends = (known.valid_until, atom.valid_until), (_begins(atom), _begins(known))
+    return all(end is None or start < end for end, start in zip(starts, ends, strict=True))
 
 
 def _slot(atom: Atom) -> tuple[str, ...]:
@@ -173,9 +219,10 @@ def _against(atom: Atom, rivals: Sequence[Atom], claim: Claim, now: datetime) ->
     until = min(atom.valid_until or _begins(heir), _begins(heir))
     if _begins(heir) > now:
         return _succeed(atom.with_(valid_until=until), [each for each in rivals if _begins(each) < begins], claim, now)
-    late = atom.with_(valid_until=until, status=Status.SUPERSEDED, superseded_by=(heir.id,))
+    made_way = _succeed(atom, [each for each in rivals if _begins(each) < begins], claim, now)
+    late = made_way.atom.with_(valid_until=until, status=Status.SUPERSEDED, superseded_by=(heir.id,))
     known = heir.with_(supersedes=(*heir.supersedes, atom.id))
-    return Verdict(Result.SUPERSEDED, late, (known,), f"{claim} already has a later value")
+    return Verdict(Result.SUPERSEDED, late, (known, *made_way.others), f"{claim} already has a later value")
 
 
 def _succeed(atom: Atom, rivals: Sequence[Atom], claim: Claim, now: datetime) -> Verdict:

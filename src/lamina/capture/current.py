@@ -10,13 +10,17 @@ from lamina.atom.atom import Atom
 from lamina.atom.claim import Claim, claim_of, value_of
 from lamina.atom.identity import AtomId
 from lamina.atom.status import RECALL_WEIGHT, Status
+from lamina.atom.trust import trust_of
 from lamina.store.base import Filter, Store
 from lamina.text.alike import Form, form_of
 from lamina.text.normal import normal_form
+from lamina.text.times import parse_time
 
 AT_ONCE = 500
 BESIDE = 100
 """How many of the youngest statements on a subject a new one is compared with word by word."""
+ASKED_AT = "asked_to_forget_at"
+"""The key of a statement's metadata that tells when somebody asked in a conversation to have it forgotten."""
 _STANDS = frozenset({Status.ACTIVE, Status.CONSTRAINED})
 
 
@@ -53,8 +57,14 @@ class Current:
         return [self._atoms[each] for each in found if self._atoms[each].status in _STANDS]
 
     def holders(self, atom: Atom, claim: Claim) -> list[Atom]:
-        """Those that fill the claim now."""
-        return [each for each in self._in_claim(atom, claim) if each.status is Status.ACTIVE]
+        """Those that fill the claim now, and alone."""
+        filling = (each for each in self._in_claim(atom, claim) if each.status is Status.ACTIVE)
+        return [each for each in filling if (own := claim_of(each)) and own.single_valued]
+
+    def over(self, atom: Atom, claim: Claim) -> list[Atom]:
+        """Those that filled the claim for a time and were replaced."""
+        found = (each for each in self._in_claim(atom, claim) if each.status is Status.SUPERSEDED)
+        return [each for each in found if each.valid_until and (each.valid_from or each.observed_at) < each.valid_until]
 
     def ended(self, atom: Atom, claim: Claim | None) -> tuple[Atom, datetime] | None:
         """One that said the same and was taken back after this was said, and when."""
@@ -62,11 +72,14 @@ class Current:
         said = [*self._in_words(atom), *(each for each in rivals if value_of(each) == value_of(atom))]
         for each in said:
             if each.status in (Status.INVALIDATED, Status.TOMBSTONED) and each.revision:
-                last = self._store.versions(each.id)[-1]
-                undone = each.status is Status.TOMBSTONED and last.verb == "undo"
-                if not undone and atom.observed_at <= last.at:
-                    return each, last.at
+                at = ended_at(each, self._store)
+                if at is not None and atom.observed_at <= at:
+                    return each, at
         return None
+
+    def guard(self, atom: Atom) -> float:
+        """How trusted one must be to take an atom's place."""
+        return self._store.guard(atom) if atom.revision else trust_of(atom.origin)
 
     def form(self, atom: Atom) -> Form:
         """The atom's words as they are compared."""
@@ -91,6 +104,25 @@ class Current:
             claim = claim_of(atom)
             if claim:
                 self._by_claim[atom.scope, claim][atom.id] = None
+
+
+def ended_at(atom: Atom, store: Store) -> datetime | None:
+    """When a statement was found wrong or taken back; None where an undo did it: then it may be said at any time."""
+    ended = next(each for each in reversed(store.versions(atom.id)) if each.old_status is not each.atom.status)
+    if atom.status is not Status.TOMBSTONED:
+        return ended.at
+    if ended.verb == "undo":
+        return None
+    asked = asked_at(atom)
+    return min(ended.at, asked) if asked else ended.at
+
+
+def asked_at(atom: Atom) -> datetime | None:
+    """When somebody asked in a conversation to have it forgotten; a person may have written anything there."""
+    try:
+        return parse_time(atom.metadata[ASKED_AT]) if ASKED_AT in atom.metadata else None
+    except ValueError:
+        return None
 
 
 def _batches(values: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -15,12 +15,16 @@ from lamina.atom.passage import Passage, passages_of
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.capture.box import boxed
-from lamina.capture.found import Extractor, Said
+from lamina.capture.change.change import Change
+from lamina.capture.change.forgetting import requests
+from lamina.capture.change.life import LIFE, Rule
+from lamina.capture.classify import Verdict
+from lamina.capture.found import Extractor, Nobody, Said
 from lamina.capture.receipt import Receipt
 from lamina.capture.signals import DEFAULT, Level, Patterns, scan
 from lamina.capture.statement import CONTEXT, Made, statements
 from lamina.capture.surprise import PROMOTES, Familiarity
-from lamina.capture.write import Words, Writer, fresh_ids, verdicts_on, write
+from lamina.capture.write import Words, Writer, fresh_ids, kept_anyway, verdicts_on, write
 from lamina.errors import LaminaError
 from lamina.models.embedder import Embedder
 from lamina.store.base import Filter, Store
@@ -44,18 +48,35 @@ class Reader:
     extractor: Extractor
     patterns: Patterns = DEFAULT
     embedder: Callable[[], Embedder | None] = lambda: None
+    dependencies: tuple[Rule, ...] = LIFE
 
-    def read(
-        self, turns: Sequence[Said], before: Sequence[Said], segments: Mapping[str, Atom], store: Store,
+    @property
+    def links(self) -> bool:
+        """Whether what is said is compared with what was said before; not where nothing is to be made of words."""
+        return not isinstance(self.extractor, Nobody)
+
+    def made(
+        self, turns: Sequence[Said], before: Sequence[Said], segments: Mapping[str, Atom], scope: Scope, store: Store,
         ids: Iterator[AtomId], now: datetime,
     ) -> Made:  # fmt: skip
-        """The statements turns give rise to, each in its box and with its surprise."""
+        """The statements turns give rise to, each in its box and with its surprise; repeated words state nothing."""
+        if self.links:
+            turns = Change(turns, segments.values(), store, scope, ids, now).fresh
         if not turns:
             return Made([], self.extractor.name)
-        scope = segments[turns[0].segment].scope
         found = statements(turns, before, self.extractor, segments, ids, shown_lately(store, scope))
         feeling = Familiarity(store, self.embedder() if found.atoms else None, now)
         return replace(found, atoms=[feeling.weighed(each) for each in boxed(found.atoms, store, ids)])
+
+    def verdicts(
+        self, atoms: Sequence[Atom], turns: Sequence[Said], words: Collection[Atom], scope: Scope, store: Store,
+        ids: Iterator[AtomId], now: datetime, *, compare: bool = True,
+    ) -> list[Verdict]:  # fmt: skip
+        """What becomes of statements made of turns, and what is over because of them."""
+        verdicts = verdicts_on(atoms, store, now)
+        if not (self.links and compare):
+            return verdicts
+        return Change(turns, words, store, scope, ids, now).made_of(verdicts)
 
 
 class Rhythm(StrEnum):
@@ -91,12 +112,16 @@ class Pace:
 def waiting(
     turns: Sequence[Said], scope: Scope, session_id: str, now: datetime, patterns: Patterns = DEFAULT
 ) -> list[Waiting]:
-    """The passages as they wait: one with a strong signal is urgent. A machine's own words are context only."""
+    """The passages as they wait: a strong signal or a request to forget is urgent. A machine's words are context."""
     return [
-        Waiting(scope, session_id, AtomId(each.segment), each.n, now, scan(each.text, patterns).level is Level.HIGH)
+        Waiting(scope, session_id, AtomId(each.segment), each.n, now, _is_urgent(each.text, patterns))
         for each in turns
         if not is_assistant(each.speaker)
     ]
+
+
+def _is_urgent(text: str, patterns: Patterns) -> bool:
+    return scan(text, patterns).level is Level.HIGH or bool(requests(text))
 
 
 def passages_said(segments: Sequence[Atom], before: Atom | None) -> tuple[list[Said], list[Said]]:
@@ -174,18 +199,25 @@ def _read(
     scope, session_id = passages[0].scope, passages[0].session_id
     segments = _segments(passages, store)
     before, turns = _with_context(passages, segments)
-    made = reader.read(turns, before, segments, store, fresh_ids(ids, now), now)
-    with store.alone():
-        if not store.buffer.take(passages):
-            return None
-        receipt = Receipt(None, ())
-        for origin, principal in dict.fromkeys((each.origin, each.principal) for each in made.atoms):
-            own = [each for each in made.atoms if (each.origin, each.principal) == (origin, principal)]
-            writer = Writer(actor, origin, principal, scope)
-            verdicts = verdicts_on(own, store, now)
-            part = write(Words(), verdicts, writer, store, "extract", f"read {session_id}", None)
-            receipt = replace(part, outcomes=(*receipt.outcomes, *part.outcomes))
-    return replace(receipt, stages=(("statements", made.told),))
+    fresh = fresh_ids(ids, now)
+    made = reader.made(turns, before, segments, scope, store, fresh, now)
+
+    def put_down(compare: bool) -> Receipt | None:
+        with store.alone():
+            if not store.buffer.take(passages):
+                return None
+            receipt = Receipt(None, ())
+            for origin, principal in dict.fromkeys((each.origin, each.principal) for each in segments.values()):
+                own = [each for each in made.atoms if (each.origin, each.principal) == (origin, principal)]
+                words = [each for each in segments.values() if (each.origin, each.principal) == (origin, principal)]
+                said = [each for each in turns if each.segment in {segment.id for segment in words}]
+                verdicts = reader.verdicts(own, said, words, scope, store, fresh, now, compare=compare)
+                writer = Writer(actor, origin, principal, scope)
+                part = write(Words(), verdicts, writer, store, "extract", f"read {session_id}", None)
+                receipt = replace(part, outcomes=(*receipt.outcomes, *part.outcomes))
+        return replace(receipt, stages=(("statements", made.told),))
+
+    return kept_anyway(store, put_down)
 
 
 def _segments(passages: Sequence[Waiting], store: Store) -> dict[str, Atom]:

@@ -18,8 +18,13 @@ class Result(StrEnum):
     DUPLICATE = "duplicate"
     SUPERSEDES = "supersedes"
     SUPERSEDED = "superseded"
+    INVALIDATED = "invalidated"
     CHALLENGED = "challenged"
     ENRICHES = "enriches"
+    MERGED = "merged"
+    REVISED = "revised"
+    RESTORED = "restored"
+    TAKEN_BACK = "taken back"
     HELD = "held"
     REFUSED = "refused"
 

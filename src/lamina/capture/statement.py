@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lamina.atom.atom import Atom, Evidence
+from lamina.atom.claim import SEVERAL
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import traits
 from lamina.atom.status import Status
 from lamina.atom.trust import statements_wait
 from lamina.capture.causes import with_causes
+from lamina.capture.change.since import since
 from lamina.capture.classify import CORRECTION
 from lamina.capture.draft import CONTENT_LIMIT, parse_draft
 from lamina.capture.explicit import asked_for
@@ -21,7 +23,8 @@ from lamina.capture.gate import importance_of, is_echo, is_memory_talk, without_
 from lamina.capture.llm.extractor import Extraction, extraction
 from lamina.errors import InvalidInput
 from lamina.text.normal import normal_form
-from lamina.text.roles import is_assistant
+from lamina.text.roles import is_assistant, is_instrument, is_prompt
+from lamina.text.sentences import sentences
 
 logger = logging.getLogger("lamina")
 
@@ -31,6 +34,8 @@ CONTEXT = 4
 """How many turns before them are shown to the extractor."""
 MOST: Mapping[str, int] = {"question": 3, "entity": 6, "": 12}
 """How many statements of a kind are taken from turns read together; '' is all other kinds."""
+ADDITIVE = "additive"
+"""The tag of a statement that adds to earlier ones."""
 WORTHLESS = 0.15
 """Greetings and thanks have this importance or less."""
 
@@ -60,14 +65,15 @@ def statements(
     found: list[Atom] = []
     by, trouble = extractor.name, None
     for start in range(0, len(turns), AT_ONCE):
-        batch = [each for each in turns[start : start + AT_ONCE] if not _is_own_talk(each.text, shown)]
+        heard = [each for each in turns[start : start + AT_ONCE] if not _is_nobody(each.speaker)]
+        batch = [each for each in heard if not _is_own_talk(each.text, shown)]
         read = _read(extractor, batch, [*before, *turns[:start]][-CONTEXT:])
         by, trouble = (read.by, read.trouble) if read.trouble else (by, trouble)
         told = {(each.segment, each.n): each.text for each in batch}
         findings = _capped([each for each in read.findings if not _says_nothing(each, told)])
         findings += _asked(batch, findings)
         at = {(each.segment, each.n): each.at for each in batch}
-        made = list(_atoms(sorted(findings, key=_place), segments, at, ids))
+        made = list(_atoms([_dated(each, told, at) for each in sorted(findings, key=_place)], segments, at, ids))
         found += with_causes(made, told, batch[-1].at) if batch else made
     return Made(found, by, trouble)
 
@@ -79,6 +85,11 @@ def _read(extractor: Extractor, turns: Sequence[Said], before: Sequence[Said]) -
     except Exception as error:  # whoever extracts is on the other side of a border
         logger.exception("%s failed on %d turns", extractor.name, len(turns))
         return Extraction((), "nobody", f"{extractor.name} failed: {type(error).__name__}")
+
+
+def _is_nobody(speaker: str | None) -> bool:
+    """What a tool puts out and what a machine was set up with is nobody's statement."""
+    return is_instrument(speaker) or is_prompt(speaker)
 
 
 def _is_own_talk(text: str, shown: Collection[str]) -> bool:
@@ -145,6 +156,17 @@ def _atoms(
             yield atom
 
 
+def _dated(finding: Finding, told: Mapping[tuple[str, int], str], at: Mapping[tuple[str, int], datetime]) -> Finding:
+    """A change holds from the day its sentence, or the one before it, tells."""
+    if not finding.attribute or finding.valid_from or finding.valid_until:
+        return finding
+    place = finding.evidence
+    text = told[place.segment, place.passage]
+    before = text[: place.start].rstrip()
+    last = before[sentences(before)[-1][0] :] if before else ""
+    return replace(finding, valid_from=since(text[place.start : place.end], at[place.segment, place.passage], last))
+
+
 def _kind(finding: Finding) -> str:
     """A change told as an event ("we moved to Porto") is a fact about how things stand since: it fills a claim."""
     return "fact" if finding.attribute and traits(finding.kind).episode else finding.kind
@@ -162,8 +184,10 @@ def _atom(finding: Finding, segment: Atom, at: datetime, importance: float, atom
             entities=finding.entities, valid_from=finding.valid_from, valid_until=finding.valid_until,
             importance=importance, evidence=(finding.evidence,), observed_at=at,
             session_id=segment.session_id, source_id=segment.source_id, agents=segment.agents,
+            metadata={SEVERAL: "true"} if ADDITIVE in finding.tags else {},
         )  # fmt: skip
     except InvalidInput:
         return None  # too long for a statement; the words themselves are kept
     atom = draft.to_atom(atom_id, segment.scope, segment.origin, segment.principal, at)
-    return atom.with_(status=Status.CONSTRAINED) if statements_wait(segment.origin) else atom
+    held = statements_wait(segment.origin) or segment.status is Status.CONSTRAINED
+    return atom.with_(status=Status.CONSTRAINED) if held else atom

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.kinds import Durability, Layer
 from lamina.atom.status import ENDED, Status
+from lamina.atom.trust import TRUST
 from lamina.capture.classify import Verdict
 from lamina.capture.receipt import Result
 from lamina.capture.workplace import Workplace, is_named, is_undone
@@ -28,7 +29,8 @@ def practised(workflow: str, summary: str, event: Atom, place: Workplace) -> lis
     content = summary if is_named(workflow, summary) else f"{workflow}: {summary}"
     if base is None:
         return [_first(workflow, content, event, known, place)]
-    if event.status is Status.CONSTRAINED and base.status is not Status.CONSTRAINED:
+    held = event.status is Status.CONSTRAINED and base.status is not Status.CONSTRAINED
+    if held or TRUST[event.origin] < TRUST[base.origin]:
         return [Verdict(Result.REFUSED, base, (), f"what rests on {event.origin} does not make {workflow} surer")]
     surer = _surer(base, workflow, event)
     count = successes(surer)
@@ -89,7 +91,7 @@ def _proposal(workflow: str, summary: str, base: Atom, event: Atom, place: Workp
     made = _made(
         event, place, subject=workflow, confidence=base.confidence, durability=Durability.CORE,
         content=base.content if told else f"{base.content}\n\nAs it went the last time: {summary}",
-        status=Status.CONSTRAINED, derived_from=(base.id, *base.derived_from)[-LINEAGE:],
+        status=Status.CONSTRAINED, derived_from=(base.id, *base.derived_from[1 - LINEAGE :]),
         metadata={"workflow": workflow, "canonical": "true", "successes": str(successes(base)),
                   "proposal_type": "procedural_canonical"},
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,24 +12,33 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
+from lamina.capture.change.dependants import dependants
+from lamina.capture.change.life import LIFE, Rule
 from lamina.capture.classify import Verdict, classify
 from lamina.capture.current import Current
+from lamina.capture.erased import erased_among
+from lamina.capture.reach import within_reach
 from lamina.capture.receipt import Outcome, Receipt, Result
-from lamina.errors import ClaimTaken, StaleRevision
+from lamina.errors import ClaimTaken, Refused, StaleRevision
 from lamina.store.base import Change, Commit, Committed, Store
 from lamina.store.buffer import Waiting
 
 T = TypeVar("T")
 
+logger = logging.getLogger("lamina")
+
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Who writes, into which scope, with what word for the journal."""
+    """Who writes, into which scope, with what word for the journal; `rules` say what commonly hangs on what, `through`
+    who brings what is of another origin."""
 
     actor: str
     origin: Origin
     principal: str | None
     scope: Scope
+    rules: tuple[Rule, ...] = LIFE
+    through: Origin = Origin.HUMAN
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +60,17 @@ def write(
             changed[verdict.atom.id] = verdict.atom
     outcomes = [Outcome(Result.KEPT, each, "the words as they were said") for each in words.segments]
     outcomes += [Outcome(each.result, each.atom, each.reason) for each in verdicts]
+    changed = within_reach(changed, writer.origin, writer.scope, store)
     if not changed:
         return Receipt(None, tuple(outcomes))
-    reason = "; ".join(dict.fromkeys([reason, *(each.reason for each in verdicts if each.others)]))
+    doubted = dependants(changed, store, writer.origin, writer.rules)
+    changed |= {atom.id: atom for atom, _ in doubted}
+    outcomes += [Outcome(Result.CHALLENGED, atom, why) for atom, why in doubted]
+    told = (
+        *(each.reason for each in verdicts if each.others or each.result is Result.TAKEN_BACK),
+        *(why for _, why in doubted),
+    )
+    reason = "; ".join(dict.fromkeys([reason, *told]))
     commit = Commit(
         actor=writer.actor, origin=writer.origin, verb=verb, reason=reason, scope=writer.scope, key=key,
         changes=tuple(Change(atom) for atom in changed.values()),
@@ -70,7 +88,11 @@ def verdicts_on(atoms: Sequence[Atom], store: Store, now: datetime) -> list[Verd
     """What each statement is to those that stand and to those before it."""
     verdicts: list[Verdict] = []
     current, known = Current(atoms, store), {atom.id: atom.id for atom in atoms}
+    erased = erased_among(atoms, store)
     for atom in atoms:
+        if atom.id in erased:
+            verdicts.append(Verdict(Result.REFUSED, atom, (), f"it was erased on {erased[atom.id]:%Y-%m-%d}"))
+            continue
         verdict = classify(_linked(atom, known), current, now)
         known[atom.id] = verdict.atom.id
         current.take((verdict.atom, *verdict.others) if verdict.is_written else verdict.others)
@@ -91,6 +113,16 @@ def unhurried(store: Store, work: Callable[[], T]) -> T:
     except (StaleRevision, ClaimTaken):
         with store.alone():
             return work()
+
+
+def kept_anyway(store: Store, work: Callable[[bool], T]) -> T:
+    """The same for work that may compare what is said with what was said before; where what comes of that breaks a
+    rule, it is done without: words are kept whatever they seem to change."""
+    try:
+        return unhurried(store, lambda: work(True))
+    except (ClaimTaken, Refused) as problem:
+        logger.warning("kept without looking for changes: %s", type(problem).__name__)
+        return unhurried(store, lambda: work(False))
 
 
 def fresh_ids(source: IdSource, at: datetime) -> Iterator[AtomId]:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from lamina.cli import bench, import_, init, models, read, review, tour, try_, upkeep, working, write
+from lamina.cli import bench, erase, import_, init, models, proposals, read, review, tour, try_, upkeep, working, write
 from lamina.cli.command import AsJson, Scope, Shared, Vault, ending
 from lamina.cli.output import Output
 
@@ -21,12 +21,14 @@ EPILOG = (
 app = typer.Typer(
     name="lamina", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich", epilog=EPILOG
 )
-for family in (init, tour, try_, write, import_, read, upkeep, bench):
+for family in (init, tour, try_, write, erase, import_, proposals, read, upkeep, bench):
     app.registered_commands += family.app.registered_commands
 app.add_typer(models.app, rich_help_panel="Upkeep")
 app.add_typer(working.run, rich_help_panel=working.PANEL)
 app.add_typer(working.block, rich_help_panel=working.PANEL)
 app.add_typer(review.review, rich_help_panel=review.PANEL)
+for group in (proposals.profile, proposals.semantic, proposals.procedural):
+    app.add_typer(group, rich_help_panel=review.PANEL)
 
 
 @app.callback(invoke_without_command=True)

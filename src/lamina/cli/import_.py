@@ -98,9 +98,10 @@ def _named(segment: Atom) -> str:
 
 def _keep_all(memory: Memory, began: datetime) -> int:
     """Keep what this import brought and nothing that waited before."""
-    fresh = [atom for atom in memory.held() if atom.recorded_at and atom.recorded_at >= began and not atom.is_segment]
+    held = (atom for atom in memory.review.held() if not atom.is_segment)
+    fresh = [atom for atom in held if atom.recorded_at and atom.recorded_at >= began]
     for atom in reversed(fresh):
-        memory.confirm(atom.id, "kept on import")
+        memory.review.confirm(atom.id, "kept on import")
     return len(fresh)
 
 
@@ -196,10 +197,10 @@ def _ask(
             if key == "a":
                 whole.add(atom.source_id)
             if key in "ka":
-                memory.confirm(atom.id, "kept on import")
+                memory.review.confirm(atom.id, "kept on import")
                 kept += 1
             elif key == "d":
-                memory.reject(atom.id, "dropped on import")
+                memory.review.reject(atom.id, "dropped on import")
                 dropped += 1
     left = brought.held - kept - dropped
     told: list[Block] = [Line(f"kept {kept}, dropped {dropped}, left for later {left}", "green")]

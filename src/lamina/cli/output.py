@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lamina.text.hidden import escaped
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -98,8 +100,8 @@ class Output:
 
 
 def safe(text: str) -> str:
-    """The text without characters that command a terminal."""
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+    """The text without characters that command a terminal; those that nobody would see are written out."""
+    return escaped(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def brief(text: str, limit: int = BRIEF) -> str:

@@ -35,6 +35,14 @@ if TYPE_CHECKING:
 app = typer.Typer()
 PANEL = "Read"
 
+AsOf = Annotated[
+    str | None,
+    typer.Option("--as-of", help="What was true then: a date (when it begins) or a time; without a zone UTC."),
+]
+KnownAt = Annotated[
+    str | None,
+    typer.Option("--known-at", help="What was known then: a date (when it ends) or a time; without a zone UTC."),
+]
 Since = Annotated[str, typer.Option("--since", help="yesterday, today, 2d, 3h, or a date like 2026-11-15.")]
 
 
@@ -56,11 +64,14 @@ def recall(
     ranking: Annotated[str, typer.Option(help="full, or plain: a fixed ranking over words alone.")] = "full",
     context: Annotated[bool, typer.Option("--context", help="Print the hits as text for an agent.")] = False,
     budget: Annotated[int, typer.Option(help="Tokens the context may take.", min=1)] = 2000,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
 ) -> View:
     """Find the passages that answer a question, best first, each with its reason."""
     found = session.memory.recall(
-        question, k, mode=mode, scopes=only or None, include=include or (), fast=fast, ranking=ranking
-    )
+        question, k, mode=mode, scopes=only or None, include=include or (), fast=fast, ranking=ranking, as_of=as_of,
+        known_at=known_at,
+    )  # fmt: skip
     _say_what_could_be_better(session, found)
     data = {
         "question": found.question,
@@ -143,10 +154,10 @@ def answer(
 
 
 @command(app, "get", panel=PANEL, example="lamina get 8qj1hjz0")
-def get(session: Session, id: Id) -> View:
+def get(session: Session, id: Id, as_of: AsOf = None, known_at: KnownAt = None) -> View:
     """Show one atom whole: its words, its file, the words it rests on and every field that is set."""
     memory = session.memory
-    atom = memory.get(id)
+    atom = memory.get(id, as_of=as_of, known_at=known_at)
     path, quotes = memory.path_of(atom.id), quotes_of(memory, atom)
     confirmations = memory.confirmations(atom.id)
     told = [{"link": link, "text": text} for link, text in quotes]
@@ -166,12 +177,14 @@ def list_(
     session_id: Annotated[str | None, typer.Option("--session", help="Only of this session.")] = None,
     limit: Annotated[int, typer.Option(help="How many at most.", min=1)] = 50,
     offset: Annotated[int, typer.Option(help="How many to leave out.", min=0)] = 0,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
 ) -> View:
     """List atoms, newest first; pinned ones carry a star."""
     memory = session.memory
     found = memory.list(
         status=None if everything else status, kind=kind, memory_type=memory_type, subject=subject,
-        session_id=session_id, limit=limit + 1, offset=offset,
+        session_id=session_id, limit=limit + 1, offset=offset, as_of=as_of, known_at=known_at,
     )  # fmt: skip
     atoms, more = found[:limit], len(found) > limit
     data = {"atoms": [atom_data(atom, memory.path_of(atom.id)) for atom in atoms], "more": more}

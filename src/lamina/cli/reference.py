@@ -18,7 +18,14 @@ _SHARED = ("--vault", "--scope", "--json", "--help")
 def render() -> str:
     """The whole reference as markdown."""
     group: Any = typer.main.get_command(app)
-    return "\n".join([*_opening(group), *(line for command in group.commands.values() for line in _command(command))])
+    return "\n".join([*_opening(group), *(line for each in group.commands.values() for line in _whole(each))])
+
+
+def _whole(command: Any) -> Iterator[str]:
+    """A command, and those of its family."""
+    yield from _command(command, command.name, "##")
+    for each in getattr(command, "commands", {}).values():
+        yield from _command(each, f"{command.name} {each.name}", "###")
 
 
 def _opening(group: Any) -> Iterator[str]:
@@ -39,11 +46,11 @@ def _opening(group: Any) -> Iterator[str]:
     yield 'with `--json` it is `{"error": {"type", "message", "hint"}}`, on stderr too.\n'
 
 
-def _command(command: Any) -> Iterator[str]:
+def _command(command: Any, name: str, mark: str) -> Iterator[str]:
     own = [each for each in command.params if each.opts[0] not in _SHARED]
     arguments = [each for each in own if each.param_type_name == "argument"]
-    usage = " ".join(["lamina", command.name, *(_metavar(each) for each in arguments)])
-    yield f"## lamina {command.name}\n"
+    usage = " ".join(["lamina", name, *(_metavar(each) for each in arguments)])
+    yield f"{mark} lamina {name}\n"
     yield f"{' '.join(command.help.split())}\n"
     yield f"```\n{usage}{' [OPTIONS]' if len(own) > len(arguments) else ''}\n```\n"
     yield from (f"- `{_metavar(each)}`: {each.help}" for each in arguments)

@@ -6,24 +6,32 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lamina.cli.command import AsJson, Scope, Shared, Vault, command
-from lamina.cli.output import Block, Facts, Json, Line, View, brief
+from lamina.cli.command import AsJson, Scope, Shared, Vault, command, ending
+from lamina.cli.output import Block, Facts, Json, Line, Output, View, brief
 from lamina.cli.receipts import ending_blocks, told_atom
 from lamina.cli.session import Session
 from lamina.cli.told import atom_data, date, quotes_of, short, words_of
+from lamina.cli.write import Attribute, Id, Kind, Subject, Value
 from lamina.errors import InvalidInput
+from lamina.text.times import format_time
 
 if TYPE_CHECKING:
-    from lamina.capture.receipt import Receipt
+    from collections.abc import Sequence
 
-PANEL = "Write"
+    from lamina.atom.atom import Atom
+    from lamina.capture.receipt import Receipt
+    from lamina.memory import Memory
+    from lamina.review.pairs import Pair
+    from lamina.review.waiting import Item
+
+PANEL = "Review"
 SHOWN = 20
 """So many decisions are told one by one; more are counted."""
 
 review = typer.Typer(
     name="review",
-    no_args_is_help=True,
-    epilog="Example: lamina review list  ·  lamina review confirm 8qj1hjz0  ·  "
+    invoke_without_command=True,
+    epilog="Example: lamina review  ·  lamina review confirm 8qj1hjz0  ·  "
     'lamina review reject --source web --reason "not ours"',
 )
 
@@ -34,38 +42,40 @@ Source = Annotated[
     str | None,
     typer.Option("--source", help="Everything that waits from this source; a beginning as `chatgpt` means all of it."),
 ]
+Why = Annotated[str, typer.Option("--reason", help="Why; kept in the journal.")]
+Other = Annotated[str, typer.Argument(metavar="ID", help="The other of the pair.", show_default=False)]
 
 
 @review.callback()
 def of_what_waits(ctx: typer.Context, vault: Vault = None, scope: Scope = None, json: AsJson = False) -> None:
     """Decide what of imported, captured and proposed statements counts; nothing that waits is ever an answer."""
-    ctx.obj = Shared(vault, scope, json).over(ctx.obj or Shared())
+    ctx.obj = shared = Shared(vault, scope, json).over(ctx.obj or Shared())
+    if ctx.invoked_subcommand is None:
+        with ending(Output(as_json=shared.as_json), "review"), shared.session() as session:
+            session.output.show(waiting(session))
 
 
 @command(review, "list", panel=PANEL, example="lamina review list  ·  lamina review list --source chatgpt")
 def waiting(
     session: Session,
     source: Source = None,
+    kind: Annotated[str | None, typer.Option(help="Only statement, proposal, pair or deletions.")] = None,
     limit: Annotated[int, typer.Option(help="How many at most.", min=1)] = 50,
 ) -> View:
-    """List what waits for your word, newest first, with the sentence it rests on."""
+    """List what waits for your word, newest first, with the sentence it rests on and what your word would do."""
     memory = session.memory
-    held = memory.held(source)
+    items, total = memory.review.list(source, kind=kind, limit=limit), memory.review.count(source, kind=kind)
     data: list[Json] = []
     blocks: list[Block] = []
-    for atom in held[:limit]:
-        quotes = quotes_of(memory, atom)
-        said = [{"link": link, "quote": words} for link, words in quotes]
-        data.append({**atom_data(atom, memory.path_of(atom.id)), "said": said})
-        pairs = [("from", f"{date(atom.observed_at)} · {atom.source_id or atom.origin}")]
-        pairs += [("said in", f"{link} “{brief(words)}”") for link, words in quotes]
-        blocks += [
-            Line(f"{short(atom.id)}  {atom.kind}: {brief(words_of(atom))}", "bold"),
-            Facts(tuple(pairs), indent=2),
-        ]
-    more = [Line(f"and {len(held) - limit:,} more")] if len(held) > limit else []
-    nothing = [] if held else [Line("nothing waits for review")]
-    return View({"held": len(held), "atoms": data}, (*blocks, *more, *nothing))
+    for item in items:
+        quotes = [quotes_of(memory, atom) for atom in item.atoms]
+        data.append(_item_data(memory, item, quotes))
+        blocks += _item_blocks(session, item, quotes)
+    more = [Line(f"and {total - limit:,} more")] if total > limit else []
+    nothing = [] if items else [Line("nothing waits for review")]
+    alone = [atom for each in data if each["kind"] in ("statement", "proposal") for atom in each["atoms"]]
+    held = len(memory.review.held(source))
+    return View({"held": held, "waiting": total, "items": data, "atoms": alone}, (*blocks, *more, *nothing))
 
 
 @command(
@@ -75,17 +85,12 @@ def waiting(
     changes=True,
     example="lamina review confirm 8qj1hjz0 1hjz0z1a  ·  lamina review confirm --source chatgpt",
 )
-def confirm(
-    session: Session,
-    ids: Ids = None,
-    source: Source = None,
-    reason: Annotated[str, typer.Option("--reason", help="Why; kept in the journal.")] = "confirmed",
-) -> View:
+def confirm(session: Session, ids: Ids = None, source: Source = None, reason: Why = "confirmed") -> View:
     """Let statements count: what stood in their place gives way, and what was known is not kept twice."""
     with session.changing() as memory:
         if source is not None and not ids:
-            return _decided(session, memory.confirm_source(source, reason))
-        return _decided(session, [memory.confirm(each, reason) for each in _given(ids, source)])
+            return decided(session, memory.review.approve_source(source, reason))
+        return decided(session, [memory.review.confirm(each, reason) for each in _given(ids, source)])
 
 
 @command(
@@ -95,26 +100,103 @@ def confirm(
     changes=True,
     example='lamina review reject 8qj1hjz0 --reason "never said so"',
 )
-def reject(
-    session: Session,
-    ids: Ids = None,
-    source: Source = None,
-    reason: Annotated[str, typer.Option("--reason", help="Why; kept in the journal.")] = "rejected",
-) -> View:
+def reject(session: Session, ids: Ids = None, source: Source = None, reason: Why = "rejected") -> View:
     """Take statements back: their words stay, and they do not return when the same words come in again."""
     with session.changing() as memory:
         if source is not None and not ids:
-            return _decided(session, memory.reject_source(source, reason))
-        return _decided(session, [memory.reject(each, reason) for each in _given(ids, source)])
+            return decided(session, memory.review.reject_source(source, reason))
+        return decided(session, [memory.review.reject(each, reason) for each in _given(ids, source)])
 
 
-def _given(ids: list[str] | None, source: str | None) -> list[str]:
-    if not ids or source is not None:
-        raise InvalidInput("give ids or --source, one of them; `lamina review list` shows what waits")
-    return ids
+@command(
+    review, "edit", panel=PANEL, changes=True, example='lamina review edit 8qj1hjz0 "Prefers green tea." --value green'
+)  # fmt: skip
+def edit(
+    session: Session,
+    id: Id,
+    content: Annotated[
+        str | None, typer.Argument(help="The words it counts in; left out, they stay.", show_default=False)
+    ] = None,
+    kind: Kind = None,
+    subject: Subject = None,
+    attribute: Attribute = None,
+    value: Value = None,
+    reason: Why = "confirmed in other words",
+) -> View:
+    """Let a statement count in your words: edited and confirmed at once."""
+    given = {"kind": kind, "subject": subject, "attribute": attribute, "value": value}
+    fields = {name: each for name, each in given.items() if each is not None}
+    with session.changing() as memory:
+        return decided(session, [memory.review.edit(id, content, reason=reason, **fields)])
 
 
-def _decided(session: Session, receipts: list[Receipt]) -> View:
+@command(review, "pairs", panel=PANEL, example="lamina review pairs  ·  lamina review pairs --all")
+def pairs(
+    session: Session,
+    later: Annotated[bool, typer.Option("--all", help="Also those put off with `later`.")] = False,
+) -> View:
+    """List statements that contradict each other, the older first, and why they are thought to."""
+    found = session.memory.review.pairs(later=later)
+    blocks: list[Block] = []
+    for each in found:
+        blocks += _pair_blocks(session, each)
+    nothing = [] if found else [Line("no two statements contradict each other")]
+    return View([_pair_data(session.memory, each) for each in found], (*blocks, *nothing))
+
+
+@command(review, "keep", panel=PANEL, changes=True, example="lamina review keep 8qj1hjz0 --over 1hjz0z1a")
+def keep(
+    session: Session,
+    id: Id,
+    over: Annotated[str, typer.Option("--over", metavar="ID", help="The other of the pair.", show_default=False)],
+    reason: Why = "kept",
+) -> View:
+    """Keep one of a pair: the other was so until then where it is the older, else it never was."""
+    with session.changing() as memory:
+        return decided(session, [memory.review.keep_a(id, over, reason)])
+
+
+@command(review, "both", panel=PANEL, changes=True, example="lamina review both 8qj1hjz0 1hjz0z1a")
+def both(session: Session, id: Id, other: Other, reason: Why = "both are so") -> View:
+    """Let both of a pair count; they are not set against each other again."""
+    with session.changing() as memory:
+        return decided(session, [memory.review.both_valid(id, other, reason)])
+
+
+@command(
+    review, "merge", panel=PANEL, changes=True,
+    example='lamina review merge 8qj1hjz0 1hjz0z1a "Tea on weekdays, coffee on Sundays."',
+)  # fmt: skip
+def merge(
+    session: Session,
+    id: Id,
+    other: Other,
+    content: Annotated[str, typer.Argument(metavar="WORDS", help="What is so.", show_default=False)],
+    value: Value = None,
+    reason: Why = "merged",
+) -> View:
+    """Let one statement in your words take the place of both."""
+    fields = {"value": value} if value is not None else {}
+    with session.changing() as memory:
+        return decided(session, [memory.review.merge(id, other, content, reason=reason, **fields)])
+
+
+@command(
+    review, "later", panel=PANEL, changes=True, example='lamina review later 8qj1hjz0 1hjz0z1a --note "ask Ann"'
+)  # fmt: skip
+def later(
+    session: Session,
+    id: Id,
+    other: Other,
+    note: Annotated[str, typer.Option("--note", help="What has to be known; kept with the pair.")] = "more to be known",
+) -> View:
+    """Put a pair off: both stay, and you are not asked about them for 30 days."""
+    with session.changing() as memory:
+        return decided(session, [memory.review.need_more(id, other, note)])
+
+
+def decided(session: Session, receipts: Sequence[Receipt]) -> View:
+    """What a person's word did, one receipt after the other."""
     decisions: list[Json] = []
     blocks: list[Block] = []
     for n, receipt in enumerate(receipts):
@@ -126,9 +208,68 @@ def _decided(session: Session, receipts: list[Receipt]) -> View:
         undo = session.shell("undo", kept) if kept else None
         decisions.append({"commit": kept, "undo": undo, "outcomes": outcomes})
         if n < SHOWN:
-            for each in receipt.outcomes:
+            for each in receipt.outcomes[:SHOWN]:
                 blocks += told_atom(each.atom.status.value, each.atom, each.path, each.reason)
+            if len(receipt.outcomes) > SHOWN:
+                blocks.append(Line(f"and {len(receipt.outcomes) - SHOWN:,} more atoms"))
             blocks += ending_blocks(session, receipt.commit)
     if len(receipts) > SHOWN:
         blocks.append(Line(f"and {len(receipts) - SHOWN:,} more"))
     return View({"dry_run": session.dry_run, "decisions": decisions}, tuple(blocks))
+
+
+def _given(ids: list[str] | None, source: str | None) -> list[str]:
+    if not ids or source is not None:
+        raise InvalidInput("give ids or --source, one of them; `lamina review list` shows what waits")
+    return ids
+
+
+def _item_data(memory: Memory, item: Item, quotes: Sequence[list[tuple[str, str]]]) -> Json:
+    atoms = [
+        {**atom_data(atom, memory.path_of(atom.id)), "said": [{"link": link, "quote": words} for link, words in said]}
+        for atom, said in zip(item.atoms, quotes, strict=True)
+    ]
+    return {
+        "kind": item.kind.value, "ids": list(item.ids), "text": item.text, "reason": item.reason,
+        "verbs": [{"verb": verb, "does": does} for verb, does in item.verbs], "atoms": atoms,
+    }  # fmt: skip
+
+
+def _item_blocks(session: Session, item: Item, quotes: Sequence[list[tuple[str, str]]]) -> list[Block]:
+    if len(item.atoms) == 2:
+        a, b = item.atoms
+        return _two_blocks(a, b, item.reason, [(_command(session, verb, a, b), does) for verb, does in item.verbs])
+    if not item.atoms:
+        return [Line(f"{item.text}: {item.reason}", "bold yellow")]
+    (atom,) = item.atoms
+    told = [("from", f"{date(atom.observed_at)} · {atom.source_id or atom.origin}"), ("why", item.reason)]
+    told += [("said in", f"{link} “{brief(words)}”") for link, words in quotes[0]]
+    told += [(verb, does) for verb, does in item.verbs if verb == "confirm" and does != "it counts"]
+    return [Line(f"{short(atom.id)}  {atom.kind}: {brief(words_of(atom))}", "bold"), Facts(tuple(told), indent=2)]
+
+
+def _command(session: Session, verb: str, *atoms: Atom) -> str:
+    for atom in atoms:
+        verb = verb.replace(atom.id, short(atom.id))
+    return session.shell("review", *verb.split())
+
+
+def _pair_blocks(session: Session, pair: Pair) -> list[Block]:
+    told = [] if pair.later is None else [("asked again", date(pair.later))]
+    return _two_blocks(pair.a, pair.b, pair.reason, told + ([("note", pair.note)] if pair.note else []))
+
+
+def _two_blocks(a: Atom, b: Atom, reason: str, told: Sequence[tuple[str, str]]) -> list[Block]:
+    lines: list[Block] = [
+        Line(f"{short(each.id)}  {date(each.observed_at)} · {each.origin}: {brief(words_of(each))}", "bold")
+        for each in (a, b)
+    ]
+    return [*lines, Facts((("why", reason), *told), indent=2)]
+
+
+def _pair_data(memory: Memory, pair: Pair) -> Json:
+    return {
+        "a": atom_data(pair.a, memory.path_of(pair.a.id)), "b": atom_data(pair.b, memory.path_of(pair.b.id)),
+        "confidence": pair.confidence, "reason": pair.reason, "note": pair.note,
+        "later": format_time(pair.later) if pair.later else None,
+    }  # fmt: skip

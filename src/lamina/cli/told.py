@@ -135,7 +135,7 @@ def hit_blocks(rank: int, hit: Hit, *, explain: bool = False) -> list[Block]:
     """A hit for people: rank, score, words, date, file and the reason."""
     said = f"{hit.passage.speaker}: {hit.text}" if hit.passage.speaker else hit.text
     at = date(hit.passage.at or hit.atom.observed_at)
-    marks = "".join(f" · {mark}" for mark in hit.marks)
+    marks = "".join(f" · {mark}" for mark in hit.told)
     told: list[Block] = [
         Line(f"{rank}. {hit.score:.4f}  {brief(said, 200)}", "bold" if hit.relevant else "dim"),
         Line(f"   {at} · {hit.atom.kind}{marks} · {short(hit.atom.id)} · {hit.path or 'file deleted'}", "dim"),

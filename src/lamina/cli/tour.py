@@ -19,7 +19,7 @@ from lamina.cli.session import Session
 from lamina.errors import LaminaError
 
 if TYPE_CHECKING:
-    from lamina.cli.story import Scene
+    from lamina.cli.scene import Scene
 
 app = typer.Typer()
 
@@ -56,7 +56,7 @@ def tour(
 
 def _played(play: Callable[[], Scene]) -> Scene:
     """The scene; an error is a claim that failed."""
-    from lamina.cli.story import Scene
+    from lamina.cli.scene import Scene
 
     try:
         return play()

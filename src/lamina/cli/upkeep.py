@@ -116,17 +116,17 @@ def stats(session: Session) -> View:
     "export",
     panel=PANEL,
     changes=True,
-    example="lamina export backup.json  ·  lamina export notes --format markdown",
+    example="lamina export backup.json  ·  lamina export notes --format okf",
 )
 def export(
     session: Session,
     path: Annotated[
         Path | None, typer.Argument(help="A new file or folder; default .lamina/exports/.", show_default=False)
     ] = None,
-    format: Annotated[str, typer.Option(help="json or markdown.")] = "json",
+    format: Annotated[str, typer.Option(help="json, markdown, okf (a bundle for other programs) or csv.")] = "json",
     history: Annotated[bool, typer.Option(help="Earlier versions, too (JSON only).")] = True,
 ) -> View:
-    """Write everything to a JSON file or a folder of markdown that needs no lamina to read."""
+    """Write everything to a file or a folder that needs no lamina to read; `lamina import` brings it in again."""
     memory = session.memory
     if session.dry_run:
         count = len(memory.list(status=None, limit=None))

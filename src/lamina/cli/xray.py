@@ -37,6 +37,8 @@ def xray(hit: Hit) -> list[Block]:
         *_listed("found by", (f"{name} #{rank} ({score:.3f})" for name, rank, score in hit.channels)),
         *_listed("links", map(_link, hit.links)),
         *_listed("the same", (f"{atom_id[-SHORT:]} p{passage}" for atom_id, passage in hit.folded)),
+        *_listed("instead of", _instead(hit)),
+        *_listed("before", (f"{each.atom_id[-SHORT:]} ({each.why})" for each in hit.before)),
     ]
 
 
@@ -51,6 +53,12 @@ def _listed(name: str, things: Iterable[str]) -> list[Block]:
 def _link(link: tuple[str, str, str, float]) -> str:
     source, name, target, confidence = link
     return f"{_end(source)} {name} {_end(target)} ({confidence:g})"
+
+
+def _instead(hit: Hit) -> list[str]:
+    """The passage whose score this is."""
+    given = hit.instead_of
+    return [f"{given.atom_id[-SHORT:]} p{given.n} ({given.why}), whose score it has"] if given else []
 
 
 def _end(node: str) -> str:

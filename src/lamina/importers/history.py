@@ -15,6 +15,7 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.capture.clean import without_secrets
 from lamina.capture.draft import parse_draft
+from lamina.capture.erased import erased_among
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.redact import redact
 from lamina.capture.write import Words, Writer, verdicts_on, write
@@ -110,6 +111,10 @@ def _held(
 def _history(atom: Atom, item: ImportedFact, writer: Writer, store: Store, successions: Successions) -> Receipt:
     """It was true until then: never an answer, and nothing that stands gives way to it."""
     over = atom.with_(status=Status.SUPERSEDED)
+    erased = erased_among([over], store)
+    if erased:
+        reason = f"it was erased on {erased[over.id]:%Y-%m-%d}"
+        return Receipt(None, (Outcome(Result.REFUSED, over, reason),))
     if item.replaced_by:
         over = over.with_(metadata={**over.metadata, _HEIR: redact(item.replaced_by).text})
     (written,) = _commit([over], item.key, _reason(item), writer, store)

@@ -15,10 +15,16 @@ from lamina.importers.export import Export
 from lamina.importers.folder import Folder, refuse_own_vault
 from lamina.importers.item import ImportedConversation, Item, Problem, Skipped, Step, key_of
 from lamina.importers.lattice import LATTICE
+from lamina.importers.okf import Bundle
+from lamina.importers.own import own_json, own_markdown
 from lamina.importers.remnic import REMNIC
+from lamina.importers.table import own_table
 from lamina.importers.vault import Vault, spoken_by
 
-KNOWN_FORMATS = "a ChatGPT or Claude export (zip, folder or conversations.json), a folder of notes, or a document"
+KNOWN_FORMATS = (
+    "a ChatGPT or Claude export (zip, folder or conversations.json), an export of lamina, an OKF bundle, a folder of "
+    "notes, or a document"
+)
 BEFORE = "imported before"
 
 Known = Callable[[str], bool]
@@ -74,6 +80,9 @@ def detect(path: Path) -> Importer:
     """The importer for what lies at a path."""
     if not path.exists():
         raise NotFound(f"there is nothing at {path}")
+    own = own_json(path) or own_table(path)
+    if own is not None:
+        return own
     export = Export.at(path)
     if export is not None:
         return _exported(export)
@@ -82,6 +91,9 @@ def detect(path: Path) -> Importer:
             raise InvalidInput(f"{path.name} holds no conversations.json; unpack it and import the folder")
         return Folder.at(path)
     refuse_own_vault(path)
+    bundle = Bundle.at(path) or own_markdown(path)
+    if bundle is not None:
+        return bundle
     dialect = spoken_by(path, (LATTICE, REMNIC))
     return Vault.at(path, dialect) if dialect else Folder.at(path)
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from lamina.atom.atom import Atom
 from lamina.atom.passage import Passage, passage_of
-from lamina.store.base import Edge, Filter, Match, Store
+from lamina.recall.view import View
+from lamina.store.base import Edge, Match
 from lamina.store.encodings import Key, Near
 
 
@@ -27,11 +28,9 @@ class Candidate:
         return max(0.0, sum(self.terms.values()))
 
 
-def passages_read(candidates: Sequence[Candidate], store: Store) -> dict[Key, tuple[Atom, Passage]]:
+def passages_read(candidates: Sequence[Candidate], view: View) -> dict[Key, tuple[Atom, Passage]]:
     """The candidates' atoms and passages, so far as they are still there."""
-    scopes = tuple({each.near.scope for each in candidates})
-    ids = tuple(dict.fromkeys(each.key[0] for each in candidates))
-    atoms = {atom.id: atom for atom in store.read(Filter(scopes=scopes, ids=ids))}
+    atoms = view.atoms(each.key[0] for each in candidates)
     found = {
         each.key: (atom, passage_of(atom, each.key[1]))
         for each in candidates

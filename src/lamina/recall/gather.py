@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
@@ -38,12 +38,17 @@ _NO_VECTOR = to_asked(np.zeros(1, dtype=np.float32))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admitted:
-    """What may answer: whose it is, where it stands, what sort of memory it is, and when it must hold."""
+    """What may answer: whose it is, where it stands, what sort of memory it is, and when it must hold.
+
+    `true_at` and `known_by` take the place of `at`: what held then, replaced or not; whatever was there by then.
+    """
 
     scopes: tuple[Scope, ...]
     statuses: frozenset[Status]
     memory_types: frozenset[MemoryType]
     at: datetime
+    true_at: datetime | None = None
+    known_by: datetime | None = None
 
 
 class Gathering:
@@ -52,14 +57,24 @@ class Gathering:
     def __init__(self, asked: Asked, admitted: Admitted, lens: Lens, store: Store, tilts: Tilts) -> None:
         self._asked, self._admitted, self._lens, self._store, self._tilts = asked, admitted, lens, store, tilts
         self._vector = to_asked(lens.main.question(asked.meant).vector) if lens.main is not None else _NO_VECTOR
+        self.pool = POOL
         self._matches = self._search()
+        self.former = self._search_former()
+
+    def widen(self, times: int) -> None:
+        """Look so many times as far: some of what was found did not count."""
+        self.pool *= times
+        self._matches = self._search()
+        self.former = self._search_former()
 
     def candidates(self) -> list[Candidate]:
         """The passages worth a closer look, those beside them, and facts that hang together with them."""
-        exact = named(self._asked.text, self._admitted.scopes, self._admitted.statuses, self._store)
+        heard = {token for match in self._matches.values() for token, _ in match.parts}
+        unheard = [term.word for term in self._asked.terms if term.token not in heard]
+        exact = named(self._asked.text, self._admitted.scopes, self._admitted.statuses, self._store, unheard)
         also = [(each, 1) for each in exact]
         beside = BESIDE if self._lens.main is not None else 0
-        found = [self._candidate(each) for each in self._near(POOL, beside, also)]
+        found = [self._candidate(each) for each in self._near(self.pool, beside, also)]
         for each in found:
             if each.key[0] in exact:
                 name, amount = exact[each.key[0]]
@@ -75,13 +90,37 @@ class Gathering:
                 each.links = walked.of(each.key[0])
         return found
 
+    def search(self, tokens: tuple[str, ...], limit: int) -> list[Match]:
+        """The best passages for other words than the question's, among what may answer it."""
+        return self._store.search(replace(self._words(), tokens=tokens, limit=limit))
+
+    def brought(self, keys: Collection[Key]) -> list[Candidate]:
+        """Candidates that none of the channels found, so far as they may answer."""
+        return [self._candidate(each) for each in self._near(0, 0, keys)] if keys else []
+
     def _search(self) -> dict[Key, Match]:
-        query = TextQuery(
+        return {(match.atom_id, match.n): match for match in self._store.search(self._words())}
+
+    def _search_former(self) -> dict[Key, dict[bytes, Candidate]]:
+        """Texts that atoms had once, by what they are known by."""
+        found: dict[Key, dict[bytes, Candidate]] = {}
+        if self._admitted.known_by is not None:
+            for match, near in self._store.former(self._words()):
+                found.setdefault(near.key, {})[near.digest] = self._candidate(near, match)
+        return found
+
+    def _words(self) -> TextQuery:
+        return TextQuery(
             scopes=self._admitted.scopes, tokens=tuple(term.token for term in self._asked.terms),
             statuses=self._admitted.statuses, memory_types=self._admitted.memory_types, valid_at=self._admitted.at,
-            limit=TEXT_POOL,
+            limit=TEXT_POOL * self.pool // POOL, true_at=self._admitted.true_at, known_by=self._admitted.known_by,
         )  # fmt: skip
-        return {(match.atom_id, match.n): match for match in self._store.search(query)}
+
+    def _texts(self) -> dict[Key, float]:
+        texts = {key: match.score for key, match in self._matches.items()}
+        for key, candidates in self.former.items():
+            texts[key] = max(texts.get(key, 0.0), *(each.match.score for each in candidates.values() if each.match))
+        return texts
 
     def withheld(self, shown: Collection[Candidate]) -> tuple[tuple[str, int], ...]:
         """How many passages were filtered out that lie as near in meaning as what is shown, and by what."""
@@ -97,15 +136,21 @@ class Gathering:
         recipe = self._lens.recipe
         return NearQuery(
             scopes=self._admitted.scopes, memory_types=self._admitted.memory_types, valid_at=self._admitted.at,
-            statuses={each: status_weight(each) for each in self._admitted.statuses},
+            statuses={each: self._weight(each) for each in self._admitted.statuses},
             model=self._lens.main.model.id if self._lens.main else "", asked=self._vector,
-            vector=recipe.first_vector, texts={key: match.score for key, match in self._matches.items()},
+            vector=recipe.first_vector, texts=self._texts(),
             text=recipe.first_text, tilts=self._tilts, limit=limit, beside=beside, also=also,
+            true_at=self._admitted.true_at, known_by=self._admitted.known_by,
         )  # fmt: skip
 
-    def _candidate(self, near: Near) -> Candidate:
+    def _weight(self, status: Status) -> float:
+        """How much counts what an atom is; what it was at another time is seen later."""
+        now = self._admitted.true_at is None and self._admitted.known_by is None
+        return status_weight(status) if now else 1.0
+
+    def _candidate(self, near: Near, match: Match | None = None) -> Candidate:
         """With what speaks for it before its words do: who said it, and when."""
-        made = Candidate(near.key, near, self._matches.get(near.key))
+        made = Candidate(near.key, near, match or self._matches.get(near.key))
         leaning = self._tilts.speakers.get(near.speaker, 0.0)
         if leaning:
             made.terms["speaker"] = leaning

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 
 from lamina.atom.atom import Atom
 from lamina.atom.passage import Passage, passages_of
+from lamina.recall.marks import Before, Instead, Transition, is_flagged
 from lamina.recall.pack import Count, Item, by_characters, pack
+from lamina.text.normal import one_line
+from lamina.text.times import format_time
 
 if TYPE_CHECKING:
     from lamina.capture.block import Block
@@ -36,6 +39,11 @@ class Hit:
     the text term; `channels` the rank and the score the passage had in each channel; `folded` the places of passages
     that say the same; `statements` those that were taken from these very words; `relevant` whether it stands above the
     floor below which nothing counts as an answer.
+
+    `passage` is verbatim; `text` is what is shown of it, without the sentences that no longer hold. `marks` say what a
+    reader must know of it, `transitions` what a sentence of it changed. Where it took the slot of a passage that is
+    over, the terms and weights are those of that passage, `instead_of`; `before` is what it stands in front of
+    whatever the scores, and why.
     """
 
     atom: Atom
@@ -50,10 +58,25 @@ class Hit:
     marks: tuple[str, ...] = ()
     relevant: bool = True
     statements: tuple[Atom, ...] = ()
+    shown: str | None = None
+    transitions: tuple[Transition, ...] = ()
+    instead_of: Instead | None = None
+    before: tuple[Before, ...] = ()
 
     @property
     def text(self) -> str:
-        return self.passage.text
+        """What is shown of the passage."""
+        return self.passage.text if self.shown is None else self.shown
+
+    @property
+    def flagged(self) -> bool:
+        """Whether it is shown as something that may not hold: over, doubted, outdated, announced or unsettled."""
+        return is_flagged(self.marks)
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The marks, and what was changed to what."""
+        return (*self.marks, *(one_line(str(each)) for each in self.transitions))
 
     @property
     def relevance(self) -> float:
@@ -70,7 +93,14 @@ class Hit:
         told = ", ".join(f"{_TOLD.get(name, name)} {value:.3f}" for name, value in strongest) or "nothing speaks for it"
         words = ", ".join(f"“{word}”" for word, _ in self.words)
         weights = "".join(f" × {name} {value:.3g}" for name, value in self.weights if value != 1.0)
-        return f"{told}{f' (has {words})' if words else ''}{weights}"
+        return f"{told}{f' (has {words})' if words else ''}{weights}{self._followed()}"
+
+    def _followed(self) -> str:
+        """Why it stands where its own words did not bring it, and what it changed."""
+        told = [one_line(str(each)) for each in self.transitions]
+        told += [str(self.instead_of)] if self.instead_of else []
+        told += [str(each) for each in self.before]
+        return "".join(f"; {each}" for each in told)
 
     def explain(self) -> dict[str, object]:
         """Everything that went into the score; it adds and multiplies back."""
@@ -89,6 +119,10 @@ class Hit:
             "folded": [list(each) for each in self.folded],
             "statements": [[each.id, each.content] for each in self.statements],
             "marks": list(self.marks),
+            "flagged": self.flagged,
+            "transitions": [[each.was, each.now, format_time(each.since)] for each in self.transitions],
+            "instead_of": [self.instead_of.atom_id, self.instead_of.n, self.instead_of.why] if self.instead_of else [],
+            "before": [[each.atom_id, each.why] for each in self.before],
         }
 
 
@@ -122,7 +156,7 @@ class Recall:
         `blocks` are told beside the hits, the youngest of them where there is no room for all.
         """
         return pack(
-            [*(Item(hit.atom, hit.passage, hit.text, hit.marks) for hit in self.relevant), *self._statements()], budget,
+            [*(Item(hit.atom, hit.passage, hit.text, hit.told) for hit in self.relevant), *self._statements()], budget,
             core=[(atom, passages_of(atom)[0]) for atom in self.core()], count=count or bundled_count(),
             beside=[(each.workstream, each.lines) for each in blocks],
         )  # fmt: skip

@@ -12,6 +12,8 @@ from lamina.atom.atom import Atom
 from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.passage import Passage
 from lamina.atom.status import Status
+from lamina.recall.marks import DISPUTES
+from lamina.text.hidden import HIDDEN, is_hidden, only_seen
 
 SECTIONS = ("core", "workstream", "profile", "rules", "facts", "evidence", "disputed")
 UNASKED = frozenset({"core", "workstream"})
@@ -83,7 +85,7 @@ def pack(
         packing.limit = min(budget, packing.used + int(budget * BESIDE_SHARE / len(beside)))
         packing.take_last([_Line.beside(name, note) for note in notes])
     packing.limit = budget
-    lines = [_Line.of(item, _section(item.atom)) for item in asked]
+    lines = [_Line.of(item, _section(item)) for item in asked]
     if lines and not packing.take(lines[0]):
         packing.cut(lines[0])
     for line in lines[1:]:
@@ -105,6 +107,8 @@ class _Line(NamedTuple):
         marks = [_harmless(mark).translate(_ROUND) for mark in item.marks]
         about = "; ".join([f"{atom.id} {atom.origin} {atom.status} {day}", *_valid(atom), *marks])
         words = passage.text if item.text is None else item.text
+        if is_hidden(words):
+            about = f"{about}; {HIDDEN}"
         return cls(section, f"- [{about}] ", _harmless(f"{passage.speaker}: {words}" if passage.speaker else words))
 
     @classmethod
@@ -200,8 +204,9 @@ def _distinct(found: Iterable[Found]) -> list[Item]:
     return list(items.values())
 
 
-def _section(atom: Atom) -> str:
-    if atom.status in DISPUTED:
+def _section(item: Item) -> str:
+    atom = item.atom
+    if atom.status in DISPUTED or not DISPUTES.isdisjoint(item.marks):
         return "disputed"
     if atom.is_segment or atom.memory_type is MemoryType.NARRATIVE:
         return "evidence"
@@ -237,7 +242,7 @@ def _harmless(text: str) -> str:
     """The text on one line, with nothing in it that closes a fence, starts a line, looks like the head of an item or
     cannot be seen; joiners stay where a script or an emoji needs them."""
     if not text.isascii() or not text.isprintable():
-        text = _LOOSE_JOINER.sub("", " ".join("".join(map(_visible, text)).split()))
+        text = only_seen(_LOOSE_JOINER.sub("", " ".join("".join(map(_visible, text)).split())))
     return _LIKE_OUR_HEAD.sub("(", " ".join(text.split()).translate(_BRACKETS))
 
 

@@ -25,7 +25,7 @@ class PlanContext:
         """All of it as fenced, sectioned text for an agent."""
         hits = (*self.profile, *self.procedural, *self.semantic)
         return pack(
-            [Item(hit.atom, hit.passage, hit.text, hit.marks) for hit in hits], budget, count=count or bundled_count()
+            [Item(hit.atom, hit.passage, hit.text, hit.told) for hit in hits], budget, count=count or bundled_count()
         )
 
 

@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from lamina.atom.atom import Atom, Signals
+from lamina.atom.atom import Signals
 from lamina.atom.identity import AtomId
+from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import Passage
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
+from lamina.atom.trust import statements_wait
 from lamina.models.choose import Choice
 from lamina.recall.asked import Asked
 from lamina.recall.candidate import Candidate
-from lamina.recall.collapse import Said, collapse
-from lamina.recall.follow import Found, with_their_words
+from lamina.recall.collapse import Collapsed, Said, collapse
+from lamina.recall.crowd import thinned
+from lamina.recall.follow import Following, Found, as_whole, with_their_words
 from lamina.recall.fuse import fuse
 from lamina.recall.gather import Admitted, Gathering, tilts
 from lamina.recall.hit import Core, Hit, Recall
+from lamina.recall.hops import add_hops, hops
 from lamina.recall.lens import Lens, look
+from lamina.recall.order import in_order
+from lamina.recall.past import NOW, Moments, admits, believed
 from lamina.recall.plain import plain
-from lamina.recall.recipe import Recipe, floor
+from lamina.recall.relevance import answering
 from lamina.recall.rerank import rerank
 from lamina.recall.second_opinion import second_opinion
+from lamina.recall.shelf import shelf
+from lamina.recall.then import admitted_then, candidates_then
 from lamina.recall.understand import memory_types, statuses, understand
+from lamina.recall.view import View
 from lamina.recall.weigh import total, weigh
 from lamina.store.base import Filter, Store
 from lamina.store.encodings import Key
 
 SPARE = 5
 """How many more candidates than asked for are read, in case some say the same."""
+
+ENOUGH = 2
+"""How many times as many candidates as are read must have stood at another time before no more are looked for."""
 
 TRIES = 3
 """How often a question is asked again because the models had not seen every passage that was found."""
@@ -53,6 +64,7 @@ class Question:
     fast: bool = False
     ranking: str = "full"
     assistant: float = 0.0
+    moments: Moments = NOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +72,7 @@ class _Answer:
     hits: tuple[Hit, ...]
     model: str
     understood: tuple[tuple[str, str], ...]
+    position: int
     filtered: tuple[tuple[str, int], ...] = ()
 
 
@@ -71,64 +84,106 @@ def recall(
     while refresh([atom.id for hit in answer.hits for atom in (hit.atom, *hit.statements)]):
         answer = _answer(question, store, choice)
     return Recall(
-        recall_id, question.text, answer.hits, store.position(), answer.model, question.at, answer.understood,
+        recall_id, question.text, answer.hits, answer.position, answer.model, question.at, answer.understood,
         answer.filtered, core,
     )  # fmt: skip
 
 
 def _answer(question: Question, store: Store, choice: Choice, tries: int = TRIES) -> _Answer:
-    asked = understand(question.text, store.encodings.speakers(question.scopes), question.at)
-    admitted = Admitted(
-        scopes=question.scopes, statuses=statuses(question.include), memory_types=memory_types(question.mode),
-        at=question.at,
+    at = question.moments.as_of or question.moments.known_at or question.at
+    asked = understand(question.text, store.encodings.speakers(question.scopes), at)
+    standing, types = statuses(question.include), memory_types(question.mode)
+    view = question.moments.view(
+        store, question.scopes, question.at, past=asked.past or "history" in question.include
     )  # fmt: skip
+    told = _told(asked, question.moments)
     if asked.idle:
-        return _Answer((), "none", _told(asked))
+        return _Answer((), "none", told, view.position)
     if question.ranking == "plain":
-        return _Answer(_plain(question, admitted, store), "plain", _told(asked))
+        return _Answer(_plain(question, view, standing, types), "plain", told, view.position)
     through = look(asked.meant, store, question.scopes, choice)
     with store.steady():
         leaning = tilts(asked, store.encodings.speakers(question.scopes), question.assistant, through.recipe.prior)
-        gathering = Gathering(asked, admitted, through, store, leaning)
-        candidates = gathering.candidates()
+        if question.moments:
+            admitted = admitted_then(question.moments, view, question.scopes, standing, types)
+            gathering = Gathering(asked, admitted, through, store, leaning)
+            candidates = candidates_then(gathering, view, standing, types, ENOUGH * (question.k + SPARE))
+        else:
+            admitted = Admitted(scopes=question.scopes, statuses=standing, memory_types=types, at=question.at)
+            gathering = Gathering(asked, admitted, through, store, leaning)
+            candidates = gathering.candidates()
         fuse(candidates, through.recipe, closely=not question.fast)
         if not question.fast:
             rerank(candidates, asked.meant, through, store)
-            second_opinion(candidates, asked.text, choice.reranker, store)
-        hits = _hits(candidates, question, asked, through, store)
+            if not question.moments:
+                candidates += _hopped(candidates, gathering, asked, through, view)
+            second_opinion(candidates, asked.text, choice.reranker, view)
+        also = shelf(asked, admitted, through, view, candidates, closely=not question.fast)
+        hits = _hits(candidates, also, question, asked, through, view)
         shown = {(hit.atom.id, hit.passage.n) for hit in hits}
-        filtered = gathering.withheld([each for each in candidates if each.key in shown])
+        near = [each for each in candidates if each.key in shown]
+        filtered = () if question.moments else gathering.withheld(near)
     if tries > 1 and not through.is_whole(store, question.scopes):
         # Somebody wrote meanwhile, or the index was made anew: some passages were looked at without their vectors.
         return _answer(question, store, choice, tries - 1)
-    return _Answer(hits, through.name, _told(asked), filtered)
+    return _Answer(hits, through.name, told, view.position, filtered)
 
 
-def _relevant(candidates: Sequence[Candidate], recipe: Recipe, *, closely: bool) -> Callable[[Candidate], bool]:
-    crowd = Counter(each.near.session for each in candidates)
-    return lambda each: each.relevance >= floor(recipe, crowd[each.near.session], closely=closely)
+def _hopped(
+    candidates: Sequence[Candidate], gathering: Gathering, asked: Asked, through: Lens, view: View
+) -> list[Candidate]:
+    """Facts that names in the best candidates lead to and no channel found; the candidates gain by it, too."""
+    reached = hops(asked, candidates, through, view, gathering.search)
+    if not reached:
+        return []
+    brought = gathering.brought(sorted(reached.keys() - {each.key for each in candidates}))
+    fuse(brought, through.recipe, closely=True)
+    rerank(brought, asked.meant, through, view.store)
+    add_hops([*candidates, *brought], reached)
+    return brought
 
 
 def _hits(
-    candidates: Sequence[Candidate], question: Question, asked: Asked, through: Lens, store: Store
-) -> tuple[Hit, ...]:
+    candidates: Sequence[Candidate], also: Sequence[Candidate], question: Question, asked: Asked, through: Lens,
+    view: View,
+) -> tuple[Hit, ...]:  # fmt: skip
     """The best k, each with its weights; what says the same as a better one is folded into it."""
-    k, relevant = question.k, _relevant(candidates, through.recipe, closely=not question.fast)
-    signals = store.ledger.signals_of({each.key[0] for each in candidates})
-    weights = {each.key: weigh(each.near, signals.get(each.key[0], Signals())) for each in candidates}
-    ordered = sorted(candidates, key=lambda each: _order(each, total(weights[each.key])))
-    there = with_their_words(ordered, k + SPARE, store)
-    slots = collapse([_said(each.atom, each.passage) for each in there])
+    k = question.k
+    every = [*candidates, *also]
+    signals = view.store.ledger.signals_of({each.key[0] for each in every})
+    weights = {each.key: weigh(each.near, signals.get(each.key[0], Signals())) for each in every}
+    ordered = sorted(every, key=lambda each: _order(each, total(weights[each.key])))
+    following = Following(
+        shelf=frozenset(each.key for each in also), kinds=memory_types(question.mode),
+        history="history" in question.include,
+    )  # fmt: skip
+    words = {term.token: term.word for term in asked.terms}
+    there, slots = _slots(ordered, k, view, following, words.keys())
     kept = slots.kept[:k]
-    paths = store.ledger.paths_of({there[n].atom.id for n in kept})
-    words, ranks = {term.token: term.word for term in asked.terms}, _ranks(candidates)
+    relevant = answering(there, candidates, through.recipe, view, closely=not question.fast)
+    paths = view.store.ledger.paths_of({there[n].atom.id for n in kept})
+    ranks = _ranks(candidates)
     return tuple(
         _hit(
             there[n], paths.get(there[n].atom.id), weights[there[n].candidate.key], words, relevant,
-            ranks(there[n].candidate), tuple(there[other].candidate.key for other in slots.folded.get(n, ())),
+            ranks(there[n].candidate), tuple(there[other].key for other in slots.folded.get(n, ())),
         )
         for n in kept
     )  # fmt: skip
+
+
+def _slots(
+    ordered: Sequence[Candidate], k: int, view: View, following: Following, words: Collection[str]
+) -> tuple[list[Found], Collapsed]:
+    """The first candidates and who of them has a slot; where a crowd took many, those behind it are looked at too."""
+    many = k + SPARE
+    while True:
+        there = in_order(*with_their_words(ordered, many, view, following), words)
+        every = collapse([_said(each) for each in there])
+        slots = thinned(every, [each.passage.text if statements_wait(each.atom.origin) else None for each in there])
+        if len(slots.kept) >= k or len(slots.kept) == len(every.kept) or len(there) < many:
+            return there, slots
+        many *= 2
 
 
 def _ranks(candidates: Sequence[Candidate]) -> Callable[[Candidate], tuple[tuple[str, int, float], ...]]:
@@ -147,16 +202,17 @@ def _ranks(candidates: Sequence[Candidate]) -> Callable[[Candidate], tuple[tuple
     return of
 
 
-def _said(atom: Atom, passage: Passage) -> Said:
+def _said(found: Found) -> Said:
+    atom, passage = found.atom, found.passage
     if not atom.is_segment:
-        return Said(passage.text, atom.subject, atom.kind)
+        return Said(found.shown.text, atom.subject, atom.kind)
     at = passage.at or atom.observed_at
-    return Said(passage.text, atom.subject, atom.kind, passage.speaker or "", at.date())
+    return Said(found.shown.text, atom.subject, atom.kind, passage.speaker or "", at.date())
 
 
 def _hit(
     found: Found, path: str | None, weights: tuple[tuple[str, float], ...], words: dict[str, str],
-    relevant: Callable[[Candidate], bool], channels: tuple[tuple[str, int, float], ...], folded: tuple[Key, ...],
+    relevant: Callable[[Found], bool], channels: tuple[tuple[str, int, float], ...], folded: tuple[Key, ...],
 ) -> Hit:  # fmt: skip
     candidate, atom, match = found.candidate, found.atom, found.candidate.match
     scale = candidate.terms["text"] / match.score if match is not None and match.score else 0.0
@@ -165,32 +221,35 @@ def _hit(
         words=tuple((words[token], scale * part) for token, part in match.parts) if match else (),
         channels=channels, folded=folded,
         links=tuple((edge.source, edge.name, edge.target, edge.confidence) for edge in candidate.links),
-        marks=() if atom.status is Status.ACTIVE else (atom.status.value,),
-        relevant=relevant(candidate), statements=tuple(found.statements),
+        marks=found.shown.marks, relevant=relevant(found), statements=tuple(found.statements),
+        shown=found.shown.text, transitions=found.shown.transitions, instead_of=found.instead_of, before=found.before,
     )  # fmt: skip
 
 
-def _plain(question: Question, admitted: Admitted, store: Store) -> tuple[Hit, ...]:
+def _plain(
+    question: Question, view: View, standing: frozenset[Status], types: frozenset[MemoryType]
+) -> tuple[Hit, ...]:
     """The plain ranking, over whole atoms and without an index."""
-    atoms = store.read(
-        Filter(
-            scopes=admitted.scopes, statuses=admitted.statuses, memory_types=admitted.memory_types,
-            valid_at=admitted.at,
-        )
-    )  # fmt: skip
+    wanted = Filter(scopes=question.scopes, memory_types=types)
+    if question.moments:
+        atoms = [each for each in believed(view, wanted) if admits(view, each, standing)]
+    else:
+        atoms = view.store.read(replace(wanted, statuses=standing, valid_at=question.at))
     best = plain([each for each in atoms if each.is_searched], question.text)[: question.k]
-    paths = store.ledger.paths_of(each.atom.id for each in best)
+    paths = view.store.ledger.paths_of(each.atom.id for each in best)
+    told = as_whole([each.atom for each in best], view, history="history" in question.include)
     return tuple(
         Hit(
             each.atom, Passage(1, each.atom.content, 0, len(each.atom.content), at=each.atom.observed_at),
             paths.get(each.atom.id), each.terms, (), relevant=each.terms[0][1] + each.terms[1][1] > 0,
+            marks=shown.marks, shown=shown.text if each.atom.is_segment else None, transitions=shown.transitions,
         )
-        for each in best
+        for each, shown in zip(best, told, strict=True)
     )  # fmt: skip
 
 
-def _told(asked: Asked) -> tuple[tuple[str, str], ...]:
-    told = {
+def _told(asked: Asked, moments: Moments) -> tuple[tuple[str, str], ...]:
+    told = moments.told() | {
         "shape": asked.shape.value, "speakers": ", ".join(asked.speakers), "time": ", ".join(asked.windows.said),
         "asks the assistant": "yes" if asked.asks_assistant else "", "about the past": "yes" if asked.past else "",
     }  # fmt: skip

@@ -31,9 +31,10 @@ class Recipe:
     """One way to score: how much each channel counts when candidates are chosen, and when they are ranked.
 
     `floor` is the relevance below which nothing counts as an answer, for a passage by itself and for one in a long
-    session, whose other passages lend it words by mere chance; `first_floor` the same without a closer look. `prior` is
-    how much counts who said it, when, and what it hangs together with. `root_rarity`: a question's token counts by the
-    square root of its rarity, else by the rarity itself.
+    session, whose other passages lend it words by mere chance; `first_floor` the same without a closer look; `unnamed`
+    the same for a fact that goes by names of which the question has none, where it names no fact and where it names
+    others. `prior` is how much counts who said it, when, and what it hangs together with. `root_rarity`: a question's
+    token counts by the square root of its rarity, else by the rarity itself.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Recipe:
     root_rarity: bool = False
     floor: tuple[float, float] = (0.20, 0.38)
     first_floor: float = 0.15
+    unnamed: tuple[float, float] = (0.25, 0.55)
 
 
 FULL = Recipe(
@@ -57,8 +59,9 @@ FULL = Recipe(
 )  # fmt: skip
 """A transformer's vectors and token states, and static vectors besides."""
 LIGHT = Recipe(
-    name="light", first_text=0.015, first_vector=0.5, text=0.0075, vector=0.4, passage=0.05, window=0.3, session=0.15
-)
+    name="light", first_text=0.015, first_vector=0.5, text=0.0075, vector=0.4, passage=0.05, window=0.3, session=0.15,
+    unnamed=(0.25, 0.45),
+)  # fmt: skip
 """Static vectors alone."""
 DENSE = Recipe(
     name="dense", first_text=0.01, first_vector=0.5, text=0.0075, vector=0.2, light=0.2, passage=0.05, window=0.3,
@@ -66,8 +69,9 @@ DENSE = Recipe(
 )  # fmt: skip
 """A model that gives vectors but no token states; static ones stand in for those."""
 TEXT = Recipe(
-    name="text", first_text=0.01, first_vector=0.0, text=0.01, vector=0.0, prior=0.2, floor=(0.0, 0.0), first_floor=0.0
-)
+    name="text", first_text=0.01, first_vector=0.0, text=0.01, vector=0.0, prior=0.2, floor=(0.0, 0.0),
+    first_floor=0.0, unnamed=(0.0, 1.0),
+)  # fmt: skip
 """Words alone; in a small store they say so little that who said them must not drown them."""
 
 

@@ -25,7 +25,7 @@ from lamina.vectors.late import met_by_nibbles, met_by_pieces, met_by_signs
 from lamina.vectors.levels import Floats, to_asked
 from lamina.vectors.packed import signs_of
 
-_NONE = States(TokenStates.NONE.value, b"")
+NO_STATES = States(TokenStates.NONE.value, b"")
 _WORD = re.compile(r"[\w'’]+")
 
 
@@ -38,7 +38,7 @@ def rerank(candidates: Sequence[Candidate], meant: str, lens: Lens, store: Store
     probe = lens.states.question(meant)
     placed = sorted(candidates, key=lambda each: (each.near.session, each.near.position))
     states = store.encodings.states(lens.states.model.id, [each.near.digest for each in placed])
-    met = _met(probe, lens.states.model.states, [states.get(each.near.digest, _NONE) for each in placed])
+    met = meeting(probe, lens.states.model.states, [states.get(each.near.digest, NO_STATES) for each in placed])
     weights = _weights(probe, meant, {each.near.scope for each in placed}, store, lens.recipe)
     _add(placed, met, weights, lens.recipe)
 
@@ -51,7 +51,8 @@ def _add_light(candidates: Sequence[Candidate], meant: str, lens: Lens, store: S
         each.terms["light"] = lens.recipe.light * cosine
 
 
-def _met(probe: Probe, packing: TokenStates, states: Sequence[States]) -> Floats:
+def meeting(probe: Probe, packing: TokenStates, states: Sequence[States]) -> Floats:
+    """For each token of a question (row) and each passage (column) how well it is met there."""
     if packing is TokenStates.PIECES:
         assert probe.rows is not None
         return met_by_pieces(probe.tokens, probe.rows, [each.data for each in states])
@@ -69,7 +70,7 @@ def _weights(
     probe: Probe, meant: str, scopes: set[Scope], store: Store, recipe: Recipe
 ) -> dict[Scope, NDArray[np.float64]]:
     """How much each token of the question counts in each scope: the rarer its word there, the more. They add to 1."""
-    words = [analyse(_word_at(meant, span)) for span in probe.spans]
+    words = [analyse(word_at(meant, span)) for span in probe.spans]
     known = store.encodings.rarity(sorted(scopes), sorted({token for tokens in words for token in tokens}))
     found = {}
     for scope, (passages, holding) in known.items():
@@ -80,14 +81,15 @@ def _weights(
 
 
 def _rarity(tokens: Sequence[str], passages: int, holding: Mapping[str, int]) -> float:
-    return max((_idf(passages, holding.get(token, 0)) for token in tokens), default=0.0)
+    return max((idf(passages, holding.get(token, 0)) for token in tokens), default=0.0)
 
 
-def _idf(passages: int, holding: int) -> float:
+def idf(passages: int, holding: int) -> float:
+    """How rare a word is that so many of the passages hold."""
     return float(np.log(1 + (passages - holding + 0.5) / (holding + 0.5)))
 
 
-def _word_at(text: str, span: tuple[int, int]) -> str:
+def word_at(text: str, span: tuple[int, int]) -> str:
     """The whole word a piece of one belongs to."""
     start, end = span
     for match in _WORD.finditer(text):

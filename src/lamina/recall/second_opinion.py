@@ -9,17 +9,17 @@ from lamina.models.errors import ModelError
 from lamina.models.reranker import Reranker
 from lamina.recall.candidate import Candidate, passages_read
 from lamina.recall.recipe import READ_AGAIN, SECOND_OPINION
-from lamina.store.base import Store
+from lamina.recall.view import View
 
 logger = logging.getLogger(__name__)
 
 
-def second_opinion(candidates: Sequence[Candidate], question: str, reranker: Reranker | None, store: Store) -> None:
+def second_opinion(candidates: Sequence[Candidate], question: str, reranker: Reranker | None, view: View) -> None:
     """Add what a reranker says to the terms of the best; without one, or if it fails, nothing is added."""
     if reranker is None:
         return
     best = sorted(candidates, key=lambda each: (-each.relevance, each.key))[:READ_AGAIN]
-    read = passages_read(best, store)
+    read = passages_read(best, view)
     there = [each for each in best if each.key in read]
     try:
         scores = reranker.scores(question, [read[each.key][1].text for each in there]) if there else []

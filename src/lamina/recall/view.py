@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from lamina.atom.atom import Atom
@@ -14,14 +14,32 @@ from lamina.store.base import Filter, Store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """Through which recall reads atoms. `at` is the moment they must hold; `past`: what is over is shown, flagged."""
+    """Through which recall reads atoms. `at` is the moment they must hold; `past`: what is over is shown, flagged.
+
+    `seq` is the journal position they are believed at, None the last one. `as_of`: somebody asks what was true at that
+    moment, so what was replaced since counts as it stood.
+    """
 
     store: Store
     scopes: tuple[Scope, ...]
     at: datetime
     past: bool = False
+    seq: int | None = None
+    as_of: bool = False
+    _known: dict[AtomId, Atom | None] = field(default_factory=dict, repr=False, compare=False)
 
     def atoms(self, ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
         """The atoms as they are believed to be, so far as they are there."""
-        found = self.store.read(Filter(scopes=self.scopes, ids=tuple(dict.fromkeys(ids))))
-        return {atom.id: atom for atom in found}
+        wanted = tuple(dict.fromkeys(ids))
+        if self.seq is None:
+            return {atom.id: atom for atom in self.store.read(Filter(scopes=self.scopes, ids=wanted))}
+        unread = [each for each in wanted if each not in self._known]
+        if unread:
+            found = self.store.heads_at(unread, self.seq, self.scopes)
+            self._known.update({each: found.get(each) for each in unread})
+        return {each: atom for each in wanted if (atom := self._known[each]) is not None}
+
+    @property
+    def position(self) -> int:
+        """The journal position that is looked at."""
+        return self.store.position() if self.seq is None else self.seq

@@ -9,12 +9,14 @@ from math import prod
 from lamina.atom.atom import Signals
 from lamina.atom.kinds import Layer
 from lamina.atom.status import RECALL_WEIGHT, Status
-from lamina.atom.trust import Origin, trust_of
+from lamina.atom.trust import Origin, statements_wait, trust_of
 from lamina.store.encodings import Near
 
 LEAST, MOST = 0.5, 1.5
 SHELF, DISPUTED = 0.9, 0.88
 """For what normal recall does not search and was asked for."""
+VOUCHED, UNVOUCHED = 0.9, 0.75
+"""What would be left of a word with no trust at all, where somebody vouches for it and where nobody does."""
 LAYERS: Mapping[Layer, float] = {
     Layer.WORKING: 0.9,
     Layer.EPISODIC: 1.0,
@@ -41,10 +43,16 @@ def _weights(status: Status, layer: Layer, origin: Origin, quality: float) -> tu
     told = {
         "status": status_weight(status),
         "layer": LAYERS[layer],
-        "trust": 0.9 + 0.1 * trust_of(origin),
+        "trust": trust_weight(origin),
         "quality": quality**0.5,
     }
     return tuple((name, min(MOST, max(LEAST, value))) for name, value in told.items())
+
+
+def trust_weight(origin: Origin) -> float:
+    """How much an atom counts by who said it: all but the same for words somebody vouches for, less for any others."""
+    least = UNVOUCHED if statements_wait(origin) else VOUCHED
+    return least + (1.0 - least) * trust_of(origin)
 
 
 def status_weight(status: Status) -> float:

@@ -1,6 +1,10 @@
 """What people decide about what was remembered."""
 
 from lamina.review.diagnosis import Diagnosis
+from lamina.review.groups import Group, Proposed
 from lamina.review.history import History, Transition
+from lamina.review.pairs import Pair
+from lamina.review.review import Review
+from lamina.review.waiting import Item
 
-__all__ = ["Diagnosis", "History", "Transition"]
+__all__ = ["Diagnosis", "Group", "History", "Item", "Pair", "Proposed", "Review", "Transition"]

@@ -11,7 +11,7 @@ from lamina.atom.trust import Origin
 from lamina.errors import NotFound, UndoRefused
 from lamina.store.base import Change, Changed, Commit, CommitId, Committed, Entry, Store, Version
 
-HOUSEKEEPING = frozenset({"box", "entity", "inbox"})
+HOUSEKEEPING = frozenset({"box", "entity", "inbox", "settle"})
 """What happens by itself: lists of other atoms, files taken in. Nobody means it when the last thing is to be undone."""
 
 

@@ -16,7 +16,9 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import Status, Way
 from lamina.atom.trust import Origin
 from lamina.store.buffer import Buffer
-from lamina.store.encodings import Encodings
+from lamina.store.encodings import Encodings, Near
+from lamina.store.erasure import Erasures
+from lamina.store.fingerprints import Fingerprints
 from lamina.store.jobs import Jobs
 from lamina.store.ledger import Ledger
 from lamina.store.recalls import Recalls
@@ -128,7 +130,7 @@ class Version:
 class Filter:
     """Which atoms. Scopes are required: an empty list selects nothing. `core`: pinned ones and those that never age.
 
-    `notes`: whether the notes of runs are among them.
+    `notes`: whether the notes of runs are among them. `over_by`: active ones whose time is over at a moment.
     """
 
     scopes: tuple[Scope, ...]
@@ -144,6 +146,7 @@ class Filter:
     notes: bool = True
     contents: tuple[str, ...] | None = None
     valid_at: datetime | None = None
+    over_by: datetime | None = None
     core: bool = False
     limit: int | None = None
     offset: int = 0
@@ -153,7 +156,9 @@ class Filter:
 class TextQuery:
     """Which passages: those that hold any of the tokens, filtered before they are ranked.
 
-    `exhaustive` scores every match of the commonest word too; it is what pruning is measured against.
+    `exhaustive` scores every match of the commonest word too; it is what pruning is measured against. Two moments take
+    the place of `valid_at`: `true_at` lets through what held then, replaced or not, `known_by` what was there by then,
+    whatever became of it.
     """
 
     scopes: tuple[Scope, ...]
@@ -163,6 +168,8 @@ class TextQuery:
     valid_at: datetime
     limit: int
     exhaustive: bool = False
+    true_at: datetime | None = None
+    known_by: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +228,14 @@ class Store(Protocol):
         """What chat models have used."""
 
     @property
+    def fingerprints(self) -> Fingerprints:
+        """By what erased words are known again."""
+
+    @property
+    def erasures(self) -> Erasures:
+        """How words are taken out for good."""
+
+    @property
     def jobs(self) -> Jobs:
         """Work that one process does on behalf of all."""
 
@@ -239,6 +254,15 @@ class Store(Protocol):
     def read(self, wanted: Filter) -> list[Atom]:
         """The atoms as they are, newest record first, then by id."""
 
+    def heads_at(self, ids: Iterable[AtomId], seq: int, scopes: Sequence[Scope]) -> dict[AtomId, Atom]:
+        """Those of these atoms that were there at a journal position, as they were then."""
+
+    def guard(self, atom: Atom) -> float:
+        """How trusted one must be to change how an atom stands."""
+
+    def objection(self, atom: Atom, by: Origin) -> str | None:
+        """Why somebody of this origin may not write an atom so; None where trust forbids nothing."""
+
     def versions(self, atom_id: AtomId) -> list[Version]:
         """Every version of an atom, oldest first."""
 
@@ -256,6 +280,9 @@ class Store(Protocol):
     def search(self, query: TextQuery) -> list[Match]:
         """The best passages for the tokens."""
 
+    def former(self, query: TextQuery) -> list[tuple[Match, Near]]:
+        """The best passages for the tokens among those that atoms had once and have no longer, by `known_by` alone."""
+
     def edges(
         self, ids: Iterable[str], scopes: Sequence[Scope], statuses: Collection[Status] | None = None
     ) -> list[Edge]:
@@ -272,6 +299,9 @@ class Store(Protocol):
 
     def position(self, before: datetime | None = None) -> int:
         """The sequence number of the last commit, or of the last one before a moment."""
+
+    def commits(self, scopes: Sequence[Scope]) -> int:
+        """How many commits were made in these scopes."""
 
     def counts(self, scopes: Sequence[Scope], by: str) -> dict[str, int]:
         """How many atoms there are of each status, kind, memory_type or layer."""

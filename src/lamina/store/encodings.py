@@ -74,7 +74,8 @@ class NearQuery:
 
     A sum below 0 is not weighted: less weight would lift it. Filtered before they are ranked; a passage without a
     vector and without a text score is not looked at. `beside` of the passages before and after each of the best come
-    along, and those in `also` if the filters let them through.
+    along, and those in `also` if the filters let them through. Two moments take the place of `valid_at`: `true_at` lets
+    through what held then, replaced or not, `known_by` what was there by then, whatever became of it.
     """
 
     scopes: tuple[Scope, ...]
@@ -90,6 +91,8 @@ class NearQuery:
     limit: int
     beside: int = 0
     also: Collection[Key] = ()
+    true_at: datetime | None = None
+    known_by: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -163,5 +163,5 @@ class Ledger(Protocol):
     def set_signals(self, atom_id: AtomId, signals: Signals) -> None:
         """Take over signals, such as those a file brought along."""
 
-    def summary(self) -> dict[str, int]:
-        """Counts: files known, still to be written, bad, problems."""
+    def summary(self, of: Callable[[str], bool] | None = None) -> dict[str, int]:
+        """Counts: files known, still to be written, bad, problems; of all paths or of some."""

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
-from lamina.atom.atom import FIXED_FIELDS, Atom
+from lamina.atom.atom import DATA_FIELDS, FIXED_FIELDS, Atom
 from lamina.atom.claim import claim_of
 from lamina.atom.identity import AtomId, is_atom_id
+from lamina.atom.kinds import Layer
+from lamina.atom.lineage import Look, is_clean, trust, waits
 from lamina.atom.scope import Scope, visible_from
-from lamina.atom.status import Status, Way, check_transition
-from lamina.atom.trust import TRUST, Origin
+from lamina.atom.status import ENDED, RECALL_WEIGHT, Status, Way, check_transition
+from lamina.atom.trust import TRUST, Origin, words_wait
 from lamina.errors import ClaimTaken, InvalidInput, InvalidScope, NotFound, Refused, StaleRevision
 from lamina.store.base import Change, Commit
 
 CHAIN_LIMIT = 10_000
-_WORDS = ("content", "subject", "attribute", "value")
+_STANDING = ("status", "valid_from", "valid_until", "superseded_by")
+"""What says how an atom stands. Once a person has had a hand in it, only a person changes these."""
+_OTHERS = tuple(name for name in DATA_FIELDS if name not in (*_STANDING, "pinned"))
+"""All else. A pin may be set by whoever uses an atom, and is taken out only by those who may change how it stands."""
+
+Hands: TypeAlias = Callable[[AtomId], Collection[Origin]]
+"""The origins of those who have changed an atom since it was made."""
 
 
 class Version(Protocol):
@@ -64,8 +72,6 @@ def _check_change(old: Atom, new: Atom, commit: Commit) -> None:
         return
     if old.is_episode and commit.origin is not Origin.HUMAN and not new.content.startswith(old.content):
         raise Refused(f"{old.id} is an episode ({old.kind}): its words are only added to")
-    if TRUST[commit.origin] < TRUST[old.origin] and any(getattr(old, name) != getattr(new, name) for name in _WORDS):
-        raise Refused(f"{old.id} is the word of {old.origin}, not of {commit.origin}: remember what is so instead")
 
 
 def check_once(commit: Commit) -> None:
@@ -75,12 +81,116 @@ def check_once(commit: Commit) -> None:
         raise InvalidInput(f"{next(each for each in ids if ids.count(each) > 1)} stands twice in one commit")
 
 
+def check_trust(commit: Commit, written: Sequence[Version], look: Look, hands: Hands) -> None:
+    """Nobody changes what somebody more trusted said or decided, and what waits for a person waits for a person."""
+    for each in written:
+        told = objection(each.old, each.new, commit.origin, commit.way, look, hands)
+        if told is not None:
+            raise Refused(told)
+
+
+def objection(old: Atom | None, new: Atom, by: Origin, way: Way, look: Look, hands: Hands) -> str | None:
+    """Why somebody of this origin may not make or change an atom so; None where they may."""
+    if old is not None and way is not Way.UNDO and _left_out(old, new) and _looks_better(old, new, look):
+        return f"{old.id} descends from what is less trusted, and keeps saying so in derived_from"
+    if by is Origin.HUMAN:
+        return None
+    if _comes_to_count(old, new, way, look):
+        return f"{new.id} waits for a person, being the word of {new.origin}: `lamina review`"
+    return (
+        _draws_in(old, new, by, look, hands)
+        or _rests_too_high(old, new, look)
+        or (_overrules(old, new, by, look, hands) if old and not _is_open_to_anybody(old, new, way) else None)
+    )
+
+
+def guard(atom: Atom, look: Look, hands: Hands) -> float:
+    """How trusted one must be to change how an atom stands: as its word is, or as whoever had a hand in it."""
+    return max([trust(atom, look), *(TRUST[each] for each in hands(atom.id))])
+
+
+def _overrules(old: Atom, new: Atom, by: Origin, look: Look, hands: Hands) -> str | None:
+    """A change needs as much trust as the word it changes; a change of standing as much as anybody who had a hand."""
+    if TRUST[by] < trust(old, look) and _differs(old, new, _OTHERS):
+        return f"{old.id} is the word of {old.origin}, not of {by}: remember what is so instead"
+    loosened = old.pinned and not new.pinned
+    if (loosened or _differs(old, new, _STANDING)) and TRUST[by] < guard(old, look, hands):
+        return f"{by} may not change how {old.id} stands; a person decides, with `lamina review`"
+    return None
+
+
+def _left_out(old: Atom, new: Atom) -> bool:
+    return bool(set(old.derived_from) - set(new.derived_from))
+
+
+def _looks_better(old: Atom, new: Atom, look: Look) -> bool:
+    return trust(new, look) > trust(old, look) or is_clean(new, look) > is_clean(old, look)
+
+
+def _comes_to_count(old: Atom | None, new: Atom, way: Way, look: Look) -> bool:
+    """Whether something that waits for a person, or is doubted, would be recalled by this."""
+    if new.status not in RECALL_WEIGHT:
+        return False
+    if old is None:
+        return words_wait(new.origin) if new.is_segment else new.is_searched and waits(new, look)
+    if new.is_segment and new.content != old.content and words_wait(new.origin):
+        return True
+    if old.status in ENDED or (old.status is Status.CHALLENGED and way is Way.UNDO):
+        # It may have waited before it ended, and what it was made of may have been let through since: that is another.
+        return not is_clean(new, look)
+    return old.status in (Status.CONSTRAINED, Status.CHALLENGED)
+
+
+def _draws_in(old: Atom | None, new: Atom, by: Origin, look: Look, hands: Hands) -> str | None:
+    """Neither words nor statements of somebody more trusted are drawn into what becomes of an atom."""
+    for segment in _fresh_words(old, new, look):
+        if TRUST[segment.origin] > TRUST[by]:
+            return f"{new.id} may not rest on {segment.id}, the word of {segment.origin}"
+    targets = set(new.supersedes) - set(old.supersedes if old else ())
+    for target in look(sorted(targets)).values() if targets else ():
+        if guard(target, look, hands) > TRUST[by]:
+            return f"{new.id} may not take the place of {target.id}; a person decides, with `lamina review`"
+    return None
+
+
+def _rests_too_high(old: Atom | None, new: Atom, look: Look) -> str | None:
+    """Nobody passes the words of the less trusted off as their own."""
+    for segment in _fresh_words(old, new, look) if old is None else ():
+        if TRUST[segment.origin] < TRUST[new.origin]:
+            return f"{new.id} rests on the word of {segment.origin}: declare that origin"
+    return None
+
+
+def _fresh_words(old: Atom | None, new: Atom, look: Look) -> Collection[Atom]:
+    known = set(old.evidence) if old else set()
+    segments = {AtomId(each.segment) for each in new.evidence if each not in known} - {new.id}
+    return look(sorted(segments)).values() if segments else ()
+
+
+def _is_open_to_anybody(old: Atom, new: Atom, way: Way) -> bool:
+    """The notes of a run are laid aside with it, and what is over may be told of more words that say it."""
+    if _is_note(old):
+        return True
+    only = not _differs(old, new, [name for name in DATA_FIELDS if name != "evidence"])
+    longer = new.evidence[: len(old.evidence)] == old.evidence
+    return only and old.status in ENDED and (longer or way is Way.UNDO)
+
+
+def _is_note(atom: Atom) -> bool:
+    return atom.layer is Layer.WORKING and atom.run_id is not None
+
+
+def _differs(old: Atom, new: Atom, names: Iterable[str]) -> bool:
+    return any(getattr(old, name) != getattr(new, name) for name in names)
+
+
 def check_claims(written: Sequence[Version], holders: Callable[[Scope, str], list[Atom]]) -> None:
     """Two active values of a single-valued claim never overlap in valid time."""
     ids = {each.new.id for each in written}
     for scope, name in {(each.new.scope, str(claim)) for each in written if (claim := _single_claim(each.new))}:
         stretches = sorted(
-            holders(scope, name), key=lambda atom: (atom.valid_from is not None, atom.valid_from or 0, atom.id)
+            filter(_single_claim, holders(scope, name)),
+            key=lambda atom: (atom.valid_from is not None, atom.valid_from or 0, atom.id),
         )
         for i, one in enumerate(stretches):
             for other in stretches[i + 1 :]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,35 @@ class Edit:
 
     def changes(self, head: Atom) -> bool:
         return self.atom != head
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of an atom and of others because a person wrote another status into its file."""
+
+    atom: Atom
+    others: tuple[Atom, ...]
+    reason: str
+    way: Way
+
+
+Decide = Callable[[Atom, Status], Decision]
+"""Tells what another status, written into an atom's file or by deleting it, does to it and to what stands."""
+
+_VERBS = {
+    (Status.CONSTRAINED, Status.ACTIVE): "confirm",
+    (Status.CHALLENGED, Status.ACTIVE): "confirm",
+    (Status.CONSTRAINED, Status.TOMBSTONED): "reject",
+}
+
+
+def verb_of(old: Status, new: Status) -> str:
+    """The verb a change of status in a file stands for."""
+    if (old, new) in _VERBS:
+        return _VERBS[old, new]
+    if old in ENDED and new is not old:
+        return "restore"
+    return "forget" if new is Status.TOMBSTONED and new is not old else "edit"
 
 
 def human_edit(before: Sheet, after: Sheet, head: Atom, path: str) -> Edit:

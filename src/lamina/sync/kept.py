@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from lamina.clock import disk_time_ns
 from lamina.errors import Refused
-from lamina.store.base import Change, Store
+from lamina.store.base import Store
 from lamina.store.ledger import FileRow, Problem
 from lamina.sync.hand import Hand
 from lamina.sync.publish import sha256
@@ -23,9 +23,8 @@ REMEMBERED_NS = 24 * 3600 * 10**9
 class KeptCopies:
     """Looks after them; what runs here runs under the vault's lock."""
 
-    def __init__(self, disk: Disk, store: Store) -> None:
-        self._disk, self._ledger = disk, store.ledger
-        self._hand = Hand(store)
+    def __init__(self, disk: Disk, store: Store, hand: Hand) -> None:
+        self._disk, self._ledger, self._hand = disk, store.ledger, hand
 
     def due(self) -> list[Kept]:
         """Those to be read: somebody may have written into them, nobody looked at them, or their time is up."""
@@ -73,9 +72,8 @@ class KeptCopies:
     def _late_save(self, path: str, data: bytes, base: bytes | None, row: FileRow | None, report: SyncReport) -> None:
         before, after = sheet_of(base), sheet_of(data)
         if row is not None and row.line.atom_id and before is not None and after is not None:
-            edit = self._hand.edit(before, after, self._hand.head(row), path)
             try:
-                self._hand.commit("edit", f"edited {path}", [Change(edit.atom)], edit.atom.scope, edit.way)
+                self._hand.take(before, after, self._hand.head(row), path)
                 report.edited.append(path)
                 return
             except Refused:

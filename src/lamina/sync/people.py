@@ -14,7 +14,6 @@ from lamina.errors import Refused, StaleRevision
 from lamina.store.base import Change, Seen, Store
 from lamina.store.ledger import FileRow, FileState, Pending, Problem
 from lamina.sync.adopt import Newcomer, elect, obstacle, to_atoms
-from lamina.sync.edit import brought_back
 from lamina.sync.hand import Hand
 from lamina.sync.publish import sha256
 from lamina.sync.report import Progress, SyncReport
@@ -29,15 +28,17 @@ ADOPT_AT_ONCE = 2000
 TRIES = 50
 _MENDED_BY_WRITING = ("blocked", "unreadable")
 
+Marked = Callable[[], bool]
+"""Tells whether the vault's marker is there."""
+
 
 class People:
     """Takes in edits, new, moved and deleted files. Every method runs under the vault's lock."""
 
-    def __init__(self, disk: Disk, store: Store, clock: Clock, ids: IdSource, marked: Callable[[], bool]) -> None:
-        self._disk, self._clock, self._ids, self._marked = disk, clock, ids, marked
+    def __init__(self, disk: Disk, store: Store, hand: Hand, clock: Clock, ids: IdSource, marked: Marked) -> None:
+        self._disk, self._hand, self._clock, self._ids, self._marked = disk, hand, clock, ids, marked
         self._ledger = store.ledger
         self._sight = Sight(disk, store.ledger)
-        self._hand = Hand(store)
         self._pushed_aside: list[str] = []
 
     def take_in(self, paths: Sequence[str], report: SyncReport, progress: Progress | None = None) -> None:
@@ -139,20 +140,14 @@ class People:
         came_back = came_back or row.line.state is FileState.GONE
         for _ in range(TRIES):
             head = self._hand.head(row)
-            edit = self._hand.edit(before, sheet, head, found.path)
-            if came_back:
-                edit = brought_back(edit, sheet, head)
             try:
-                # Also where nothing differs: what the file must not say, or does not say yet, is written into it.
-                self._hand.commit(
-                    "edit", f"edited {found.path}", [Change(edit.atom, found.seen())], head.scope, edit.way
-                )
+                changed = self._hand.take(before, sheet, head, found.path, found.seen(), came_back=came_back)
             except StaleRevision:
                 continue
             except Refused as error:
                 self._quarantine(found, row, str(error), 1, report, "refused")
                 return
-            report.edited += [found.path] if edit.changes(head) else []
+            report.edited += [found.path] if changed else []
             return
 
     def take_swapped(self, pending: Pending, swapped: Swapped, report: SyncReport) -> None:
@@ -165,10 +160,8 @@ class People:
         for _ in range(TRIES):
             if sheet is None or before is None or not str(sheet.fields["content"]).strip():
                 break
-            head = self._hand.head(row)
-            edit = self._hand.edit(before, sheet, head, pending.path)
             try:
-                self._hand.commit("edit", f"edited {pending.path}", [Change(edit.atom, seen)], head.scope, edit.way)
+                self._hand.take(before, sheet, self._hand.head(row), pending.path, seen)
             except StaleRevision:
                 continue
             except Refused:
@@ -218,6 +211,8 @@ class People:
         known = max(1, self._ledger.summary()["files"])
         if gone and not self._marked():
             return "the vault's marker .lamina/vault.toml is missing"
+        if gone and self._hand.review:
+            return f"{gone} of {known} files are gone, and what is done to files waits for review here"
         if gone > MASS_COUNT and gone > MASS_SHARE * known:
             return f"{gone} of {known} files are gone at once"
         return None
@@ -233,8 +228,7 @@ class People:
                 self._ledger.gone(path)
                 return
             try:
-                change = Change(head.with_(status=Status.TOMBSTONED), file_gone=True)
-                self._hand.commit("delete", f"deleted {path}", [change], head.scope)
+                self._hand.delete(head, path)
                 report.deleted.append(path)
                 return
             except StaleRevision:
@@ -252,9 +246,8 @@ class People:
                 self._quarantine(each.found, None, reason, 1, report)
             else:
                 ready.append(each)
-        atoms = sorted(
-            to_atoms(ready, self._ids, self._clock.now(), self._ledger.atom_named), key=lambda pair: pair[1].scope
-        )
+        made = to_atoms(ready, self._ids, self._clock.now(), self._ledger.atom_named)
+        atoms = sorted(((each, self._hand.as_found(atom)) for each, atom in made), key=lambda pair: pair[1].scope)
         for scope, group in itertools.groupby(atoms, key=lambda pair: pair[1].scope):
             members = list(group)
             for start in range(0, len(members), ADOPT_AT_ONCE):

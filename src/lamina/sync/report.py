@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how far it is, and how much there is."""
@@ -20,6 +20,12 @@ class SyncReport:
     held: list[str] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
     written: int = 0
+
+    def of(self, is_theirs: Callable[[str], bool]) -> SyncReport:
+        """What of it concerns some paths only."""
+        lists = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "written"}
+        own = {name: [path for path in paths if is_theirs(path)] for name, paths in lists.items()}
+        return SyncReport(**own, written=self.written)
 
     @property
     def anything(self) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from lamina.atom.identity import AtomId, IdSource
 from lamina.clock import Clock, disk_time_ns
 from lamina.store.base import Store
 from lamina.store.ledger import FileLine, Pending
+from lamina.sync.edit import Decide
+from lamina.sync.hand import Hand
 from lamina.sync.kept import KeptCopies
-from lamina.sync.people import People
+from lamina.sync.people import Marked, People
 from lamina.sync.publish import is_ours, publish
 from lamina.sync.report import Progress, SyncReport
 from lamina.sync.sight import NEVER, Found, Sight
@@ -23,11 +25,14 @@ ROUNDS = 50
 class Sync:
     """Keeps vault and store together; safe in many processes at once."""
 
-    def __init__(self, disk: Disk, store: Store, clock: Clock, ids: IdSource, marked: Callable[[], bool]) -> None:
+    def __init__(
+        self, disk: Disk, store: Store, clock: Clock, ids: IdSource, marked: Marked, decide: Decide, *, review: bool
+    ) -> None:
         self._disk, self._ledger = disk, store.ledger
         self._sight = Sight(disk, store.ledger)
-        self._people = People(disk, store, clock, ids, marked)
-        self._kept = KeptCopies(disk, store)
+        hand = Hand(store, decide, ids, clock, review=review)
+        self._people = People(disk, store, hand, clock, ids, marked)
+        self._kept = KeptCopies(disk, store, hand)
 
     def run(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
         """Look at every file: finish what a crash left, take in what people did, write out what is pending."""

@@ -14,14 +14,17 @@ from collections.abc import Sequence
 from lamina.testing.buffer import BufferContract
 from lamina.testing.commits import CommitContract
 from lamina.testing.encodings import EncodingContract
+from lamina.testing.erasures import ErasureContract
 from lamina.testing.hand import ANN, ARROWS, BOB, DAY, ENDINGS, LOCAL, NOON, OTHER, STAMP, Contract, Hand, raises
 from lamina.testing.jobs import JobContract
 from lamina.testing.journal import JournalContract
 from lamina.testing.ledger import LedgerContract
+from lamina.testing.past import PastContract
 from lamina.testing.reading import ReadingContract
 from lamina.testing.recalls import RecallContract
 from lamina.testing.rules import RuleContract
 from lamina.testing.search import SearchContract, random_scope
+from lamina.testing.trust import TrustContract
 
 __all__ = [
     "ANN",
@@ -43,8 +46,8 @@ __all__ = [
 
 
 class StoreContract(
-    CommitContract, RuleContract, ReadingContract, JournalContract, SearchContract, EncodingContract, LedgerContract,
-    BufferContract, JobContract, RecallContract,
+    CommitContract, RuleContract, TrustContract, ReadingContract, JournalContract, SearchContract, EncodingContract,
+    LedgerContract, BufferContract, JobContract, RecallContract, ErasureContract, PastContract,
 ):  # fmt: skip
     """Every promise of `Store` and of what belongs to it. A backend that passes can take the place of any other."""
 

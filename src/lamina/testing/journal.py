@@ -67,7 +67,7 @@ class JournalContract(Contract):
 
     def test_an_entry_tells_the_fields_and_statuses_each_atom_got(self, tmp_path: Path) -> None:
         with self.hand(tmp_path) as hand:
-            atom = hand.kept("tea", tags=("hot",))
+            atom = hand.kept("tea", tags=("hot",), origin=Origin.AGENT)
             hand.put(atom.with_(status=Status.ARCHIVED, tags=("cold",)), origin=Origin.AGENT, actor="x", verb="v")
             birth, change = hand.store.journal([LOCAL])
             (born,), (changed,) = birth.changes, change.changes

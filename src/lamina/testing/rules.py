@@ -1,4 +1,4 @@
-"""Statuses, claims, scopes and trust: what no commit gets past."""
+"""Statuses, claims and scopes: what no commit gets past."""
 
 from __future__ import annotations
 
@@ -162,15 +162,6 @@ class RuleContract(Contract):
                 for way in Way:
                     raises(Refused, lambda c=change, w=way: hand.put(atom.with_(**c), scope=ANN, way=w))  # type: ignore[misc]
             assert hand.head(atom) == atom
-
-    def test_nobody_writes_in_the_name_of_somebody_more_trusted(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as hand:
-            raises(Refused, lambda: hand.put(hand.atom("hm"), origin=Origin.AGENT))
-            hand.put(hand.atom("a page", origin=Origin.WEB), origin=Origin.AGENT)
-            said = hand.kept("the bank is DNB", subject="bank")
-            for change in ({"content": "the bank is EVIL"}, {"subject": "x"}, {"attribute": "x"}, {"value": "x"}):
-                raises(Refused, lambda change=change: hand.put(said.with_(**change), origin=Origin.AGENT))  # type: ignore[misc]
-            assert hand.put(said.with_(status=Status.CHALLENGED), origin=Origin.AGENT).seq
 
     def test_what_happened_is_never_superseded_merged_or_rewritten(self, tmp_path: Path) -> None:
         with self.hand(tmp_path) as hand:

@@ -73,8 +73,8 @@ NUMBER_WORDS = word_set("""
 """)
 _FOREIGN = (
     "der die das und ist nicht ein eine ich wir mein meine mit auf für el los las que de por una uno está es mi y con "
-    "le les des est et je nous mon ma dans pour avec il lo gli che di non sono è io mio mia per del della o os um uma "
-    "eu não meu minha com para het een en ik wij mijn niet van jag och är inte min mitt på til ikke på jeg og"
+    "le les des est et je nous mon ma dans pour avec il lo gli che di non sono è io mio mia del della o os um uma "
+    "eu não meu minha com para het een en ik wij mijn niet jag och är inte mitt på til ikke på jeg og"
 )
 _FOREIGN_WORDS = word_set(_FOREIGN)
 

@@ -36,7 +36,8 @@ _HEDGE = _any(
     r"keep(?:ing)? an eye on", r"sleep(?:ing)? on it", r"penciled", r"pencilled",
 )  # fmt: skip
 _JEST = _any(
-    r"(?:just|only) (?:kidding|joking|messing|teasing)", r"jk", r"lol", r"yeah,? right", r"ha,? sure", r"as if!",
+    r"(?:just|only) (?:kidding|joking|messing|teasing)", r"jk(?![@.\w])", r"lol", r"yeah,? right", r"ha,? sure",
+    r"as if!",
     r"in my dreams", r"i'm joking", r"the (?:advert|slogan|jingle|song|tagline) (?:goes|says|is|runs)",
 )  # fmt: skip
 _WORKS = (
@@ -84,7 +85,8 @@ _PRESENT = _any(
     r"now", r"these days", r"nowadays", r"currently", r"moved", r"today", r"since then", r"at present", r"still",
 )  # fmt: skip
 _CORRECTION = _any(
-    r"oops", r"whoops", r"correction", r"i meant", r"i mean", r"misread", r"misspoke", r"typo", r"wrong",
+    r"oops", r"whoops", r"correction(?=\s*[:,.!–—-])", r"i meant", r"i mean", r"misread", r"misspoke", r"typo",
+    r"wrong",
     r"(?:isn't|is not|wasn't|not|'s not) (?:right|correct|true|quite right|accurate)", r"scratch that",
     r"strike that", r"make that", r"hang on", r"hold on", r"wait(?=\s*[,.!–—-])", r"mixed up", r"mistaken",
     r"mistake", r"should have (?:been|said)", r"was never", r"were never", r"let me correct", r"to correct",
@@ -105,10 +107,12 @@ _CHANGE = _any(
     r"migrated", r"upgraded", r"became", r"dropped", r"shifted", r"gone off",
 )  # fmt: skip
 _PASTED = re.compile(
-    r"\b(?:old|earlier|archived|previous|ancient|outdated)\b[^.!?]{0,30}"
+    r"\A\s*>|\b(?:old|earlier|archived|previous|ancient|outdated)\b[^.!?]{0,30}"
     r"\b(?:chat|notes?|logs?|transcript|sheet|minutes|thread|message|newsletter|document|backup|draft)\b"
     r"|\b(?:pasting|pasted|copy-?past\w+|copied (?:from|over|this)|export(?:ed)? (?:of|from)|found this|"
-    r"forward(?:ed|ing)|transcript|from the archive)\b",
+    r"forward(?:ed|ing)|transcript|from the archive)\b"
+    r"|\b(?:came across|found|dug (?:up|out)|stumbled (?:on|upon|across))\b[^.!?]{0,60}"
+    r"\b(?:wrote|said|told you|sent|noted|message|note)\b",
     re.IGNORECASE,
 )
 _ERASE = r"\b(?:forget|erase|delete|remove|wipe|scrub|purge|unlearn|forgotten|erased|deleted|removed|wiped|gone)\b"

@@ -132,6 +132,19 @@ def _monthless(text: str, today: date, ahead: bool, taken: list[tuple[int, int]]
     return found
 
 
+def began(text: str, said: Resolved) -> datetime:
+    """The moment from which days told in a text count: so long ago is about the middle of the days it may mean, and
+    a year is told by its first day."""
+    first, last = begins(said.days), ends(said.days)
+    if last - first > _LONGEST_FUZZY or not _AGO.search(text[said.start : said.end + 6]):
+        return first
+    return (first + (last - first) / 2).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+_AGO = re.compile(r"\b(?:ago|back|earlier)\b", re.IGNORECASE)
+_LONGEST_FUZZY = timedelta(days=120)
+
+
 def begins(days: Span) -> datetime:
     """The first moment of the days."""
     return datetime.combine(days[0], time.min, UTC)

@@ -75,7 +75,7 @@ def _turn(turn: Said, called: frozenset[str]) -> Iterator[Finding]:
         found = statements(Sentence(text, speaker, turn.at, evidence, correcting))
         found = [each for each in found if not _FIRST_PERSON_LEFT.search(each.content)]
         yield from (_corrected(each) for each in found) if correcting else found
-        correcting = corrects(text) and not found
+        correcting = corrects(text) and not any(each.attribute or not each.content for each in found)
 
 
 def _corrected(finding: Finding) -> Finding:

@@ -16,7 +16,7 @@ from lamina.capture.rules.claims import slot_of
 from lamina.capture.rules.classes import Sort, sort_of
 from lamina.capture.rules.concrete import addresses
 from lamina.capture.rules.context import elliptic
-from lamina.capture.rules.dates import Resolved, begins, ends, resolve
+from lamina.capture.rules.dates import Resolved, began, ends, resolve
 from lamina.capture.rules.kinds import judge
 from lamina.capture.rules.labels import labels
 from lamina.capture.rules.occasions import untold
@@ -219,7 +219,7 @@ def _dated(finding: Finding, days: Sequence[Resolved], taken: Frame, sentence: S
         return replace(finding, valid_until=ends(first.days))
     if taken.form is Form.PRESENT and not _BEGINNING.search(led):
         return finding
-    return replace(finding, valid_from=begins(first.days))
+    return replace(finding, valid_from=began(sentence.text, first))
 
 
 def _finding(sentence: Sentence, content: str, kind: str, slot: Slot, sort: Sort, said: Sequence[Token]) -> Finding:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.scope import Scope
-from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
+from lamina.atom.status import ENDED, RECALL_WEIGHT, REPLACED, Status
 from lamina.atom.trust import Origin
 from lamina.store.encodings import Key, Near, NearQuery
 from lamina.store.sqlite.database import Corrupt, Database
@@ -36,7 +36,7 @@ _ROWS = (
 _COLUMNS: dict[str, type[np.generic]] = {
     "alive": np.bool_, "scope": np.int32, "status": np.int8, "type": np.int8, "starts": np.int64, "ends": np.int64,
     "recorded": np.int64, "speaker": np.int32, "at": np.int64, "asks": np.bool_, "text": np.int64,
-    "layer": np.int8, "origin": np.int8, "tells_of": np.int64,
+    "layer": np.int8, "origin": np.int8, "tells_of": np.int64, "begins": np.int64, "until": np.int64,
 }  # fmt: skip
 
 _TOLD = ("scope", "status", "layer", "origin", "recorded", "speaker", "at", "asks", "text", "tells_of")
@@ -113,6 +113,7 @@ class Board:
                 _ALWAYS if starts is None or ended else starts, _NEVER_ENDS if ends is None or ended else ends,
                 recorded, self._speakers.setdefault(speaker, len(self._speakers)), at, bool(asks), self._text(digest),
                 _LAYERS.index(Layer(layer)), _ORIGINS.index(Origin(origin)), _ALWAYS if tells_of is None else tells_of,
+                at if starts is None else starts, _until(Status(status), ends),
             )  # fmt: skip
             for name, value in zip(_COLUMNS, told, strict=True):
                 values[name].append(value)
@@ -197,9 +198,13 @@ class Board:
         return {row_of[key]: value for key, value in keys.items() if key in row_of}
 
     def _allowed(self, query: NearQuery) -> NDArray[np.bool_]:
-        at = millis(query.valid_at)
+        at = millis(query.known_by or query.true_at or query.valid_at)
         columns = {name: column[: self._count] for name, column in self._columns.items()}
-        allowed = self._here(query.scopes) & (columns["starts"] <= at) & (columns["ends"] > at)
+        if query.known_by is not None:
+            allowed = self._here(query.scopes) & (columns["recorded"] <= at)
+        else:
+            starts, ends = ("starts", "ends") if query.true_at is None else ("begins", "until")
+            allowed = self._here(query.scopes) & (columns[starts] <= at) & (columns[ends] > at)
         allowed &= _chosen(columns["status"], _STATUSES, query.statuses)
         return allowed & _chosen(columns["type"], _TYPES, query.memory_types)
 
@@ -397,6 +402,13 @@ class _ModelTable:
         if self._table is None:
             return np.zeros(len(texts), dtype=np.float32)
         return self._table.of(asked, np.where(texts >= 0, self._runs[texts], -1))
+
+
+def _until(status: Status, ends: int | None) -> int:
+    """Until when an atom held; one that was replaced without a word of when never did for sure."""
+    if ends is not None:
+        return ends
+    return _ALWAYS if status in REPLACED else _NEVER_ENDS
 
 
 def _vectors(data: bytes, dimensions: int) -> Floats:

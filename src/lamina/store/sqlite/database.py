@@ -116,6 +116,15 @@ class Database:
             finally:
                 self._roll_back()
 
+    def scrub(self) -> None:
+        """Write the file anew without what was deleted from it, and empty its log.
+
+        StoreBusy where another program reads: a log that it still needs cannot be emptied.
+        """
+        with self._turn, translated(self.path):
+            self._db.execute("VACUUM")
+            self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+
     def is_there(self) -> bool:
         """Whether the file at the path is still the one that was opened."""
         try:

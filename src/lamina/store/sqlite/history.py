@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -20,12 +21,12 @@ from lamina.atom.record import Record, apply_difference, from_record, to_record
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.errors import StoreTooNew
+from lamina.errors import Erased, LaminaError, NotFound, StoreTooNew
 from lamina.store.base import Changed, Commit, CommitId, Entry, Filter, Version
 from lamina.store.sqlite.database import Database
 from lamina.text.normal import normal_form
 
-FORMAT = 3
+FORMAT = 4
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -81,6 +82,21 @@ CREATE TABLE taken(scope TEXT PRIMARY KEY, passages INTEGER NOT NULL) WITHOUT RO
 CREATE INDEX heads_of_runs ON heads(scope, json_extract(record, '$.run_id'))
   WHERE json_extract(record, '$.run_id') IS NOT NULL;
 """
+_SINCE_FORMAT_3 = """
+CREATE INDEX heads_that_end ON heads(scope, valid_until) WHERE status='active' AND valid_until IS NOT NULL;
+CREATE TABLE fingerprints(mark BLOB PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE erased(
+  atom_id TEXT PRIMARY KEY, scope TEXT NOT NULL, at INTEGER NOT NULL, actor TEXT NOT NULL, reason TEXT NOT NULL,
+  fingerprint BLOB NOT NULL, seq INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE retold(
+  by_seq INTEGER NOT NULL, seq INTEGER NOT NULL, n INTEGER NOT NULL, digest BLOB NOT NULL,
+  PRIMARY KEY(by_seq, seq, n)) WITHOUT ROWID;
+CREATE TABLE erasing(
+  seq INTEGER PRIMARY KEY, gone TEXT NOT NULL, touched TEXT NOT NULL, paths TEXT NOT NULL, sought TEXT NOT NULL,
+  versions INTEGER NOT NULL);
+"""
+RETOLD = "retold:"
+"""Begins the batch of an erasure that told versions anew; the rest of it is the digest of what they say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +106,15 @@ class Written:
     old: Atom | None
     new: Atom
     fields: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A row of the journal: an atom at the revision it has after the commit, its status before, and the fields set."""
+
+    atom: Atom
+    old_status: Status | None
+    body: str
 
 
 class History:
@@ -116,8 +141,10 @@ class History:
                 self.db.run("INSERT INTO meta VALUES('store_id', ?)", (os.urandom(16).hex(),))
             if found < 2:
                 self.db.run(_SINCE_FORMAT_1)
-            if found < FORMAT:
+            if found < 3:
                 self.db.run(_SINCE_FORMAT_2)
+            if found < FORMAT:
+                self.db.run(_SINCE_FORMAT_3)
                 self.db.run(f"PRAGMA user_version={FORMAT}")
 
     def meta(self, key: str) -> Any:
@@ -136,6 +163,11 @@ class History:
             found = self.db.one("SELECT max(seq) FROM commits WHERE at<?", (millis(before),))
         return int(found[0] or 0) if found else 0
 
+    def commits(self, scopes: Sequence[Scope]) -> int:
+        marks = ",".join("?" * len(scopes))
+        found = self.db.one(f"SELECT count(*) FROM commits WHERE scope IN ({marks})", scopes)
+        return int(found[0]) if found else 0
+
     def counts(self, scopes: Sequence[Scope], by: str) -> dict[str, int]:
         column = _COUNTED[by]
         marks = ",".join("?" * len(scopes))
@@ -146,7 +178,9 @@ class History:
         )
 
     def commit_of_key(self, scope: Scope, key: str) -> tuple[CommitId, int, datetime] | None:
-        found = self.db.one("SELECT id, seq, at FROM commits WHERE scope=? AND key=?", (scope, key))
+        found = self.db.one(
+            "SELECT id, seq, at FROM commits WHERE scope=? AND key IN (?, ?)", (scope, key, self._key_mark(key))
+        )
         return (CommitId(found[0]), found[1], moment(found[2])) if found else None
 
     def heads(self, ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
@@ -169,6 +203,15 @@ class History:
             )
         ]
 
+    def hands(self, atom_id: AtomId) -> list[Origin]:
+        """The origins of those who have changed an atom since it was made."""
+        told = self.db.rows(
+            "SELECT DISTINCT c.origin FROM versions v JOIN commits c ON c.seq=v.seq WHERE v.atom_id=? AND v.revision>1 "
+            "AND c.verb<>'erase'",  # who took a sentence out of somebody's words has not vouched for the rest
+            (atom_id,),
+        )
+        return [Origin(row[0]) for row in told]
+
     def read(self, wanted: Filter) -> list[Atom]:
         where, values = _where(wanted)
         limit = f" LIMIT {-1 if wanted.limit is None else int(wanted.limit)} OFFSET {int(wanted.offset)}"
@@ -189,28 +232,53 @@ class History:
         ]
 
     def append(self, commit: Commit, commit_id: CommitId, at: datetime, written: Sequence[Written]) -> int:
-        """Put a commit and its versions down; the caller holds the write transaction."""
+        """Put a commit, its versions and their heads down; the caller holds the write transaction."""
+        told = [Told(each.new, each.old.status if each.old else None, _dump(each.fields)) for each in written]
+        seq = self.put_down(commit, commit_id, at, told)
+        self.put_heads(each.new for each in written)
+        return seq
+
+    def put_heads(self, atoms: Iterable[Atom]) -> None:
+        self.db.run_many(
+            "INSERT OR REPLACE INTO heads VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", [_head(each) for each in atoms]
+        )
+
+    def put_down(self, commit: Commit, commit_id: CommitId, at: datetime, told: Sequence[Told]) -> int:
+        """Put a commit and its versions down, chained to the one before."""
         last, _, previous = self.tip()
         seq = last + 1
         salt, commitment = _sealed(commit.reason)
         self.db.run("INSERT INTO reasons VALUES(?,?,?,?)", (seq, commitment, salt, commit.reason))
         root = hashlib.sha256(commitment)
         rows = []
-        for n, each in enumerate(written, 1):
-            body = _dump(each.fields)
-            salt, commitment = _sealed(body)
-            old_status = each.old.status.value if each.old else None
-            told = (n, each.new.id, each.new.revision, each.new.scope, old_status, each.new.status.value, commitment)
-            root.update(_canonical(told))
-            rows.append((seq, *told, salt, body))
+        for n, each in enumerate(told, 1):
+            salt, commitment = _sealed(each.body)
+            old_status, atom = each.old_status.value if each.old_status else None, each.atom
+            row = (n, atom.id, atom.revision, atom.scope, old_status, atom.status.value, commitment)
+            root.update(_canonical(row))
+            rows.append((seq, *row, salt, each.body))
         self.db.run_many("INSERT INTO versions VALUES(?,?,?,?,?,?,?,?,?,?)", rows)
-        self.db.run_many(
-            "INSERT OR REPLACE INTO heads VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", [_head(each.new) for each in written]
-        )
-        header = (seq, commit_id, millis(at), commit.scope, commit.actor, commit.origin.value, commit.verb, commit.key,
+        key = self._key_mark(commit.key) if commit.key else None
+        header = (seq, commit_id, millis(at), commit.scope, commit.actor, commit.origin.value, commit.verb, key,
                   commit.batch, commit.undoes, root.digest())  # fmt: skip
         self.db.run("INSERT INTO commits VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", (*header, _link(previous, header)))
         return seq
+
+    def _key_mark(self, key: str) -> str:
+        """A key as the chained header keeps it: callers and importers make keys out of words, which must not stay."""
+        return hmac.digest(self.meta("store_key"), b"key\0" + key.encode(), "sha256").hex()
+
+    def erased(self, atom_id: AtomId) -> LaminaError:
+        """Why an atom of which there are versions cannot be told any more."""
+        found = self.db.one("SELECT at, actor, reason FROM erased WHERE atom_id=?", (atom_id,))
+        return Erased(atom_id, moment(found[0]), *found[1:]) if found else NotFound(f"the words of {atom_id} are gone")
+
+    def any_erased(self, ids: Iterable[AtomId]) -> AtomId | None:
+        """One of these that was erased."""
+        found = self.db.one(
+            "SELECT atom_id FROM erased WHERE atom_id IN (SELECT value FROM json_each(?)) LIMIT 1", (_dump(list(ids)),)
+        )
+        return AtomId(found[0]) if found else None
 
     def entries(
         self, scopes: Sequence[Scope], since: int, until: int | None, commit: str | None, limit: int | None
@@ -254,6 +322,8 @@ class History:
             "JOIN commits c ON c.seq=v.seq LEFT JOIN reasons r ON r.seq=v.seq WHERE v.atom_id=? ORDER BY v.revision",
             (atom_id,),
         ):
+            if body is None:
+                raise self.erased(atom_id)
             fields = json.loads(body)
             atom = apply_difference(atom, fields, revision)
             found.append(
@@ -276,6 +346,7 @@ class History:
         found: list[str] = []
         previous, expected = b"", 1
         with self.db.reading():
+            retold = self._retold(found)
             for row in self.db.rows("SELECT * FROM commits ORDER BY seq"):
                 *header, digest = row
                 seq = header[0]
@@ -283,7 +354,7 @@ class History:
                     found.append(f"journal: commits {expected} to {seq - 1} are missing")
                 if digest != _link(previous, tuple(header)):
                     found.append(f"journal: commit {seq} does not fit the one before it")
-                if not self._sealed_as_promised(seq, header[10]):
+                if not self._sealed_as_promised(seq, header[10], retold):
                     found.append(f"journal: what commit {seq} says was changed afterwards")
                 previous, expected = digest, seq + 1
             for (seq,) in self.db.rows(
@@ -292,7 +363,17 @@ class History:
                 found.append(f"journal: commit {seq} is missing, what it said is there")
         return found
 
-    def _sealed_as_promised(self, seq: int, root: bytes) -> bool:
+    def _retold(self, found: list[str]) -> dict[tuple[int, int], bytes]:
+        """What versions that were told anew must say, as the erasures that did so promised."""
+        promised = dict(self.db.rows("SELECT seq, batch FROM commits WHERE batch LIKE ? || '%'", (RETOLD,)))
+        rows = self.db.rows("SELECT by_seq, seq, n, digest FROM retold ORDER BY by_seq, seq, n")
+        own = {seq: [row[1:] for row in group] for seq, group in groupby(rows, key=lambda row: row[0])}
+        for seq in sorted(promised.keys() | own.keys()):
+            if promised.get(seq) != retelling(own.get(seq, [])):
+                found.append(f"journal: what the erasure {seq} told anew was changed afterwards")
+        return {(seq, n): digest for _, seq, n, digest in rows}
+
+    def _sealed_as_promised(self, seq: int, root: bytes, retold: Mapping[tuple[int, int], bytes]) -> bool:
         reasons = self.db.rows("SELECT commitment, salt, body FROM reasons WHERE seq=?", (seq,))
         versions = self.db.rows(
             "SELECT n, atom_id, revision, scope, old_status, status, commitment, salt, body FROM versions "
@@ -302,7 +383,10 @@ class History:
         if len(reasons) != 1 or not isinstance(reasons[0][0], bytes):
             return False
         told = b"".join(_canonical(row[:7]) for row in versions)
-        whole = all(_is_whole(*row[-3:]) for row in (*reasons, *versions))
+        whole = all(_is_whole(*row[-3:]) for row in reasons) and all(
+            _is_whole(*row[-3:]) or (row[-2] is None and digest_of_body(row[-1]) == retold.get((seq, row[0]), b""))
+            for row in versions
+        )
         return whole and hashlib.sha256(reasons[0][0] + told).digest() == root
 
     def strayed_heads(self) -> list[str]:
@@ -387,6 +471,15 @@ def _is_whole(commitment: object, salt: object, body: object) -> bool:
     return isinstance(salt, bytes) and isinstance(body, str) and _commitment(salt, body) == commitment
 
 
+def digest_of_body(body: object) -> bytes:
+    return hashlib.sha256(str(body).encode()).digest()
+
+
+def retelling(told: Iterable[Sequence[Any]]) -> str:
+    """What an erasure promises of the versions it told anew: the place of each and the digest of what it says."""
+    return RETOLD + hashlib.sha256(b"".join(_canonical(each) for each in told)).hexdigest()
+
+
 def _link(previous: object, header: Sequence[Any]) -> bytes:
     return hashlib.sha256((previous if isinstance(previous, bytes) else b"") + _canonical(header)).digest()
 
@@ -455,6 +548,9 @@ def _where(wanted: Filter) -> tuple[str, list[Any]]:
         keys = [key for content in wanted.contents if (key := content_key(content))]
         parts.append(f"content_hash IN ({','.join('?' * len(keys))})")
         values.extend(keys)
+    if wanted.over_by is not None:
+        parts.append("status='active' AND valid_until IS NOT NULL AND valid_until<=?")
+        values.append(millis(wanted.over_by))
     if wanted.valid_at is not None:
         at = millis(wanted.valid_at)
         parts.append("coalesce(valid_from, ?)<=? AND ?<coalesce(valid_until, ?+1)")

@@ -22,10 +22,13 @@ from lamina.atom.passage import Passage, digest_of, passages_of, searched
 from lamina.atom.scope import Scope
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.store.base import Edge, Match, Rest, TextQuery
+from lamina.store.encodings import Near
 from lamina.store.sqlite.database import Database
+from lamina.store.sqlite.former import SCHEMA as _FORMER
+from lamina.store.sqlite.former import Former, former_table, with_former
 from lamina.store.sqlite.history import millis
 from lamina.store.sqlite.index_dump import dump
-from lamina.store.sqlite.text_search import search, text_table
+from lamina.store.sqlite.text_search import search, search_former, text_table
 from lamina.text.analyse import ANALYSER, analyse
 from lamina.text.normal import normal_form
 from lamina.text.windows import mentioned
@@ -117,11 +120,17 @@ def _tells_of(text: str, at: datetime) -> int | None:
     return None
 
 
+def _row(row: _Row, passage_id: int, n: int, said: _Said) -> tuple[Any, ...]:
+    length = len(said.tokens.split())
+    return (passage_id, row.id, n, length, said.tokens, said.digest, said.speaker, said.at, int(said.asks),
+            said.tells_of)  # fmt: skip
+
+
 class _Batch:
     """Rows gathered for one write, so that a thousand atoms cost a few statements."""
 
     def __init__(self) -> None:
-        self.passages: list[tuple[int, int, int, int, str, bytes, str, int, int, int | None]] = []
+        self.passages: list[tuple[Any, ...]] = []
         self.orphans: set[bytes] = set()
         self.scopes: dict[Scope, int] = {}
         self.atoms: list[tuple[Any, ...]] = []
@@ -135,20 +144,7 @@ class _Batch:
 
     def add(self, row: _Row, passage_id: int, n: int, said: _Said) -> None:
         tokens = said.tokens.split()
-        self.passages.append(
-            (
-                passage_id,
-                row.id,
-                n,
-                len(tokens),
-                said.tokens,
-                said.digest,
-                said.speaker,
-                said.at,
-                int(said.asks),
-                said.tells_of,
-            )
-        )
+        self.passages.append(_row(row, passage_id, n, said))
         self.text.setdefault((row.scope, row.shelf), []).append((passage_id, said.tokens))
         self._count(row, tokens, 1)
 
@@ -207,7 +203,7 @@ class Index:
 
     def _is_ours(self) -> bool:
         tables = {row[0] for row in self.db.rows("SELECT name FROM sqlite_master WHERE type='table'")}
-        if not {"meta", "scopes", "atoms", "passages", "terms", "edges", "rests", *_KEPT} <= tables:
+        if not {"meta", "scopes", "atoms", "passages", "terms", "edges", "rests", "former", *_KEPT} <= tables:
             return False
         known = dict(self.db.rows("SELECT key, value FROM meta"))
         return all(known.get(key) == value for key, value in self._maker())
@@ -223,6 +219,7 @@ class Index:
             if name not in keep:
                 self.db.run(f'DROP TABLE "{name}"')
         self.db.run(_SCHEMA)
+        self.db.run(_FORMER)
         self.db.run(_VECTORS)
         self.db.run_many(
             "INSERT INTO meta VALUES(?,?)",
@@ -242,13 +239,17 @@ class Index:
         """Start anew, but for what models made of the texts; the caller holds the write transaction."""
         self._create(keep=_KEPT)
 
-    def apply(self, atoms: Iterable[Atom], seq: int) -> None:
-        """Make these atoms searchable as they are at a journal position; the caller holds the write transaction."""
+    def apply(self, atoms: Iterable[Atom], seq: int, former: Former | None = None) -> None:
+        """Make these atoms searchable as they are at a journal position; the caller holds the write transaction.
+
+        `former`: what those of them that were rewritten said before.
+        """
         batch, applied = _Batch(), list(atoms)
         ids, known = _Ids(self._meta("last_id")), self._known([atom.id for atom in applied])
         for atom in applied:
             self._apply_one(atom, known.get(atom.id), batch, ids, seq)
         self._write(batch)
+        self._put_former(former or {}, ids)
         self.db.run_many("UPDATE meta SET value=? WHERE key=?", [(seq, "applied_seq"), (ids.last, "last_id")])
 
     def drop_model(self, model: str) -> None:
@@ -288,6 +289,23 @@ class Index:
             for each in dict.fromkeys(atom.evidence)
         ]
 
+    def with_former(self, ids: Sequence[AtomId]) -> set[AtomId]:
+        """Those of the atoms of which texts are kept that they have no longer."""
+        return with_former(self.db, ids)
+
+    def _put_former(self, former: Former, ids: _Ids) -> None:
+        known = self._known(list(former))
+        for atom_id, passages in former.items():
+            row = known[atom_id]
+            table = former_table(row.scope)
+            kept = self.db.rows("SELECT id, tokens FROM former WHERE atom=?", (row.id,))
+            self.db.run_many(f"INSERT INTO {table}({table}, rowid, tokens) VALUES('delete',?,?)", kept)
+            self.db.run("DELETE FROM former WHERE atom=?", (row.id,))
+            told = [(ids.next(), passage.n, _said(version, passage)) for version, passage in passages]
+            self.db.run_many("INSERT INTO former VALUES(?,?,?,?,?,?,?,?,?,?)", [_row(row, *each) for each in told])
+            rows = [(number, said.tokens) for number, _, said in told]
+            self.db.run_many(f"INSERT INTO {table}(rowid, tokens) VALUES(?,?)", rows)
+
     def _known(self, ids: Sequence[AtomId]) -> dict[AtomId, _Row]:
         """Those of the atoms that the index has already."""
         found: dict[AtomId, _Row] = {}
@@ -324,7 +342,7 @@ class Index:
             return int(found[0])
         self.db.run("INSERT INTO scopes(scope, passages, tokens) VALUES(?,0,0)", (scope,))
         (number,) = self.db.rows("SELECT id FROM scopes WHERE scope=?", (scope,))[0]
-        for table in (text_table(number, shelf=False), text_table(number, shelf=True)):
+        for table in (text_table(number, shelf=False), text_table(number, shelf=True), former_table(number)):
             self.db.run(f"CREATE VIRTUAL TABLE {table} USING fts5(tokens, content='', tokenize='ascii')")
         return int(number)
 
@@ -361,6 +379,10 @@ class Index:
     def search(self, query: TextQuery) -> list[Match]:
         with self.db.reading():
             return search(self.db, query)
+
+    def former(self, query: TextQuery) -> list[tuple[Match, Near]]:
+        with self.db.reading():
+            return search_former(self.db, query)
 
     def edges(self, ids: Sequence[str], scopes: Sequence[Scope], statuses: Collection[Status] | None) -> list[Edge]:
         one, other = ",".join("?" * len(ids)), ",".join("?" * len(scopes))

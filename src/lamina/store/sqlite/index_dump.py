@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from lamina.store.sqlite.database import Database
+from lamina.store.sqlite.former import former_table
 from lamina.store.sqlite.text_search import text_table
 
 _TABLES = {
@@ -14,6 +15,8 @@ _TABLES = {
     "FROM atoms a JOIN scopes s ON s.id=a.scope ORDER BY 1",
     "passage": "SELECT a.atom_id, p.n, p.length, p.tokens, hex(p.digest), p.speaker, p.at, p.asks, p.tells_of "
     "FROM passages p JOIN atoms a ON a.id=p.atom ORDER BY 1, 2",
+    "former": "SELECT a.atom_id, f.n, f.length, f.tokens, hex(f.digest), f.speaker, f.at, f.asks, f.tells_of "
+    "FROM former f JOIN atoms a ON a.id=f.atom ORDER BY 1, 2, 4, 5, 6, 7",
     "term": "SELECT s.scope, t.term, t.passages FROM terms t JOIN scopes s ON s.id=t.scope ORDER BY 1, 2",
     "edge": "SELECT e.source, e.name, e.target, s.scope, e.confidence FROM edges e JOIN scopes s ON s.id=e.scope "
     "ORDER BY 1, 2, 3",
@@ -29,19 +32,22 @@ def dump(db: Database) -> Iterator[str]:
     for what, sql in _TABLES.items():
         yield from _told(what, db.rows(sql))
     for scope, number, _, _ in scopes:
-        for shelf in (False, True):
-            yield from _dump_text(db, number, scope, shelf)
+        for name, table, rows in (
+            ("current", text_table(number, shelf=False), "passages"),
+            ("shelf", text_table(number, shelf=True), "passages"),
+            ("former", former_table(number), "former"),
+        ):
+            yield from _dump_text(db, f"text {scope} {name}", table, rows)
 
 
-def _dump_text(db: Database, number: int, scope: str, shelf: bool) -> Iterator[str]:
-    table = text_table(number, shelf=shelf)
+def _dump_text(db: Database, what: str, table: str, passages: str) -> Iterator[str]:
     db.run(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, '{table}', 'instance')")
     rows = db.rows(
-        "SELECT v.term, a.atom_id, p.n, count(*) FROM temp.vocabulary v LEFT JOIN passages p ON p.id=v.doc "
-        "LEFT JOIN atoms a ON a.id=p.atom GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+        "SELECT v.term, a.atom_id, p.n, count(*) FROM temp.vocabulary v "
+        f"LEFT JOIN {passages} p ON p.id=v.doc LEFT JOIN atoms a ON a.id=p.atom GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
     )
     db.run("DROP TABLE temp.vocabulary")
-    yield from _told(f"text {scope} {'shelf' if shelf else 'current'}", rows)
+    yield from _told(what, rows)
 
 
 def _told(what: str, rows: Iterable[Sequence[Any]]) -> Iterator[str]:

@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -270,6 +270,27 @@ class SqliteLedger:
         self._db.run(f"UPDATE files SET state='gone' WHERE {column}=?", (value,))
         self._db.run(f"DELETE FROM outbox WHERE {column}=?", (value,))
 
+    def retell_lost(self, atoms: Iterable[Atom]) -> None:
+        """Files that are no longer there are remembered by what their atoms say from now on; the caller holds the
+        write transaction."""
+        lost = "UPDATE files SET data=? WHERE atom_id=? AND state='gone'"
+        self._db.run_many(lost, [(codec.render(atom, None, lambda each: each), atom.id) for atom in atoms])
+
+    def disown(self, ids: Iterable[AtomId]) -> list[str]:
+        """Forget the files of erased atoms, and where they lay; the caller holds the write transaction."""
+        paths: dict[str, None] = {}
+        for batch in _batches(list(ids)):
+            marks = _marks(batch)
+            for path, moved_from in self._db.rows(
+                f"SELECT f.path, o.moved_from FROM files f LEFT JOIN outbox o ON o.path=f.path "
+                f"WHERE f.atom_id IN ({marks})",
+                batch,
+            ):
+                paths |= dict.fromkeys(each for each in (path, moved_from) if each)
+            for table in ("outbox", "files", "problems"):
+                self._db.run(f"DELETE FROM {table} WHERE atom_id IN ({marks})", batch)
+        return [*paths]
+
     def withdrawn(self, pending: Pending) -> None:
         with self._db.writing(durable=False):
             self._db.run("DELETE FROM outbox WHERE path=?", (pending.path,))
@@ -338,16 +359,19 @@ class SqliteLedger:
                 (atom_id, signals.quality_score, signals.recall_count, last),
             )
 
-    def summary(self) -> dict[str, int]:
-        states = dict(self._db.rows("SELECT state, count(*) FROM files GROUP BY state"))
-        waiting = self._db.one("SELECT count(*) FROM outbox WHERE written_ns IS NULL")
-        problems = self._db.one("SELECT count(*) FROM problems")
+    def summary(self, of: Callable[[str], bool] | None = None) -> dict[str, int]:
+        def paths(where: str) -> int:
+            if of is None:
+                found = self._db.one(f"SELECT count(*) FROM {where}")
+                return int(found[0]) if found else 0
+            return sum(of(path) for (path,) in self._db.rows(f"SELECT path FROM {where}"))
+
         return {
-            "files": states.get("atom", 0),
-            "foreign": states.get("foreign", 0),
-            "unreadable": states.get("bad", 0),
-            "to_write": waiting[0] if waiting else 0,
-            "problems": problems[0] if problems else 0,
+            "files": paths("files WHERE state='atom'"),
+            "foreign": paths("files WHERE state='foreign'"),
+            "unreadable": paths("files WHERE state='bad'"),
+            "to_write": paths("outbox WHERE written_ns IS NULL"),
+            "problems": paths("problems"),
         }
 
 

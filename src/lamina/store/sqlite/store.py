@@ -14,9 +14,10 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.record import difference
 from lamina.atom.scope import Scope
-from lamina.atom.status import Status
+from lamina.atom.status import Status, Way
+from lamina.atom.trust import Origin
 from lamina.clock import Clock
-from lamina.errors import StoreBusy, StoreError
+from lamina.errors import Refused, StoreBusy, StoreError
 from lamina.store import rules
 from lamina.store.base import (
     Change,
@@ -31,9 +32,14 @@ from lamina.store.base import (
     TextQuery,
     Version,
 )
+from lamina.store.encodings import Near
+from lamina.store.sqlite.believed import believed
 from lamina.store.sqlite.buffer import SqliteBuffer
 from lamina.store.sqlite.database import Corrupt
 from lamina.store.sqlite.encodings import SqliteEncodings
+from lamina.store.sqlite.erasures import SqliteErasures
+from lamina.store.sqlite.fingerprints import SqliteFingerprints
+from lamina.store.sqlite.former import former_of
 from lamina.store.sqlite.history import History, Written
 from lamina.store.sqlite.index import Index
 from lamina.store.sqlite.jobs import SqliteJobs
@@ -58,6 +64,10 @@ class SqliteStore:
         with self._history.db.or_closed():
             self._index = self._open_index()
         self.ledger = SqliteLedger(self._history.db, self._clock)
+        self.fingerprints = SqliteFingerprints(self._history.db, self._history.meta("store_key"))
+        self.erasures = SqliteErasures(
+            self._history, self.ledger, self.fingerprints, self._next_commit, self._scrub_index
+        )
         self.buffer = SqliteBuffer(self._history.db)
         self.jobs = SqliteJobs(self._history.db, self._clock)
         self.recalls = SqliteRecalls(folder / "recalls.db", vfs=vfs)
@@ -72,6 +82,9 @@ class SqliteStore:
             if before is not None:
                 return self._repeated(*before)
             at = self._next_time()
+            erased = self._history.any_erased(change.atom.id for change in commit.changes if not change.atom.revision)
+            if erased is not None:
+                raise Refused(str(self._history.erased(erased)))
             heads = self._history.heads(change.atom.id for change in commit.changes)
             pairs = [
                 (heads.get(change.atom.id), rules.accepted(change, heads, commit, at)) for change in commit.changes
@@ -80,17 +93,35 @@ class SqliteStore:
             if not written:
                 self.ledger.publish([pair for pair in pairs if pair[1].seen or pair[1].file_gone])
                 return Committed(None, 0, at, tuple(change.atom for _, change in pairs))
-            commit_id = CommitId(self._ids.new(at))
+            commit_id = self._commit_id(at)
             seq = self._history.append(commit, commit_id, at, written)
             rules.check_chains(written, self._history.heads)
             rules.check_claims(written, self._history.holders)
+            rules.check_trust(commit, written, self._history.heads, self._history.hands)
             self.ledger.publish(pairs)
         return Committed(commit_id, seq, at, tuple(change.atom for _, change in pairs))
 
     def _repeated(self, commit_id: CommitId, seq: int, at: datetime) -> Committed:
         ids = [row[0] for row in self._history.db.rows("SELECT atom_id FROM versions WHERE seq=? ORDER BY n", (seq,))]
         heads = self._history.heads(AtomId(each) for each in ids)
-        return Committed(commit_id, seq, at, tuple(heads[AtomId(each)] for each in ids), repeated=True)
+        if ids and not heads:
+            raise self._history.erased(AtomId(ids[0]))
+        known = tuple(heads[AtomId(each)] for each in ids if each in heads)
+        return Committed(commit_id, seq, at, known, repeated=True)
+
+    def _commit_id(self, at: datetime) -> CommitId:
+        return CommitId(self._ids.new(at))
+
+    def _next_commit(self) -> tuple[CommitId, datetime]:
+        at = self._next_time()
+        return self._commit_id(at), at
+
+    def _scrub_index(self) -> None:
+        """The index without what was erased, nor a byte of it in its free space; what models made of it goes too."""
+        with self._lock:
+            self.catch_up()
+            self.encodings.forget_board()
+            self._index.db.scrub()
 
     def _next_time(self) -> datetime:
         now, (_, last, _) = self._clock.now(), self._history.tip()
@@ -99,6 +130,20 @@ class SqliteStore:
     def read(self, wanted: Filter) -> list[Atom]:
         with self._lock:
             return self._history.read(wanted)
+
+    def heads_at(self, ids: Iterable[AtomId], seq: int, scopes: Sequence[Scope]) -> dict[AtomId, Atom]:
+        with self._lock:
+            found = believed(self._history.db, ids, seq)
+        return {atom_id: atom for atom_id, atom in found.items() if atom.scope in scopes}
+
+    def guard(self, atom: Atom) -> float:
+        with self._lock:
+            return rules.guard(atom, self._history.heads, self._history.hands)
+
+    def objection(self, atom: Atom, by: Origin) -> str | None:
+        with self._lock:
+            old = self._history.heads([atom.id]).get(atom.id)
+            return rules.objection(old, atom, by, Way.ORDINARY, self._history.heads, self._history.hands)
 
     def versions(self, atom_id: AtomId) -> list[Version]:
         with self._lock:
@@ -121,6 +166,12 @@ class SqliteStore:
             return []
         with self._lock:
             return self._following(lambda: self._index.search(query))
+
+    def former(self, query: TextQuery) -> list[tuple[Match, Near]]:
+        if not query.tokens:
+            return []
+        with self._lock:
+            return self._following(lambda: self._index.former(query))
 
     def _on_index(self, work: Callable[[Index], T]) -> T:
         with self._lock:
@@ -151,6 +202,10 @@ class SqliteStore:
     def position(self, before: datetime | None = None) -> int:
         with self._lock:
             return self._history.position(before)
+
+    def commits(self, scopes: Sequence[Scope]) -> int:
+        with self._lock:
+            return self._history.commits(scopes)
 
     def counts(self, scopes: Sequence[Scope], by: str) -> dict[str, int]:
         with self._lock:
@@ -228,9 +283,14 @@ class SqliteStore:
         with self._history.db.reading():
             position = self._history.position()
             ids = self._history.changed_since(applied) if applied else self._history.all_ids()
+            if applied and self._history.any_erased(ids) is not None:
+                self._apply_all()
+                return
             for start in range(0, len(ids), REPLAY_AT_ONCE):
                 heads = self._history.heads(ids[start : start + REPLAY_AT_ONCE])
-                self._index.apply((heads[each] for each in sorted(heads)), position)
+                known = self._index.with_former(list(heads))
+                former = former_of(self._history.db, heads, applied, known)
+                self._index.apply((heads[each] for each in sorted(heads)), position, former)
             self._index.apply((), position)
 
     @contextmanager

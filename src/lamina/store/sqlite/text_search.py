@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lamina.atom.status import ENDED, RECALL_WEIGHT
+from lamina.atom.identity import AtomId
+from lamina.atom.kinds import Layer
+from lamina.atom.scope import Scope
+from lamina.atom.status import ENDED, RECALL_WEIGHT, REPLACED, Status
+from lamina.atom.trust import Origin
 from lamina.store.base import Match, TextQuery
+from lamina.store.encodings import Near
 from lamina.store.sqlite.database import Corrupt, Database
+from lamina.store.sqlite.former import former_table
 from lamina.store.sqlite.history import millis
 
 K1, B = 1.2, 0.75
@@ -42,23 +48,33 @@ def search(db: Database, query: TextQuery) -> list[Match]:
     return found
 
 
-def _search_scope(db: Database, scope: int, passages: int, total: int, query: TextQuery) -> list[Match]:
+def _statistics(db: Database, scope: int, passages: int, total: int, query: TextQuery) -> Statistics:
     marks = ",".join("?" * len(query.tokens))
     holding = dict(
         db.rows(f"SELECT term, passages FROM terms WHERE scope=? AND term IN ({marks})", (scope, *query.tokens))
     )
-    statistics = Statistics(passages, total / passages if total else 1.0, holding)
+    return Statistics(passages, total / passages if total else 1.0, holding)
+
+
+def _search_scope(db: Database, scope: int, passages: int, total: int, query: TextQuery) -> list[Match]:
+    statistics = _statistics(db, scope, passages, total, query)
     found: list[Match] = []
     if query.statuses & RECALL_WEIGHT.keys():
-        found += _search_table(db, scope, False, statistics, query)
+        expression = _any_of(query.tokens) if query.exhaustive else _pruned(query.tokens, statistics)
+        found += _search_table(db, text_table(scope, shelf=False), expression, _scorer(db, statistics, query), query)
     if query.statuses - RECALL_WEIGHT.keys():
-        found += _search_table(db, scope, True, statistics, query)
+        table, expression = text_table(scope, shelf=True), _any_of(query.tokens)
+        found += _search_table(db, table, expression, _scorer(db, statistics, query), query)
     return found
 
 
-def _search_table(db: Database, scope: int, shelf: bool, statistics: Statistics, query: TextQuery) -> list[Match]:
-    table = text_table(scope, shelf=shelf)
-    expression = _any_of(query.tokens) if shelf or query.exhaustive else _pruned(query.tokens, statistics)
+def _scorer(db: Database, statistics: Statistics, query: TextQuery) -> Callable[[Sequence[int]], list[Match]]:
+    return lambda ids: _scored(db, ids, statistics, query)
+
+
+def _search_table(
+    db: Database, table: str, expression: str, scored: Callable[[Sequence[int]], list[Match]], query: TextQuery
+) -> list[Match]:
     if not expression:
         return []
     limit = max(CANDIDATES, 2 * query.limit)
@@ -70,7 +86,7 @@ def _search_table(db: Database, scope: int, shelf: bool, statistics: Statistics,
         # Passages that tie at the cut are all taken or none, else the choice would hang on row numbers.
         if not complete:
             ranked = [row for row in ranked if row[1] < ranked[-1][1]]
-        found = _scored(db, [row[0] for row in ranked], statistics, query)
+        found = scored([row[0] for row in ranked])
         if complete or (len(found) >= query.limit and _is_settled(found, query.limit)):
             return found
         limit *= 4
@@ -83,34 +99,98 @@ def _is_settled(found: Sequence[Match], limit: int) -> bool:
 
 
 def _scored(db: Database, ids: Sequence[int], statistics: Statistics, query: TextQuery) -> list[Match]:
-    at = millis(query.valid_at)
-    weights = [(token, statistics.weight(token) * (K1 + 1)) for token in query.tokens]
+    passes, weights = _passes(query), _token_weights(statistics, query)
     statuses = {each.value: each for each in query.statuses}
     found: list[Match] = []
-    for atom_id, n, length, tokens, status, memory_type, start, end in _fetch(db, ids):
+    for atom_id, n, length, tokens, status, memory_type, *times in _fetch(db, ids, "passages", _TIMES):
         if status not in statuses or memory_type not in query.memory_types:
             continue
-        if (
-            ((start is not None and at < start) or (end is not None and at >= end))
-            and statuses[status] not in ENDED
-        ):  # fmt: skip
+        if not passes(statuses[status], *times):
             continue
-        words = tokens.split()
-        if len(words) != length:
-            # SQLite does not notice when the pages of a long text were overwritten.
-            raise Corrupt(f"{db.path.name} is damaged: passage {n} of {atom_id} is not as it was written")
-        parts = _parts(words, K1 * (1 - B + B * length / statistics.mean_length), weights)
-        score = sum([part for _, part in parts])
-        found.append(Match(atom_id, n, statuses[status], score, parts))
+        parts = _parts_of(db, atom_id, n, length, tokens, statistics, weights)
+        found.append(Match(atom_id, n, statuses[status], sum([part for _, part in parts]), parts))
     return found
 
 
-def _fetch(db: Database, ids: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+def _passes(query: TextQuery) -> Callable[..., bool]:
+    """Whether a passage is let through by when it holds, was said and was recorded."""
+    at = millis(query.known_by or query.true_at or query.valid_at)
+    if query.known_by is not None:
+        return lambda status, start, end, said, recorded: recorded <= at
+    if query.true_at is not None:
+        return lambda status, start, end, said, recorded: (
+            (said if start is None else start) <= at
+            and (status not in REPLACED if end is None else at < end)
+        )  # fmt: skip
+    return lambda status, start, end, said, recorded: (
+        status in ENDED or ((start is None or start <= at) and (end is None or at < end))
+    )
+
+
+def _token_weights(statistics: Statistics, query: TextQuery) -> list[tuple[str, float]]:
+    return [(token, statistics.weight(token) * (K1 + 1)) for token in query.tokens]
+
+
+def _parts_of(
+    db: Database, atom_id: str, n: int, length: int, tokens: str, statistics: Statistics,
+    weights: Sequence[tuple[str, float]],
+) -> tuple[tuple[str, float], ...]:  # fmt: skip
+    words = tokens.split()
+    if len(words) != length:
+        # SQLite does not notice when the pages of a long text were overwritten.
+        raise Corrupt(f"{db.path.name} is damaged: passage {n} of {atom_id} is not as it was written")
+    return _parts(words, K1 * (1 - B + B * length / statistics.mean_length), weights)
+
+
+def search_former(db: Database, query: TextQuery) -> list[tuple[Match, Near]]:
+    """The best texts that atoms have no longer, scored as if they stood among those of their scope."""
+    found: list[tuple[Match, Near]] = []
+    for scope in dict.fromkeys(query.scopes):
+        known = db.one("SELECT id, passages, tokens FROM scopes WHERE scope=?", (scope,))
+        if known:
+            found += _search_former(db, scope, known[0], _statistics(db, known[0], known[1], known[2], query), query)
+    return found
+
+
+def _search_former(
+    db: Database, scope: Scope, number: int, statistics: Statistics, query: TextQuery
+) -> list[tuple[Match, Near]]:
+    found: list[tuple[Match, Near]] = []
+
+    def scored(ids: Sequence[int]) -> list[Match]:
+        found[:] = _scored_former(db, ids, scope, statistics, query)
+        return [match for match, _ in found]
+
+    _search_table(db, former_table(number), _any_of(query.tokens), scored, query)
+    return found
+
+
+def _scored_former(
+    db: Database, ids: Sequence[int], scope: Scope, statistics: Statistics, query: TextQuery
+) -> Iterator[tuple[Match, Near]]:
+    by, weights = millis(query.known_by or query.valid_at), _token_weights(statistics, query)
+    for atom_id, n, length, tokens, status, _, recorded, layer, origin, *said in _fetch(db, ids, "former", _PLACE):
+        if recorded > by:
+            continue
+        speaker, at, asks, tells_of, digest = said
+        parts = _parts_of(db, atom_id, n, length, tokens, statistics, weights)
+        match = Match(atom_id, n, Status(status), sum([part for _, part in parts]), parts)
+        yield match, Near(
+            (AtomId(atom_id), n), scope, 0.0, 0.0, match.status, Layer(layer), Origin(origin), recorded, speaker, at,
+            False, False, tells_of is not None, bool(asks), f"former/{atom_id}", n, digest,
+        )  # fmt: skip
+
+
+_TIMES = "a.valid_from, a.valid_until, p.at, a.recorded_at"
+_PLACE = "a.recorded_at, a.layer, a.origin, p.speaker, p.at, p.asks, p.tells_of, p.digest"
+
+
+def _fetch(db: Database, ids: Sequence[int], table: str, more: str) -> Iterator[tuple[Any, ...]]:
     for start in range(0, len(ids), 500):
         chunk = ids[start : start + 500]
         yield from db.rows(
-            "SELECT a.atom_id, p.n, p.length, p.tokens, a.status, a.memory_type, a.valid_from, a.valid_until "
-            f"FROM passages p JOIN atoms a ON a.id=p.atom WHERE p.id IN ({','.join('?' * len(chunk))})",
+            f"SELECT a.atom_id, p.n, p.length, p.tokens, a.status, a.memory_type, {more} "
+            f"FROM {table} p JOIN atoms a ON a.id=p.atom WHERE p.id IN ({','.join('?' * len(chunk))})",
             chunk,
         )
 

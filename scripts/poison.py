@@ -1,0 +1,139 @@
+"""Attacks on trust at full size, with what came of them.
+
+    python scripts/poison.py [poison|laundering|sources|overwrite|graft|flood|all] [--count N] [--seed S] [--light]
+
+Says how often each was tried, what gave way, and what rate of failure that still allows (the rule of three).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "security"))
+
+from attacks import payloads
+from laundering import Laundry, Washed, in_a_store
+from poisoning import through_agents
+from pressure import flooded, forged, grafted, overwritten
+
+Told = tuple[str, int, list[str]]
+"""What came of it, how often it was tried, and what gave way."""
+Attack = Callable[[Path, int, int], Told]
+
+VERBS_AT_ONCE = 250
+WRITES_AT_ONCE = 500
+
+
+def poison(folder: Path, count: int, seed: int) -> Told:
+    """`count` payloads of each family in three wordings, each through every way an agent has."""
+    report = through_agents(folder / "v", payloads(count, seed), seed, everyway=True)
+    return report.told(), report.written + report.recalls, report.shown
+
+
+def laundering(folder: Path, count: int, seed: int) -> Told:
+    """`count` chains of commits, and a tenth as many of verbs."""
+    done = in_a_store(folder / "store", count, seed)
+    for start in range(0, count // 10, VERBS_AT_ONCE):
+        _add(done, _washed(folder / f"verbs-{start}", min(VERBS_AT_ONCE, count // 10 - start), seed + start))
+    return done.told(), done.chains, done.failures
+
+
+def _washed(folder: Path, count: int, seed: int) -> Washed:
+    folder.mkdir()
+    wash = Laundry(folder, seed)
+    try:
+        for _ in range(count):
+            wash.chain()
+        return wash.done
+    finally:
+        wash.close()
+
+
+def _add(done: Washed, more: Washed) -> None:
+    done.chains += more.chains
+    done.links += more.links
+    done.refused += more.refused
+    done.failures += more.failures
+
+
+def sources(folder: Path, count: int, seed: int) -> Told:
+    """One statement from 2 up to `count` forged sources."""
+    found = [each for n in range(2, count + 1) for each in forged(folder / str(n), n, seed + n).failures]
+    return f"2 to {count} forged sources, {len(found)} came to count", count - 1, found
+
+
+def overwrite(folder: Path, count: int, seed: int) -> Told:
+    """`count` untrusted writes on the claims of trusted facts."""
+    tries, refused, failures = 0, 0, list[str]()
+    for n in range(0, count, WRITES_AT_ONCE):
+        done = overwritten(folder / str(n), min(WRITES_AT_ONCE, count - n), seed + n)
+        tries, refused, failures = tries + done.tries, refused + done.refused, failures + done.failures
+    return f"{tries} untrusted writes ({refused} refused), {len(failures)} facts gave way", tries, failures
+
+
+def graft(folder: Path, count: int, seed: int) -> Told:
+    """Ten poisoned among a hundred honest experiences, `count` times."""
+    slots, poisoned = 0, 0
+    for n in range(count):
+        done = grafted(folder / str(n), seed + n)
+        slots, poisoned = slots + done.slots, poisoned + done.poisoned
+    share = poisoned / slots
+    return (
+        f"{poisoned} of {slots} top-3 slots ({share:.1%}) went to poison",
+        0,
+        ["more than 10 %"] if share > 0.1 else [],
+    )
+
+
+def flood(folder: Path, count: int, seed: int) -> Told:
+    """`count` near copies of one poison, and as many that differ by a number."""
+    taken = [flooded(folder / str(kind), count, seed, numbered=kind) for kind in (False, True)]
+    return f"{count} near copies took {taken} of ten slots", 0, [f"{each} slots" for each in taken if each > 1]
+
+
+ATTACKS: dict[str, tuple[int, Attack]] = {
+    "poison": (50, poison),
+    "laundering": (10_000, laundering),
+    "sources": (50, sources),
+    "overwrite": (10_000, overwrite),
+    "graft": (3, graft),
+    "flood": (1_000, flood),
+}
+"""How large each is where nobody says; what `count` means stands in each function."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("attack", nargs="?", default="all", choices=[*ATTACKS, "all"])
+    parser.add_argument("--count", type=int)
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--light", action="store_true", help="with static vectors, not by words alone")
+    given = parser.parse_args()
+    os.environ |= {"LAMINA_BACKGROUND": "false", "LAMINA_EMBEDDER": "light" if given.light else "none"}
+    seed = random.randrange(2**32) if given.seed is None else given.seed
+    names = ATTACKS if given.attack == "all" else [given.attack]
+    failed = [_run(name, given.count, seed) for name in names]
+    return 1 if any(failed) else 0
+
+
+def _run(name: str, count: int | None, seed: int) -> bool:
+    usual, attack = ATTACKS[name]
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="lamina-poison-", ignore_cleanup_errors=True) as folder:
+        told, tries, failures = attack(Path(folder), count or usual, seed)
+    bound = f"; below {300 / tries:.3g} % at 95 %" if tries and not failures else ""
+    lines = [f"{name}: {told}{bound} (seed {seed}, {time.monotonic() - began:.0f} s)", *failures[:50]]
+    sys.stdout.write("\n  ".join(lines) + "\n")
+    sys.stdout.flush()
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""Pairs: two statements that contradict each other until a person decides, and what a person has said of them.
+
+The word stays with the statement it was said of, in its metadata: `both_valid` names the others that hold beside it,
+`need_more` those about which more has to be known and until when nobody is asked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from lamina.atom.atom import Atom
+from lamina.atom.identity import AtomId
+from lamina.atom.relation import Relation, RelationName
+from lamina.text.times import format_time, parse_time
+
+BOTH_VALID, NEED_MORE, NOTE = "both_valid", "need_more", "need_more_note"
+
+
+def contradictions(atom: Atom) -> Iterator[Relation]:
+    """The links by which an atom contradicts others."""
+    return (each for each in atom.relations if each.name is RelationName.CONTRADICTS)
+
+
+def link_between(one: Atom, other: Atom) -> Relation | None:
+    """The link that makes a pair of two atoms, the strongest of them; None where they are none."""
+    links = [each for each in contradictions(one) if each.target == other.id]
+    links += [each for each in contradictions(other) if each.target == one.id]
+    return max(links, key=lambda each: each.confidence, default=None)
+
+
+def reconciled(atom: Atom, other: AtomId) -> Atom:
+    """The atom without its contradiction of another."""
+    links = tuple(
+        each for each in atom.relations if not (each.name is RelationName.CONTRADICTS and each.target == other)
+    )
+    return atom.with_(relations=links) if links != atom.relations else atom
+
+
+def hold_both(one: Atom, other: Atom) -> bool:
+    """Whether a person has said that both are so: nobody links them as a contradiction again."""
+    return other.id in _named(one, BOTH_VALID) or one.id in _named(other, BOTH_VALID)
+
+
+def with_both_valid(atom: Atom, other: AtomId) -> Atom:
+    """The atom with a person's word that another holds beside it."""
+    names = tuple(dict.fromkeys((*_named(atom, BOTH_VALID), other)))
+    return atom.with_(metadata={**atom.metadata, BOTH_VALID: " ".join(names)})
+
+
+def asked_again_at(one: Atom, other: Atom) -> datetime | None:
+    """When a pair about which more has to be known is shown again."""
+    for atom, name in ((one, other.id), (other, one.id)):
+        for each in _named(atom, NEED_MORE):
+            who, _, until = each.partition("@")
+            if who == name:
+                return _moment(until)
+    return None
+
+
+def with_need_more(atom: Atom, other: AtomId, until: datetime, note: str) -> Atom:
+    """The atom with the word that more has to be known of it and another."""
+    kept = [each for each in _named(atom, NEED_MORE) if not each.startswith(other)]
+    told = {NEED_MORE: " ".join((*kept, f"{other}@{format_time(until)}")), NOTE: note}
+    return atom.with_(metadata={**atom.metadata, **told})
+
+
+def _named(atom: Atom, key: str) -> list[str]:
+    return atom.metadata.get(key, "").split()
+
+
+def _moment(text: str) -> datetime | None:
+    """A person may have written anything into the file."""
+    try:
+        return parse_time(text)
+    except ValueError:
+        return None

@@ -1,0 +1,126 @@
+"""What stays changed: scripted conversations captured as they are, and the hits of the questions asked in between.
+
+Every check is judged by the ranked hits as recall gives them, those below the floor of relevance included: whoever
+reads k hits reads them all. Upkeep is a dream where the memory has one, else whatever upkeep there is.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from lamina.bench.checks import Row, Sheet, Shown, Verdict
+from lamina.bench.collection import Session
+from lamina.bench.longmemeval import load as load_talk
+from lamina.bench.places import capture, said
+from lamina.bench.script import Ask, Capture, Heard, Maintain, Script
+from lamina.bench.vaults import Desk, Progress, Vaults
+from lamina.errors import InvalidInput
+
+SEED = 1
+
+
+def unrelated(path: Path, count: int) -> list[Session]:
+    """Sessions of a LongMemEval file, so many, oldest first: talk that has nothing to do with a scenario."""
+    collections, _ = load_talk(path)
+    known = {
+        session.id: replace(session, id=f"unrelated {session.id}") for one in collections for session in one.sessions
+    }
+    if len(known) < count:
+        raise InvalidInput(f"{path} holds {len(known)} sessions, not {count}")
+    return sorted(random.Random(SEED).sample(list(known.values()), count), key=lambda each: each.at)
+
+
+def run(scripts: Sequence[Script], talk: Sequence[Session], vaults: Vaults, progress: Progress) -> Sheet:
+    """Play each script in a vault of its own, behind the talk where there is any, and judge its checks."""
+    sheet, done = Sheet(), count(1)
+    with _behind(talk, min(each.begins for each in scripts), vaults, progress) as folder:
+        for script in scripts:
+            with vaults.fresh(script.id, script.begins, folder) as desk:
+                _play(script, desk, sheet, progress)
+            progress("playing scenarios", next(done), len(scripts))
+    return sheet
+
+
+def failure(row: Row) -> str:
+    """A check that does not hold, for whoever wants to know why."""
+    check = row.check
+    wanted = " ".join(f"{name}={list(values)}" for name, values in _wanted(row).items() if values)
+    lines = [f"{check.id} [{check.type}, {check.rule}, {check.tier}] {check.query}", f"    {wanted}"]
+    lines += [f"    {n}. {'(flagged) ' if hit.flagged else ''}{hit.text}" for n, hit in enumerate(row.shown, 1)]
+    return "\n".join(lines)
+
+
+def _wanted(row: Row) -> dict[str, Sequence[str]]:
+    check = row.check
+    return {
+        f"expect@{check.expect_k}": check.expect, f"expect_any@{check.expect_k}": check.expect_any,
+        f"reject@{check.reject_k}": check.reject, "flag": check.flag,
+        "requires": [check.requires] if check.requires else [],
+    }  # fmt: skip
+
+
+@contextmanager
+def _behind(talk: Sequence[Session], before: datetime, vaults: Vaults, progress: Progress) -> Iterator[Path | None]:
+    """A closed vault that holds the talk, to be copied for each scenario; none where there is no talk."""
+    if not talk:
+        yield None
+        return
+    with TemporaryDirectory(prefix="lamina-bench-") as folder:
+        with vaults.at(Path(folder), talk[0].at) as desk, desk.filling(_size(talk), progress):
+            for n, session in enumerate(talk, 1):
+                desk.clock.at = min(session.at, before)
+                capture(desk.memory, session)
+                progress("capturing unrelated sessions", n, len(talk))
+        yield Path(folder)
+
+
+def _size(talk: Sequence[Session]) -> int:
+    return sum(len(each.turns) for each in talk)
+
+
+def _play(script: Script, desk: Desk, sheet: Sheet, progress: Progress) -> None:
+    before: dict[str, Verdict] = {}
+    for step in script.steps:
+        match step:
+            case Capture(heard):
+                _hear(desk, heard, progress)
+            case Maintain(times):
+                for _ in range(times):
+                    _keep_up(desk)
+            case Ask(check):
+                before[check.id] = sheet.add(script.id, check, _ask(desk, step), before)
+
+
+def _hear(desk: Desk, heard: Heard, progress: Progress) -> None:
+    session = heard.session
+    desk.clock.at = max(desk.clock.at, heard.ended)
+    with desk.filling(len(session.turns), progress):
+        desk.beside(heard.scope).capture(
+            said(session), session_id=session.id, observed_at=session.at, origin=heard.origin, wait=True
+        )  # fmt: skip
+
+
+def _keep_up(desk: Desk) -> None:
+    for memory in desk.open():
+        dream = getattr(memory, "dream", None)
+        if dream is not None:
+            dream()
+        else:
+            memory.sync()
+            memory.read_waiting()
+
+
+def _ask(desk: Desk, asked: Ask) -> list[Shown]:
+    desk.clock.at = max(desk.clock.at, asked.now)
+    hits = desk.ask(
+        asked.check.query, asked.check.k, desk.clock.at, desk.beside(asked.scope), as_of=asked.as_of,
+        known_at=asked.known_at,
+    )  # fmt: skip
+    return [Shown(hit.text, hit.flagged) for hit in hits]

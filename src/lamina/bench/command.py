@@ -1,0 +1,117 @@
+"""What every benchmark's command shares: its data, how the result is told, and how much is measured with what."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
+
+from lamina.bench.result import Result
+from lamina.bench.show import show
+from lamina.bench.vaults import Progress, Vaults
+from lamina.errors import InvalidInput, LaminaError
+
+Data = Annotated[Path, typer.Option("--data", metavar="PATH", help="The data set: JSON, also gzipped.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document instead of tables.")]
+Chart = Annotated[
+    Path | None, typer.Option("--chart", metavar="FILE", help="Also draw the figures: FILE.svg, or FILE.png.")
+]
+Limit = Annotated[
+    int | None,
+    typer.Option("--limit", metavar="N", min=1, help="A quick look: the first N conversations or questions."),
+]
+Light = Annotated[bool, typer.Option("--light", help="Without the transformer: the light embedder.")]
+Keep = Annotated[
+    Path | None, typer.Option("--keep", metavar="FOLDER", help="Keep the vaults, to look into them afterwards.")
+]
+_SHARED: tuple[tuple[str, Any, Any], ...] = (
+    ("data", Data, inspect.Parameter.empty), ("as_json", AsJson, False), ("chart", Chart, None),
+    ("limit", Limit, None), ("light", Light, False), ("keep", Keep, None),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the caller chose, and the vaults to measure with."""
+
+    data: Path
+    as_json: bool
+    limit: int | None
+    vaults: Vaults
+
+    @contextmanager
+    def progress(self) -> Iterator[Progress]:
+        """A bar on stderr for each thing that is being done."""
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        console = Console(stderr=True)
+        with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+            tasks: dict[str, Any] = {}
+
+            def told(text: str, done: int, total: int) -> None:
+                if text not in tasks:
+                    tasks[text] = bars.add_task(text, total=total)
+                bars.update(tasks[text], completed=done, total=total)
+
+            yield told
+
+    def tell(self, text: str) -> None:
+        """Say something beside the result, which JSON on stdout leaves no room for."""
+        typer.echo(text, err=self.as_json)
+
+    def result(
+        self, bench: str, digest: str, overall: dict[str, Any], categories: dict[str, Any], **options: object
+    ) -> Result:
+        """The figures with what they were measured with."""
+        settings = {**self.vaults.settings(), "limit": self.limit, **options}
+        return Result(bench, digest, settings, overall, categories, self.vaults.speed())
+
+
+F = TypeVar("F", bound=Callable[..., Result])
+
+
+def benchmark(app: typer.Typer) -> Callable[[F], F]:
+    """Register a function `(given, …) -> Result` as a command that shows what it returns."""
+
+    def register(function: F) -> F:
+        def run(**chosen: Any) -> None:
+            shared = {name: chosen.pop(name) for name, _, _ in _SHARED}
+            with ending():
+                vaults = Vaults(light=shared["light"], keep=shared["keep"])
+                given = Given(shared["data"], shared["as_json"], shared["limit"], vaults)
+                show(function(given, **chosen), as_json=shared["as_json"], chart=shared["chart"])
+
+        _dress(run, function)
+        app.command(function.__name__, help=inspect.getdoc(function))(run)
+        return function
+
+    return register
+
+
+@contextmanager
+def ending() -> Iterator[None]:
+    """Errors become a line and an exit code; bugs keep their traceback."""
+    try:
+        yield
+    except (LaminaError, OSError) as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(2 if isinstance(error, InvalidInput) else 1) from None
+
+
+def _dress(run: Callable[..., None], function: Callable[..., Result]) -> None:
+    """Give the wrapper the shared parameters and the function's own, for Typer to read."""
+    hints, kind = get_type_hints(function, include_extras=True), inspect.Parameter.KEYWORD_ONLY
+    own = [
+        each.replace(annotation=hints[each.name], kind=kind)
+        for each in list(inspect.signature(function).parameters.values())[1:]
+    ]
+    shared = [inspect.Parameter(name, kind, annotation=told, default=default) for name, told, default in _SHARED]
+    run.__signature__ = inspect.Signature([*shared, *own])  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in (*shared, *own)}

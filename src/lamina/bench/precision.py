@@ -1,0 +1,214 @@
+"""What must come back, and what must not: beliefs that were remembered, and the tiers of each answer.
+
+A user is an organisation and a domain an agent's scope in it; a question reads the scopes its case names. A belief's
+names are the subject and the entities of its atom, one that gave way to another fills the same claim, an open question
+is an atom of that kind which holds until it is resolved. The tiers are what is pinned (`top`), the hits that recall
+marks as relevant, and the open questions; each atom stands in one of them. A question without words is not asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from statistics import fmean
+from typing import Any
+
+from lamina import Atom, Memory, RelationName
+from lamina.atom.standing import Standing, standing
+from lamina.bench.beliefs import Belief, Beliefs, Case
+from lamina.bench.tiers import Tiers
+from lamina.bench.vaults import Desk, Progress, Vaults
+
+DEPTH = 20
+QUESTION = "question"
+SUPERSESSION = "Supersession chain exclusion"
+_KINDS = {"entity": "fact", "relation": "fact", "open_question": QUESTION}
+_OUTSIDE_SCOPE = re.compile(r"[^a-z0-9]+")
+_AFTER = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A case, what came back and what does not hold."""
+
+    case: Case
+    tiers: Tiers
+    faults: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Sheet:
+    """All rows of a run: questions by themselves, and the turns of sessions."""
+
+    rows: list[Row] = field(default_factory=list)
+    turns: list[Row] = field(default_factory=list)
+    strays: list[float] = field(default_factory=list)
+
+    def overall(self) -> dict[str, Any]:
+        """Cases passed, those that a store which returns nothing cannot pass, and how far sessions drift."""
+        chains = [row for row in self.rows if row.case.category == SUPERSESSION]
+        return {
+            "retrieval": {**_passed(self.rows), **_means(self.rows)},
+            "active": _passed(row for row in self.rows if row.case.expected.active),
+            "supersession": _passed(chains),
+            "sessions": {**_passed(self.turns), "drift": round(100 * fmean(self.strays or [0.0]), 1)},
+        }
+
+    def categories(self) -> dict[str, dict[str, float]]:
+        """Cases passed of each category."""
+        by: dict[str, list[Row]] = defaultdict(list)
+        for row in self.rows:
+            by[row.case.category].append(row)
+        return {category: {**_passed(rows), **_means(rows)} for category, rows in sorted(by.items())}
+
+    def failures(self) -> Iterator[Row]:
+        """The cases and turns that are not passed."""
+        return (row for row in (*self.rows, *self.turns) if row.faults)
+
+
+def limited(data: Beliefs, most: int | None) -> Beliefs:
+    """For a quick look: the first few cases, and no sessions."""
+    return data if most is None else replace(data, cases=data.cases[:most], sessions=())
+
+
+def run(data: Beliefs, vaults: Vaults, progress: Progress) -> Sheet:
+    """Remember all beliefs in one vault, ask every question of it, then the sessions turn by turn."""
+    sheet = Sheet()
+    now = max(each.created for each in data.held) + _AFTER
+    total = len(data.cases) + sum(map(len, data.sessions))
+    with vaults.fresh("beliefs", min(each.created for each in data.held)) as desk:
+        mind = Mind(desk)
+        with desk.filling(len(data.held), progress):
+            mind.take_in(data.held)
+        desk.clock.at = now
+        for case in data.cases:
+            sheet.rows.append(_row(case, mind))
+            progress("asking questions", len(sheet.rows), total)
+        for session in data.sessions:
+            _hold(session, mind, sheet, progress)
+            progress("asking questions", len(sheet.rows) + len(sheet.turns), total)
+    return sheet
+
+
+def failure(row: Row) -> str:
+    """A case that is not passed, for whoever wants to know why."""
+    return "\n".join([f"{row.case.id} [{row.case.category}] {row.case.query}", *(f"    {each}" for each in row.faults)])
+
+
+class Mind:
+    """The beliefs of all users in one vault, each by the atom it has become."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._atoms: dict[str, list[tuple[Memory, str]]] = defaultdict(list)
+        self._beliefs: dict[str, str] = {}
+
+    def take_in(self, beliefs: Sequence[Belief]) -> None:
+        """Remember beliefs in the order they were formed, and link those that rest on others."""
+        heirs = {each.id: each.superseded_by for each in beliefs if each.superseded_by}
+        for belief in sorted(beliefs, key=lambda each: each.created):
+            self._desk.clock.at = max(self._desk.clock.at, belief.created)
+            claim = _last(belief.id, heirs) if belief.id in {*heirs, *heirs.values()} else None
+            for place in belief.places:
+                self._remember(belief, self._memory(belief.user, place), claim)
+        for belief in beliefs:
+            self._link(belief)
+
+    def teach(self, belief: str, aliases: Sequence[str]) -> None:
+        """Let a belief be known by more names."""
+        for memory, atom in self._atoms[belief]:
+            known = memory.get(atom).entities
+            memory.revise(atom, reason="known by more names", entities=(*known, *aliases))
+            memory.embed()
+
+    def tiers(self, case: Case) -> Tiers:
+        """What comes back for a question."""
+        memories = [self._memory(case.user, place) for place in case.places]
+        asked = [
+            self._desk.ask(case.query, DEPTH, self._desk.clock.at, each) for each in memories if case.query.strip()
+        ]
+        hits = sorted((hit for hits in asked for hit in hits if hit.relevant), key=lambda hit: -hit.score)
+        pinned = [atom for each in memories for atom in each.top(DEPTH) if atom.pinned]
+        return Tiers(
+            self._names(atom for atom in pinned if atom.kind != QUESTION),
+            self._names(hit.atom for hit in hits if not hit.atom.pinned and hit.atom.kind != QUESTION),
+            self._names(atom for each in memories for atom in _open_questions(each, self._desk.clock.at)),
+        ).within(case.room)  # fmt: skip
+
+    def _memory(self, user: str, place: str) -> Memory:
+        return self._desk.beside(f"org:{_slug(user)}:agent:{_slug(place)}")
+
+    def _remember(self, belief: Belief, memory: Memory, claim: str | None) -> None:
+        slot = {"subject": claim, "attribute": "choice", "value": belief.name, "valid_from": belief.created}
+        names = (belief.name, *belief.aliases)
+        given = slot if claim else {"subject": belief.name}
+        receipt = memory.remember(
+            belief.content, kind=_KINDS.get(belief.type, belief.type), entities=names, pinned=belief.pinned,
+            confidence=belief.confidence, importance=belief.confidence, observed_at=belief.created,
+            valid_until=belief.resolved, private=True, **given,
+        )  # fmt: skip
+        self._atoms[belief.id].append((memory, receipt.atom.id))
+        self._beliefs[receipt.atom.id] = belief.id
+
+    def _link(self, belief: Belief) -> None:
+        for memory, atom in self._atoms[belief.id]:
+            for each in belief.depends_on:
+                for other, target in self._atoms[each]:
+                    if other is memory:
+                        memory.relate(atom, RelationName.DEPENDS_ON, target)
+
+    def _names(self, atoms: Iterable[Atom]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self._beliefs[atom.id] for atom in atoms))
+
+
+def _hold(session: Sequence[Case], mind: Mind, sheet: Sheet, progress: Progress) -> None:
+    """Ask the turns of a session one after the other; what its other turns were about is drift where it comes back."""
+    drifted = frozenset[str]().union(*(case.expected.wanted or () for case in session if case.drifts))
+    for case in session:
+        row = _row(case, mind)
+        sheet.turns.append(row)
+        if not case.drifts:
+            strays = (drifted | case.noise) - (case.expected.wanted or frozenset())
+            sheet.strays.append(len(strays & set(row.tiers.relevant)) / max(1, len(row.tiers.relevant)))
+        if case.held is not None:
+            mind.take_in([case.held])
+        if case.taught is not None:
+            mind.teach(case.taught.belief, case.taught.aliases)
+
+
+def _row(case: Case, mind: Mind) -> Row:
+    tiers = mind.tiers(case)
+    noise = sorted(case.noise & set(tiers.relevant))
+    return Row(case, tiers, (*case.expected.faults(tiers), *(f"relevant drifts to {each}" for each in noise)))
+
+
+def _open_questions(memory: Memory, at: datetime) -> list[Atom]:
+    return [atom for atom in memory.list(kind=QUESTION, limit=None) if standing(atom, at) is Standing.CURRENT]
+
+
+def _last(belief: str, heirs: Mapping[str, str]) -> str:
+    """The belief that a chain ends with."""
+    while belief in heirs:
+        belief = heirs[belief]
+    return belief
+
+
+def _passed(rows: Iterable[Row]) -> dict[str, float]:
+    faults = [bool(row.faults) for row in rows]
+    return {"n": len(faults), "passed": faults.count(False)}
+
+
+def _means(rows: Sequence[Row]) -> dict[str, float]:
+    measured = {
+        "precision": [row.case.expected.precision(row.tiers) for row in rows],
+        "recall": [row.case.expected.recall(row.tiers) for row in rows],
+    }
+    known = {name: [each for each in values if each is not None] for name, values in measured.items()}
+    return {name: round(100 * fmean(values), 1) for name, values in known.items() if values}
+
+
+def _slug(label: str) -> str:
+    return _OUTSIDE_SCOPE.sub("-", label.casefold()).strip("-")

@@ -1,0 +1,96 @@
+"""A result as people read it: tables, a chart, or the JSON document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from lamina.bench.result import Result
+
+CHARTED = ("R@5", "R@10", "NDCG@10")
+COUNTED = frozenset({"n", "passed", "high", "low", "taken back"})
+"""Figures that are counts, not shares."""
+WIDTH = 130
+
+
+def show(result: Result, *, as_json: bool, chart: Path | None = None) -> None:
+    """Print a result, and draw it where a chart is wanted."""
+    if chart is not None:
+        from lamina.bench.chart import write
+
+        write(chart, f"lamina bench {result.bench} (%)", _charted(result))
+    if as_json:
+        typer.echo(json.dumps(result.document(), indent=1, ensure_ascii=False))
+        return
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDTH)
+    for table in (*_tables(result), _speed_table(result)):
+        console.print(table)
+
+
+def _tables(result: Result) -> Iterator[Table]:
+    """A table for each level; figures without levels go in one."""
+    if result.bench == "capture":
+        yield _listed({**result.overall, **result.categories})
+    elif "turn" in result.overall or "session" in result.overall:
+        for level, figures in result.overall.items():
+            rows = {name: levels[level] for name, levels in result.categories.items() if level in levels}
+            yield _figures(f"{level} level, %", {**rows, "overall": figures})
+    else:
+        rows = {name: figures for name, figures in result.overall.items() if name != "types"}
+        told = {name: figures for name, figures in rows.items() if isinstance(figures, Mapping)}
+        title = ", ".join(f"{name} {figure}" for name, figure in rows.items() if name not in told)
+        yield _figures(title, {**result.categories, **told})
+
+
+def _figures(title: str, rows: Mapping[str, Mapping[str, float]]) -> Table:
+    names = list(dict.fromkeys(name for figures in rows.values() for name in figures))
+    table = Table("", *names, title=title or None, title_justify="left")
+    for name, figures in rows.items():
+        cells = [_cell(figure, figures.get(figure)) for figure in names]
+        table.add_row(name, *cells, style="bold" if name == "overall" else None)
+    return table
+
+
+def _listed(groups: Mapping[str, Mapping[str, float]]) -> Table:
+    table = Table("", "", "")
+    for group, figures in groups.items():
+        for n, (name, value) in enumerate(figures.items()):
+            table.add_row("" if n else group, name, f"{value:,}")
+    return table
+
+
+def _cell(name: str, value: float | None) -> str:
+    if value is None:
+        return ""
+    return str(value) if name in COUNTED else f"{value:.1f}"
+
+
+def _speed_table(result: Result) -> Table:
+    table = Table("cost", "")
+    table.add_row("model", str(result.settings["model"]))
+    for name, value in result.speed.items():
+        table.add_row(name, f"{value:,}")
+    return table
+
+
+def _charted(result: Result) -> dict[str, dict[str, float]]:
+    """The bars of the finest level there is."""
+    rows = {**result.categories, "overall": result.overall}
+    for level in ("turn", "session"):
+        if level in result.overall:
+            return {
+                name: {figure: levels[level][figure] for figure in CHARTED}
+                for name, levels in rows.items()
+                if level in levels
+            }
+    return {
+        name: {figure: value for figure, value in figures.items() if figure not in COUNTED}
+        for name, figures in result.categories.items()
+    }

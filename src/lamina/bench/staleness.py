@@ -1,0 +1,132 @@
+"""Newest first: where evidence was overtaken by newer evidence, does the newer one rank above it, and are they linked?
+
+Takes the questions of LongMemEval and BEAM whose evidence was said at different times. A question counts as in order
+where the newest evidence is found and nothing older stands above it. Any conversation will do for its links alone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from lamina import Memory
+from lamina.bench.collection import Asked, Collection
+from lamina.bench.links import Link, links_in, rests_on
+from lamina.bench.metrics import DEPTH
+from lamina.bench.places import Places
+from lamina.bench.retrieval import fill, turns_of
+from lamina.bench.vaults import Desk, Progress, Vaults
+
+KINDS = frozenset({"knowledge-update", "knowledge_update", "contradiction_resolution"})
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One question: the ranks of its newest and of its older evidence, and whether statements made of them are linked.
+
+    `stated` tells whether there are statements on both sides that a link could lie between.
+    """
+
+    kind: str
+    newest: int | None
+    older: int | None
+    stated: bool
+    linked: bool
+
+    @property
+    def in_order(self) -> bool:
+        return self.newest is not None and (self.older is None or self.newest < self.older)
+
+
+@dataclass(slots=True)
+class Sheet:
+    """All rows of a run, and every link that was met."""
+
+    rows: list[Row] = field(default_factory=list)
+    links: list[dict[str, Any]] = field(default_factory=list)
+
+    def overall(self) -> dict[str, dict[str, float]]:
+        """All questions together, and how many links of each sort there are."""
+        sorts: dict[str, float] = defaultdict(int)
+        for each in self.links:
+            sorts[each["grade"]] += 1
+        return {"all": _figures(self.rows), "links": dict(sorts)}
+
+    def categories(self) -> dict[str, dict[str, float]]:
+        """The questions of each kind."""
+        by: dict[str, list[Row]] = defaultdict(list)
+        for row in self.rows:
+            by[row.kind].append(row)
+        return {kind: _figures(rows) for kind, rows in sorted(by.items())}
+
+
+def overtaken(collection: Collection) -> list[Asked]:
+    """The questions whose evidence was overtaken by newer evidence."""
+    return [each for each in collection.questions if each.category in KINDS and len(each.said) > 1]
+
+
+def run(collections: Sequence[Collection], vaults: Vaults, progress: Progress) -> Sheet:
+    """Capture each collection into a vault of its own, look at its links, ask what was overtaken."""
+    sheet, captured = Sheet(), count(1)
+    sessions = sum(len(each.sessions) for each in collections)
+    for collection in collections:
+        last = max(session.at for session in collection.sessions)
+        with vaults.fresh(collection.id, last) as desk:
+            places = fill(desk, collection, progress, lambda: progress("capturing sessions", next(captured), sessions))
+            desk.clock.at = last
+            found = links_in(desk.memory)
+            sheet.links += [{"data": collection.id, **each.told} for each in found]
+            asking = overtaken(collection)
+            stated, linked = _by_turn(desk.memory, places), _linked_turns(found, places)
+            for n, asked in enumerate(asking, 1):
+                sheet.rows.append(_row(asked, desk, places, stated, linked))
+                progress("asking questions", n, len(asking))
+    return sheet
+
+
+def _row(asked: Asked, desk: Desk, places: Places, stated: frozenset[str], linked: frozenset[tuple[str, str]]) -> Row:
+    newest, older = asked.said[-1], frozenset[str]().union(*asked.said[:-1]) - asked.said[-1]
+    found = list(turns_of(desk.ask(asked.text, DEPTH, asked.at or desk.clock.at), places))
+    return Row(
+        asked.category, _first(found, newest), _first(found, older), bool(stated & newest and stated & older),
+        any(one in older and other in newest for one, other in linked),
+    )  # fmt: skip
+
+
+def _first(found: Sequence[str], wanted: frozenset[str]) -> int | None:
+    return next((rank for rank, turn in enumerate(found, 1) if turn in wanted), None)
+
+
+def _by_turn(memory: Memory, places: Places) -> frozenset[str]:
+    """The turns that a statement rests on."""
+    statements = (atom for atom in memory.list(status=None, limit=None) if not atom.is_segment)
+    return frozenset(turn for atom in statements for turn in rests_on(atom, places))
+
+
+def _linked_turns(links: Iterable[Link], places: Places) -> frozenset[tuple[str, str]]:
+    """The pairs of turns, the older first, that a link lies between."""
+    return frozenset(
+        (one, other)
+        for link in links
+        if link.new is not None
+        for one in rests_on(link.old, places)
+        for other in rests_on(link.new, places)
+    )
+
+
+def _figures(rows: Sequence[Row]) -> dict[str, float]:
+    n = len(rows)
+    found = [row for row in rows if row.newest is not None]
+    return {
+        "n": n, "newest first": _share(sum(row.in_order for row in rows), n), "newest found": _share(len(found), n),
+        "older found": _share(sum(row.older is not None for row in rows), n),
+        "newest first of found": _share(sum(row.in_order for row in found), len(found)),
+        "stated": _share(sum(row.stated for row in rows), n), "linked": _share(sum(row.linked for row in rows), n),
+    }  # fmt: skip
+
+
+def _share(part: float, whole: float) -> float:
+    return round(100 * part / whole, 1) if whole else 0.0

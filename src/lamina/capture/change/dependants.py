@@ -1,0 +1,142 @@
+"""What rests on something that is over is doubted, with the reason, in the commit that ends it.
+
+One step only: what rests on what is doubted is told at read time. What is pinned is left alone, and so is what takes
+the place of the ended statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from lamina.atom.atom import Atom
+from lamina.atom.claim import claim_of, value_of
+from lamina.atom.identity import AtomId
+from lamina.atom.kinds import MemoryType
+from lamina.atom.relation import RelationName
+from lamina.atom.scope import Scope
+from lamina.atom.standing import begins
+from lamina.atom.status import Status
+from lamina.atom.trust import TRUST, Origin
+from lamina.capture.change.life import LIFE, Rule, doubted, words_doubted
+from lamina.store.base import Filter, Store, TextQuery
+from lamina.text.alike import form_of, say_the_same
+from lamina.text.analyse import analyse
+
+RESTS_ON = frozenset({RelationName.DEPENDS_ON.value, RelationName.IMPLEMENTS.value})
+ENDS = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.TOMBSTONED})
+LOOKED_AT = 100
+
+
+def dependants(
+    changed: Mapping[AtomId, Atom], store: Store, origin: Origin, rules: Sequence[Rule] = LIFE
+) -> list[tuple[Atom, str]]:
+    """What is doubted because of what changes, and why; nothing that changes itself is among it.
+
+    `origin` is who makes the change: what somebody more trusted said is not theirs to doubt.
+    """
+    over = _over(changed, store)
+    found: dict[AtomId, tuple[Atom, str]] = {}
+    for scope in {each.scope for each in over.values()}:
+        own = {each.id: each for each in over.values() if each.scope == scope}
+        found |= _linked(own, changed, store, scope)
+        found |= {key: pair for key, pair in _by_rule(own, changed, store, scope, rules).items() if key not in found}
+    return [
+        (atom.with_(status=Status.CHALLENGED), why)
+        for key, (atom, why) in sorted(found.items())
+        if atom.status is Status.ACTIVE and not atom.pinned and key not in changed and may_end(atom, origin, store)
+    ]
+
+
+def with_dependants(
+    changed: Sequence[Atom], reason: str, store: Store, origin: Origin, rules: Sequence[Rule] = LIFE
+) -> tuple[list[Atom], str]:
+    """What changes together with what is doubted because of it, and the reason with all of theirs."""
+    found = dependants({each.id: each for each in changed}, store, origin, rules)
+    return [*changed, *(atom for atom, _ in found)], "; ".join(dict.fromkeys([reason, *(why for _, why in found)]))
+
+
+def may_end(atom: Atom, origin: Origin, store: Store) -> bool:
+    """Whether somebody of this origin has a say over how a statement stands."""
+    if origin is Origin.HUMAN:
+        return True
+    if not atom.revision:
+        return TRUST[atom.origin] <= TRUST[origin]
+    return store.objection(atom.with_(status=Status.CHALLENGED), origin) is None
+
+
+def _over(changed: Mapping[AtomId, Atom], store: Store) -> dict[AtomId, Atom]:
+    """Those that stood before and end with this change."""
+    ids = tuple(each.id for each in changed.values() if each.status in ENDS and each.revision and not each.is_segment)
+    if not ids:
+        return {}
+    scopes = tuple({changed[each].scope for each in ids})
+    stood = {each.id for each in store.read(Filter(scopes=scopes, ids=ids)) if each.status not in ENDS}
+    return {each: changed[each] for each in ids if each in stood}
+
+
+def _linked(
+    over: Mapping[AtomId, Atom], changed: Mapping[AtomId, Atom], store: Store, scope: Scope
+) -> dict[AtomId, tuple[Atom, str]]:
+    """What was said to rest on them."""
+    edges = [each for each in store.edges(over, [scope]) if each.name in RESTS_ON and each.target in over]
+    sources = {each.id: each for each in _read({each.source for each in edges}, store, scope)}
+    found: dict[AtomId, tuple[Atom, str]] = {}
+    for edge in edges:
+        ended, source = over[AtomId(edge.target)], sources.get(edge.source)
+        if source is not None and source.id not in ended.superseded_by and not _goes_on(ended, changed, store):
+            found[source.id] = source, f"{source.id} rests on {ended.id}, which {_WORDS[ended.status]}"
+    return found
+
+
+_WORDS = {
+    Status.SUPERSEDED: "is over",
+    Status.INVALIDATED: "was wrong",
+    Status.TOMBSTONED: "was taken back",
+}
+
+
+def _goes_on(ended: Atom, changed: Mapping[AtomId, Atom], store: Store) -> bool:
+    """Whether what took its place says the same again, so that nothing that rests on it is touched."""
+    return any(
+        (claim_of(heir) is not None and claim_of(heir) == claim_of(ended) and value_of(heir) == value_of(ended))
+        or say_the_same(form_of(heir.content), form_of(ended.content))
+        for heir in _heirs(ended, changed, store)
+    )
+
+
+def _heirs(ended: Atom, changed: Mapping[AtomId, Atom], store: Store) -> list[Atom]:
+    known = [changed[each] for each in ended.superseded_by if each in changed]
+    missing = {each for each in ended.superseded_by if each not in changed}
+    return known + _read(missing, store, ended.scope)
+
+
+def _by_rule(
+    over: Mapping[AtomId, Atom], changed: Mapping[AtomId, Atom], store: Store, scope: Scope, rules: Sequence[Rule]
+) -> dict[AtomId, tuple[Atom, str]]:
+    """What commonly hangs on them; only where something else is so instead."""
+    found: dict[AtomId, tuple[Atom, str]] = {}
+    for ended in (each for each in over.values() if each.status is Status.SUPERSEDED):
+        words = words_doubted(ended, rules)
+        heirs = _heirs(ended, changed, store) if words else []
+        if not heirs or value_of(heirs[-1]) == value_of(ended):
+            continue
+        heir = max(heirs, key=lambda each: (begins(each), each.id))
+        said = {claim_of(each) for each in changed.values() if each.id != ended.id} - {None}
+        others = [each for each in _about(words, store, scope, heir) if claim_of(each) not in said]
+        found |= {atom.id: (atom, why) for atom, why in doubted(ended, heir, others, rules)}
+    return found
+
+
+def _about(words: Iterable[str], store: Store, scope: Scope, heir: Atom) -> list[Atom]:
+    tokens = tuple(dict.fromkeys(token for word in words for token in analyse(word)))
+    query = TextQuery(
+        scopes=(scope,), tokens=tokens, statuses=frozenset({Status.ACTIVE}), memory_types=frozenset(MemoryType),
+        valid_at=begins(heir), limit=LOOKED_AT,
+    )  # fmt: skip
+    found = _read({match.atom_id for match in store.search(query)}, store, scope)
+    return [each for each in found if not each.is_segment and not each.is_episode and each.is_searched]
+
+
+def _read(ids: Iterable[AtomId], store: Store, scope: Scope) -> list[Atom]:
+    wanted = tuple(sorted(set(ids)))
+    return store.read(Filter(scopes=(scope,), ids=wanted)) if wanted else []

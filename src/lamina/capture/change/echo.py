@@ -1,0 +1,115 @@
+"""Words that only repeat what is over: a machine's echo, an import, a pasted note. They are over with it.
+
+What is over is told by its value: such words hold the whole value and, where they are the same person's, a word of
+what it was the value of. A sentence on which something rests that still stands is never taken for an echo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from lamina.atom.atom import Atom, Evidence
+from lamina.atom.identity import AtomId
+from lamina.atom.passage import Passage
+from lamina.atom.status import Status
+from lamina.atom.trust import statements_wait
+from lamina.capture.change.items import ME, items
+from lamina.capture.change.known import STANDS, Known
+from lamina.capture.found import Said
+from lamina.capture.rules.classes import is_pasted
+from lamina.text.analyse import QUESTION_STOP, analyse
+from lamina.text.roles import is_assistant
+from lamina.text.sentences import sentences
+
+LOOKED_AT = 20
+OVER = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.TOMBSTONED})
+_SHORTEST_WORD = 4
+
+
+def repeated(ended: Atom, known: Known) -> Atom:
+    """A statement that is over, with every sentence that only repeats it among what it rests on."""
+    value = _value(ended)
+    if not value:
+        return ended
+    key = _key(ended, value)
+    words = [each for each in analyse(f"{ended.value} {ended.content}") if each not in QUESTION_STOP]
+    places = [
+        place
+        for atom, passage in (*known.search(words, STANDS, LOOKED_AT), *known.heard())
+        if atom.is_segment and _is_hearsay(atom, passage.speaker, passage.text)
+        for place in _places(atom, passage, value, key, known)
+    ]
+    fresh = tuple(each for each in dict.fromkeys(places) if each not in ended.evidence)
+    return ended.with_(evidence=(*ended.evidence, *fresh)) if fresh else ended
+
+
+def heard(turns: Sequence[Said], known: Known) -> None:
+    """Let hearsay in these turns that repeats what is over be over as well."""
+    for turn in turns:
+        segment = known.get(AtomId(turn.segment))
+        if segment is None or not _is_hearsay(segment, turn.speaker, turn.text):
+            continue
+        words = [each for each in analyse(turn.text[:4000]) if each not in QUESTION_STOP]
+        for ended in _over(words, known):
+            value = _value(ended)
+            if not value or _lives_on(ended, value, known):
+                continue
+            passage = Passage(turn.n, turn.text, 0, len(turn.text), turn.speaker, turn.at)
+            places = tuple(_places(segment, passage, value, _key(ended, value), known))
+            fresh = tuple(each for each in places if each not in ended.evidence)
+            if fresh:
+                known.put(ended.with_(evidence=(*ended.evidence, *fresh)))
+
+
+def _over(words: Sequence[str], known: Known) -> list[Atom]:
+    """What is over of all that was made of passages with such words."""
+    found: dict[AtomId, Atom] = {}
+    for atom, passage in known.search(words, STANDS, LOOKED_AT):
+        if atom.is_segment:
+            whole = Evidence(atom.id, passage.n, 0, len(passage.text))
+            found |= {each.id: each for each in known.on(whole) if each.status in OVER}
+    return list(found.values())
+
+
+def _is_hearsay(segment: Atom, speaker: str | None, text: str) -> bool:
+    return is_assistant(speaker) or statements_wait(segment.origin) or is_pasted(text)
+
+
+def _value(ended: Atom) -> frozenset[str]:
+    """What a value is told by; empty where it is too common to tell."""
+    found = [each for each in items(ended.value or "") if each.root != ME]
+    sharp = [each for each in found if each.is_typed or each.end - each.start >= _SHORTEST_WORD]
+    return frozenset(each.root for each in found) if sharp else frozenset()
+
+
+def _key(ended: Atom, value: frozenset[str]) -> frozenset[str]:
+    said = items(f"{ended.subject} {ended.attribute or ''} {ended.content}")
+    return frozenset(each.root for each in said if each.is_key) - value
+
+
+def _places(
+    atom: Atom, passage: Passage, value: frozenset[str], key: frozenset[str], known: Known
+) -> Iterator[Evidence]:
+    spans = sentences(passage.text)
+    whole = frozenset(each.root for each in items(passage.text[:4000]))
+    for start, end in spans:
+        roots = frozenset(each.root for each in items(passage.text[start:end]))
+        if not value <= roots or not (roots & key or is_assistant(passage.speaker) or whole & key):
+            continue
+        place = Evidence(atom.id, passage.n, start, end)
+        if not any(each.status in STANDS for each in known.on(place)):
+            yield place
+
+
+def _lives_on(ended: Atom, value: frozenset[str], known: Known) -> bool:
+    """Whether something that stands says the same again: what was over came back."""
+    ahead, seen = list(ended.superseded_by), set()
+    while ahead:
+        heir = known.get(ahead.pop())
+        if heir is None or heir.id in seen:
+            continue
+        seen.add(heir.id)
+        if heir.status in STANDS and value <= {each.root for each in items(heir.content)}:
+            return True
+        ahead += heir.superseded_by
+    return False

@@ -1,0 +1,128 @@
+"""What is known while changes are put down: passages, the statements that rest on them, and what was decided so far."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from lamina.atom.atom import Atom, Evidence
+from lamina.atom.identity import AtomId
+from lamina.atom.kinds import MemoryType
+from lamina.atom.passage import Passage, passage_of, passages_of
+from lamina.atom.scope import Scope
+from lamina.atom.status import RECALL_WEIGHT, Status
+from lamina.store.base import Filter, Store, TextQuery
+
+STANDS = frozenset(RECALL_WEIGHT)
+
+
+class Known:
+    """A scope as it will be once what was decided is committed."""
+
+    def __init__(self, store: Store, scope: Scope, now: datetime) -> None:
+        self._store, self._scope, self._now = store, scope, now
+        self._atoms: dict[AtomId, Atom] = {}
+        self._stored: dict[AtomId, Atom] = {}
+        self._on: dict[tuple[str, int], dict[AtomId, None]] = defaultdict(dict)
+        self._asked: set[tuple[str, int]] = set()
+        self._heard: list[AtomId] = []
+        self._subjects: dict[str, list[AtomId]] = {}
+        self.changed: dict[AtomId, Atom] = {}
+
+    def hear(self, words: Iterable[Atom]) -> None:
+        """Take in segments that are written in this very commit."""
+        for segment in words:
+            self.take([segment])
+            self._heard.append(segment.id)
+
+    def heard(self) -> list[tuple[Atom, Passage]]:
+        """The passages of the segments that are written in this very commit."""
+        return [(self._atoms[each], passage) for each in self._heard for passage in passages_of(self._atoms[each])]
+
+    def take(self, atoms: Iterable[Atom]) -> None:
+        """Count these statements as they are, before they are written."""
+        for atom in atoms:
+            self._atoms[atom.id] = atom
+            for each in atom.evidence:
+                self._on[each.segment, each.passage][atom.id] = None
+
+    def put(self, atom: Atom) -> None:
+        """Decide that an atom shall be so."""
+        self.take([atom])
+        self.changed[atom.id] = atom
+
+    def get(self, atom_id: AtomId) -> Atom | None:
+        """An atom as it was decided or as it stands."""
+        if atom_id not in self._atoms:
+            self._read([atom_id])
+        return self._atoms.get(atom_id)
+
+    def before(self, atom_id: AtomId) -> Atom | None:
+        """An atom as it was found in the store; None where it is made in this very commit."""
+        return self._stored.get(atom_id)
+
+    def search(self, words: Sequence[str], statuses: frozenset[Status], limit: int) -> list[tuple[Atom, Passage]]:
+        """The passages that share most with these words, in the order they were said."""
+        query = TextQuery(
+            scopes=(self._scope,), tokens=tuple(dict.fromkeys(words)), statuses=statuses,
+            memory_types=frozenset(MemoryType), valid_at=self._now, limit=limit,
+        )  # fmt: skip
+        keys = [(match.atom_id, match.n) for match in self._store.search(query)[: 2 * limit]]
+        self._read(dict(keys))
+        self._look_up(keys)
+        found = [(self._atoms[atom_id], n) for atom_id, n in keys if atom_id in self._atoms]
+        there = [(atom, passage) for atom, n in found if (passage := passage_of(atom, n)) is not None]
+        return sorted(there, key=lambda each: (each[1].at or each[0].observed_at, each[0].id, each[1].n))
+
+    def about(self, subject: str, limit: int) -> list[Atom]:
+        """The youngest statements that stand on a subject, the oldest of them first."""
+        if subject not in self._subjects:
+            wanted = Filter(scopes=(self._scope,), subject=subject, statuses=STANDS, limit=limit)
+            found = [each for each in self._store.read(wanted) if each.evidence and each.id not in self._atoms]
+            self._stored |= {each.id: each for each in found}
+            self.take(found)
+            self._subjects[subject] = [each.id for each in reversed(found)]
+        known = (self._atoms[each] for each in self._subjects[subject])
+        return [each for each in known if each.status in STANDS]
+
+    def on(self, place: Evidence) -> list[Atom]:
+        """The statements, of any status, that rest on a sentence or on words around it or within it."""
+        key = (place.segment, place.passage)
+        if place.segment in self._atoms and not self._atoms[AtomId(place.segment)].is_segment:
+            return [self._atoms[AtomId(place.segment)]]
+        self._look_up([(AtomId(place.segment), place.passage)])
+        return [
+            atom
+            for atom in (self._atoms[each] for each in self._on.get(key, ()))
+            if any((each.segment, each.passage) == key and each.start < place.end and place.start < each.end
+                   for each in atom.evidence)
+        ]  # fmt: skip
+
+    def holds(self, place: Evidence) -> bool:
+        """Whether a sentence still counts: nothing was made of it, or something that was still stands."""
+        resting = self.on(place)
+        return not resting or any(map(self.stands, resting))
+
+    def stands(self, atom: Atom) -> bool:
+        """Whether a statement counts and its time is not over."""
+        return atom.status in STANDS and (atom.valid_until is None or atom.valid_until > self._now)
+
+    def _look_up(self, keys: Sequence[tuple[AtomId, int]]) -> None:
+        """Bring in the statements that rest on passages."""
+        fresh = [key for key in keys if key not in self._asked]
+        if not fresh:
+            return
+        self._asked.update(fresh)
+        resting = self._store.resting(fresh, [self._scope])
+        self._read([each.atom_id for each in resting])
+        for each in resting:
+            if each.atom_id in self._atoms:
+                self._on[each.segment, each.n][each.atom_id] = None
+
+    def _read(self, ids: Iterable[AtomId]) -> None:
+        missing = tuple(dict.fromkeys(each for each in ids if each not in self._atoms))
+        if missing:
+            found = {each.id: each for each in self._store.read(Filter(scopes=(self._scope,), ids=missing))}
+            self._stored |= found
+            self._atoms |= found

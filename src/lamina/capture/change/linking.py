@@ -1,0 +1,315 @@
+"""Putting changes down: the statements a new sentence overtakes are ended, and every sentence that said so goes along.
+
+Sentences are compared, not statements: a sentence nobody made a statement of becomes one when it is overtaken, so that
+recall can tell it is over. Everything decided is a change to atoms: one commit with the words, and undone with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from lamina.atom.atom import Atom, Evidence, kind_defaults
+from lamina.atom.claim import claim_of
+from lamina.atom.identity import AtomId
+from lamina.atom.pair import hold_both
+from lamina.atom.passage import Passage, passage_of
+from lamina.atom.relation import Relation, RelationName
+from lamina.atom.standing import begins
+from lamina.atom.status import Status
+from lamina.atom.trust import statements_wait, trust_of
+from lamina.capture.change.echo import repeated
+from lamina.capture.change.items import ME, items
+from lamina.capture.change.known import STANDS, Known
+from lamina.capture.change.links import Earlier, Kind, Link, decide
+from lamina.capture.change.since import since
+from lamina.capture.change.told import Cue, Told, tellings, told
+from lamina.capture.classify import DOUBTFUL, SURE
+from lamina.capture.found import Said
+from lamina.capture.rules.classes import corrects, is_pasted
+from lamina.text.analyse import QUESTION_STOP, analyse
+from lamina.text.closed import AUXILIARIES
+from lamina.text.normal import normal_form, one_line
+from lamina.text.roles import is_assistant, is_role
+from lamina.text.sentences import sentences
+from lamina.text.verbs import looks_finite
+
+LOOKED_AT = 40
+"""How many passages that share words with a new sentence are compared with it."""
+LATELY = 60
+"""How many of the last statements about whoever speaks are compared with it, whatever their words."""
+MOMENT = timedelta(seconds=1)
+CLEAR = 0.8
+"""How much of the key a statement told by itself must share to replace another that says it in other words."""
+LATE = 0.85
+"""How sure a statement is that was made of a sentence only when it was overtaken."""
+MOST_SENTENCES = 40
+_CLAUSES, _ENOUGH = 3, 3
+"""A sentence of two clauses has three parts, itself included; a clause with fewer words than this tells nothing."""
+LONGEST_SENTENCE = 400
+_WHICH = re.compile(r"(?<!\bis )(?<!\bat )(?<!\bto )\b(?:number|no\.|#) ?(?P<n>\d+)\b", re.IGNORECASE)
+_LAID_ASIDE = frozenset({Status.ARCHIVED})
+"""What was laid aside stays so: the table leads from there to no end, and its time tells that it is over."""
+
+
+class Linking:
+    """One go of linking: what was decided so far counts for what comes next."""
+
+    def __init__(self, known: Known, ids: Iterator[AtomId], now: datetime) -> None:
+        self._known, self._ids, self._now = known, ids, now
+        self._said: list[Earlier[Evidence]] = []
+
+    def read(self, turns: Sequence[Said]) -> None:
+        """Compare what people say in these turns with what was said before."""
+        for turn in turns:
+            segment = self._known.get(AtomId(turn.segment))
+            if segment is not None and not _is_hearsay(segment, turn.speaker, turn.text):
+                self._read(turn, segment)
+
+    def compare(self, atom: Atom) -> None:
+        """Compare a statement that somebody asked to have remembered with what was said before."""
+        new = told(one_line(atom.content), None) if len(atom.content) <= LONGEST_SENTENCE else None
+        if new is not None and _states(new) and not statements_wait(atom.origin) and atom.status in STANDS:
+            self._decide(new, _own_place(atom), atom, atom.observed_at)
+            self._said.append(Earlier(new, _own_place(atom)))
+
+    def _read(self, turn: Said, segment: Atom) -> None:
+        correcting, before = False, ""
+        for start, end in _sentences(turn.text):
+            text = one_line(turn.text[start:end])
+            place = Evidence(turn.segment, turn.n, start, end)
+            at, linked = since(text, turn.at, before) or turn.at, False
+            for new in tellings(text, _name(turn.speaker), correcting=correcting, before=before):
+                linked |= self._decide(new, place, segment, at)
+                self._said.append(Earlier(new, place, near=True))
+            correcting, before = corrects(text) and not linked, text
+
+    def _decide(self, new: Told, place: Evidence, source: Atom, at: datetime) -> bool:
+        earlier = [each for each in self._earlier(new, source) if each.place != place]
+        by_place = {each.place: each for each in earlier}
+        links = decide(new, earlier)
+        if not source.is_segment:  # whoever asks to remember something says what they mean: nothing is doubted for it
+            told_so = new.cue >= Cue.STRONG
+            links = [
+                each
+                for each in links
+                if each.sure and each.pinned and (each.exact or (told_so and each.strict > CLEAR))
+                if told_so or not _tells_which(new.text, each.new_value)
+            ]
+        links = list({each.place: each for each in reversed(links)}.values())
+        if any(each.supersedes for each in self._known.on(place)):
+            links = [each for each in links if each.same_shape]  # what it was the value of is known already
+        for link in links:
+            if (link.place.segment, link.place.passage) == (place.segment, place.passage) and not link.is_correction:
+                continue  # a list tells several things in one breath
+            self._put_down(link, by_place[link.place].told, new, place, source, at)
+        return bool(links)
+
+    def _earlier(self, new: Told, source: Atom) -> Iterator[Earlier[Evidence]]:
+        """Sentences that share words with a new one and still hold, the oldest first."""
+        words = [each for each in analyse(new.words) if each not in QUESTION_STOP]
+        here = {(each.place.segment, each.place.passage) for each in self._said}
+        for atom in self._known.about(new.speaker or "user", LATELY):
+            key = (atom.evidence[-1].segment, atom.evidence[-1].passage)
+            old = told(one_line(atom.content), atom.subject)
+            if old is not None and key not in here:
+                yield Earlier(replace(old, loose=atom.confidence <= LATE), atom.evidence[-1])
+        for atom, passage in self._known.search(words, STANDS, LOOKED_AT):
+            if (atom.id, passage.n) not in here:
+                yield from self._told_in(atom, passage, source)
+        yield from (each for each in self._said if self._known.holds(each.place))
+
+    def _told_in(self, atom: Atom, passage: Passage, source: Atom) -> Iterator[Earlier[Evidence]]:
+        if not atom.is_segment:
+            other = bool(source.subject and atom.subject) and normal_form(source.subject) != normal_form(atom.subject)
+            alone = not atom.evidence and atom.id != source.id and not (other and not source.is_segment)
+            old = told(one_line(atom.content), None) if alone else None
+            if old is not None and atom.status in STANDS and len(atom.content) <= LONGEST_SENTENCE:
+                yield Earlier(old, _own_place(atom))
+            return
+        if _is_hearsay(atom, passage.speaker, passage.text):
+            return
+        near = atom.session_id is not None and atom.session_id == source.session_id
+        for start, end in _sentences(passage.text):
+            place = Evidence(atom.id, passage.n, start, end)
+            if self._known.holds(place):
+                for old in tellings(one_line(passage.text[start:end]), _name(passage.speaker), guess=True):
+                    yield Earlier(old, place, near)
+
+    def _put_down(
+        self, link: Link[Evidence], old: Told, new: Told, place: Evidence, source: Atom, at: datetime
+    ) -> None:
+        heir = self._statement(place, new, link.new_value or link.old_value, source, at)
+        if heir is None:
+            return
+        if new.ahead and begins(heir) <= at:
+            return  # somebody will do it, and does not say when: nothing is over yet
+        words = self._known.get(AtomId(link.place.segment))
+        if words is None:
+            return
+        for before in self._overtaken(link, old, words):
+            if before.id != heir.id and not _rests_on(heir, before):
+                heir = self._overtake(link, before, heir)
+        if link.sure and words.is_segment:
+            self._rescue(link, old, words)
+
+    def _rescue(self, link: Link[Evidence], old: Told, words: Atom) -> None:
+        """What else the earlier sentence said is kept: a clause that the change does not touch becomes a statement."""
+        if self._known.holds(link.place) or len(old.parts) < _CLAUSES:
+            return
+        passage = passage_of(words, link.place.passage)
+        at = (passage.at if passage else None) or words.observed_at
+        for part in old.parts[1:]:
+            roots = [each.root for each in part.items if each.root != ME]
+            piece = told(old.text[part.start : part.end], old.speaker)
+            touched = any(each in link.old_value for each in roots) or len(roots) < _ENOUGH
+            if piece is not None and not touched:
+                self._made(link.place, piece, words, at)
+
+    def _statement(self, place: Evidence, said: Told, value: Sequence[str], source: Atom, at: datetime) -> Atom | None:
+        """The statement of a sentence that holds a value; made of the sentence where there is none."""
+        if not source.is_segment:
+            return self._known.get(source.id)
+        own = [each for each in self._known.on(place) if each.status in STANDS]
+        found = next((each for each in own if _mentions(each, value)), None)
+        if found is None and own and not value:
+            found = own[0]
+        return found or self._made(place, said, source, at)
+
+    def _made(self, place: Evidence, said: Told, words: Atom, at: datetime) -> Atom:
+        """A statement in the very words of a sentence."""
+        made = Atom(
+            id=next(self._ids), scope=words.scope, kind="fact", content=one_line(said.text), observed_at=at,
+            subject=said.speaker or "user", evidence=(place,), origin=words.origin, principal=words.principal,
+            session_id=words.session_id, source_id=words.source_id, agents=words.agents, confidence=LATE,
+            **kind_defaults("fact", LATE, words.origin),
+        )  # fmt: skip
+        self._known.put(made)
+        return made
+
+    def _overtaken(self, link: Link[Evidence], old: Told, words: Atom) -> list[Atom]:
+        """The statements of the earlier sentence that the new one ends."""
+        if not words.is_segment:
+            return [words] if words.status in STANDS else []
+        said = self._known.on(link.place)
+        live = [each for each in said if each.status in STANDS and not each.is_episode]
+        # A claim that rests on what is over is doubted for it; it is not over itself.
+        live = [each for each in live if not any(_rests_on(each, other) for other in said)]
+        found = [each for each in live if _mentions(each, link.old_value)]
+        if found or any(each.status in STANDS for each in said):
+            return found or live
+        passage = passage_of(words, link.place.passage)
+        return [self._made(link.place, old, words, (passage.at if passage else None) or words.observed_at)]
+
+    def _overtake(self, link: Link[Evidence], before: Atom, heir: Atom) -> Atom:
+        """End one statement for the sake of another; a doubtful link only tells of the other."""
+        if link.is_another_value and _may_be_several(before):
+            return heir
+        told_before = heir.is_episode and heir.revision
+        if not link.sure or trust_of(heir.origin) < trust_of(before.origin) or before.is_episode or told_before:
+            return self._doubt(before, heir)
+        if heir.is_episode:
+            heir = heir.with_(kind="fact", **kind_defaults("fact", heir.confidence, heir.origin))
+        if link.kind is Kind.CORRECTED:
+            return self._correct(link, before, heir)
+        start, other = begins(heir), begins(before)
+        if heir.observed_at > before.observed_at:
+            start = max(start, before.observed_at + MOMENT)  # when it was last said it still was so
+        if start == other:
+            return self._doubt(before, heir)
+        if start < other:
+            return self._come_late(before, heir)
+        status = Status.SUPERSEDED if start <= self._now and before.status not in _LAID_ASIDE else before.status
+        ends = min(before.valid_until, start) if before.valid_until else start
+        over = before.with_(status=status, valid_until=ends, superseded_by=_with(before.superseded_by, heir.id))
+        self._end(over, link)
+        return self._put(heir.with_(valid_from=start, supersedes=_with(heir.supersedes, before.id)))
+
+    def _correct(self, link: Link[Evidence], before: Atom, heir: Atom) -> Atom:
+        wrong = before.with_(superseded_by=_with(before.superseded_by, heir.id))
+        aside = before.status in _LAID_ASIDE  # then it is told by its time: it held at no moment
+        self._end(wrong.with_(valid_until=begins(before)) if aside else wrong.with_(status=Status.INVALIDATED), link)
+        start = min(begins(before), begins(heir))
+        return self._put(heir.with_(valid_from=start, supersedes=_with(heir.supersedes, before.id)))
+
+    def _end(self, over: Atom, link: Link[Evidence]) -> None:
+        """Put down what is over, with the value it is told by and all that only repeats it."""
+        if not over.value:
+            over = over.with_(value=link.old_text)
+        self._known.put(over if self._known.stands(over) else repeated(over, self._known))
+
+    def _come_late(self, current: Atom, late: Atom) -> Atom:
+        """What is told later but held earlier does not displace what holds."""
+        self._known.put(current.with_(supersedes=_with(current.supersedes, late.id)))
+        until = min(late.valid_until, begins(current)) if late.valid_until else begins(current)
+        return self._put(
+            late.with_(status=Status.SUPERSEDED, valid_until=until, superseded_by=_with(late.superseded_by, current.id))
+        )
+
+    def _doubt(self, before: Atom, heir: Atom) -> Atom:
+        if any(each.target == before.id for each in heir.relations) or hold_both(before, heir):
+            return heir
+        sure = trust_of(heir.origin) < trust_of(before.origin)
+        doubt = Relation(RelationName.CONTRADICTS, before.id, SURE if sure else DOUBTFUL, self._now)
+        status = Status.CHALLENGED if sure else heir.status
+        return self._put(heir.with_(relations=(*heir.relations, doubt), status=status))
+
+    def _put(self, atom: Atom) -> Atom:
+        self._known.put(atom)
+        return atom
+
+
+def _is_hearsay(segment: Atom, speaker: str | None, text: str) -> bool:
+    """Words that nobody here vouches for: a machine's, those of a document, and what was pasted."""
+    return is_assistant(speaker) or statements_wait(segment.origin) or is_pasted(text)
+
+
+def _sentences(text: str) -> list[tuple[int, int]]:
+    return [each for each in sentences(text)[:MOST_SENTENCES] if each[1] - each[0] <= LONGEST_SENTENCE]
+
+
+def _name(speaker: str | None) -> str | None:
+    return None if is_role(speaker) else speaker
+
+
+def _states(said: Told) -> bool:
+    """Whether words say something of something: they have a verb, or a value behind a colon."""
+    words = said.text.split()
+    return ":" in said.text or any(each.is_verb for each in said.whole.items) or any(map(_is_verb, words))
+
+
+def _is_verb(word: str) -> bool:
+    plain = word.strip(".,;!?\"'()").replace("’", "'").lower()
+    return plain in AUXILIARIES or plain.partition("'")[0] in AUXILIARIES or looks_finite(plain)
+
+
+def _tells_which(text: str, value: Sequence[str]) -> bool:
+    """Whether a number behind a noun is all that differs: it tells which one is meant, and there are others."""
+    found = _WHICH.search(text)
+    return found is not None and list(value) == [found.group("n")]
+
+
+def _rests_on(heir: Atom, before: Atom) -> bool:
+    """Whether one is said to rest on the other: then it says it again, and does not end it."""
+    return any(each.name is RelationName.DEPENDS_ON and each.target == before.id for each in heir.relations)
+
+
+def _own_place(atom: Atom) -> Evidence:
+    return Evidence(atom.id, 1, 0, len(atom.content))
+
+
+def _mentions(atom: Atom, value: Sequence[str]) -> bool:
+    roots = {each.root for each in items(atom.content)}
+    return any(each in roots for each in value)
+
+
+def _may_be_several(atom: Atom) -> bool:
+    """Whether what a statement fills may have several values at once; where somebody is reached changes by rule."""
+    claim = claim_of(atom)
+    return claim is not None and not claim.single_valued and claim.attribute not in ("email", "phone")
+
+
+def _with(ids: tuple[AtomId, ...], added: AtomId) -> tuple[AtomId, ...]:
+    return ids if added in ids else (*ids, added)

@@ -1,0 +1,1 @@
+"""The chapters of the tour's story, each about one thing lamina does."""

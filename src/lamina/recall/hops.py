@@ -1,0 +1,271 @@
+"""Hops: facts that answer a question only together, each naming what the next one is about.
+
+"Where was the author of Heron Bay born?" is answered by who wrote it and by where that person was born, and the second
+fact shares no name with the question. From the best facts the names that the question does not name are looked up, and
+so on a few times. A chain of facts is one context: each word of the question counts as well as any fact of it meets it,
+and a fact belongs to it by what it adds. What was reached so stands behind what led to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from heapq import nsmallest
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.atom.atom import Atom
+from lamina.atom.identity import AtomId
+from lamina.atom.passage import digest_of, passages_of
+from lamina.atom.scope import Scope
+from lamina.atom.status import RECALL_WEIGHT
+from lamina.recall.asked import Asked
+from lamina.recall.candidate import Candidate
+from lamina.recall.lens import Lens
+from lamina.recall.rerank import NO_STATES, idf, meeting, word_at
+from lamina.recall.view import View
+from lamina.store.base import Edge, Match
+from lamina.store.encodings import Key
+from lamina.text.analyse import QUESTION_STOP, analyse
+from lamina.text.tokens import NEVER_NAMES, Token, TokenKind, tokens
+
+HOP, BEHIND = 0.5, 0.9
+"""What a fact can gain by its chain at most, and which share of the relevance of the chain's first fact it can come to,
+hop by hop: so much less that a better layer does not put it first."""
+STARTS, WIDTH, FARTHEST = 4, 4, 3
+"""How many facts chains begin at, how many chains are followed, and how many hops."""
+NAMES, SHARING = 4, 30
+"""How many names of a fact are looked up, and how many facts with each."""
+LEAST, TOPIC = 0.03, 0.08
+"""How much of the question a fact must add to a chain, and what it is ahead for being about the name and not ending
+with it: what a sentence tells comes last."""
+
+Search = Callable[[tuple[str, ...], int], Sequence[Match]]
+"""The best passages that hold some of these tokens."""
+Met = NDArray[np.float64]
+"""How well each token of a question is met."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A fact at the end of a chain: where the chain began, what it gains, and the links that led to it."""
+
+    start: Candidate
+    gain: float
+    links: tuple[Edge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    key: Key
+    text: str
+    words: tuple[str, ...]
+    met: Met
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """Facts that lead from one to the next; `met` is what they meet together, `ahead` what orders chains."""
+
+    start: Candidate
+    facts: tuple[_Fact, ...]
+    met: Met
+    ahead: float
+    links: tuple[Edge, ...] = ()
+
+
+def hops(
+    asked: Asked, candidates: Sequence[Candidate], lens: Lens, view: View, search: Search
+) -> dict[Key, Reached]:  # fmt: skip
+    """The facts that names lead to, from the best candidates on; none where a single fact has every word asked for."""
+    wanted = {term.token for term in asked.terms}
+    best = nsmallest(STARTS, candidates, key=lambda each: (-each.relevance, each.key))
+    starts = [each for each in best if each.match is not None and each.near.status in RECALL_WEIGHT]
+    if any(each.match is not None and len(each.match.parts) == len(wanted) for each in starts):
+        return {}
+    atoms = view.atoms(each.key[0] for each in starts)
+    # A statement taken from words gives its slot to them, so that what it led to would stand before it.
+    starts = [each for each in starts if (atom := atoms.get(each.key[0])) and not atom.is_segment and not atom.evidence]
+    if not starts:
+        return {}
+    way = _Way(asked, _Meeting(asked, lens, view, {each.near.scope for each in starts}), view, search)
+    return way.reached(way.begun(starts))
+
+
+def add_hops(candidates: Iterable[Candidate], reached: dict[Key, Reached]) -> None:
+    """Put the term on the facts that were reached: never so much that one stands before what led to it."""
+    for each in candidates:
+        if each.key in reached:
+            found = reached[each.key]
+            room = BEHIND ** len(found.links) * found.start.relevance - each.relevance
+            if (amount := min(HOP * found.gain, room)) > 0:
+                each.terms["hop"] = amount
+                each.links = (*each.links, *found.links)
+
+
+class _Meeting:
+    """How well facts meet each token of a question; tokens count by their rarity, together 1."""
+
+    def __init__(self, asked: Asked, lens: Lens, view: View, scopes: set[Scope]) -> None:
+        self._terms = [term.token for term in asked.terms]
+        self._store, self._states = view.store, lens.states
+        rarities = view.store.encodings.rarity(sorted(scopes), sorted(set(self._terms))).values()
+        rarity = {
+            token: max(idf(passages, holding.get(token, 0)) for passages, holding in rarities) for token in self._terms
+        }
+        self._probe = self._states.question(asked.meant) if self._states is not None else None
+        words = [word_at(asked.meant, span) for span in self._probe.spans] if self._probe else self._terms
+        # A word that a model cuts in pieces counts once.
+        parts = [
+            max((rarity.get(token, 0.0) for token in analyse(word)), default=0.0) / words.count(word)
+            if self._probe else rarity[word]
+            for word in words
+        ]  # fmt: skip
+        self._weights = np.array(parts, dtype=np.float64) / max(sum(parts), 1e-9)
+
+    def of(self, atoms: Sequence[Atom]) -> list[Met]:
+        """For each fact how well it meets each token."""
+        if self._states is None or self._probe is None:
+            held = [frozenset(analyse(passages_of(atom)[0].text)) for atom in atoms]
+            return [np.array([float(term in own) for term in self._terms]) for own in held]
+        digests = [digest_of(atom, passages_of(atom)[0]) for atom in atoms]
+        states = self._store.encodings.states(self._states.model.id, digests)
+        met = meeting(self._probe, self._states.model.states, [states.get(each, NO_STATES) for each in digests])
+        return list(met.astype(np.float64).T)
+
+    def whole(self, met: Met) -> float:
+        """How much of the question is met."""
+        return float((self._weights * met).sum())
+
+
+class _Way:
+    """One question's way from fact to fact."""
+
+    def __init__(self, asked: Asked, meeting: _Meeting, view: View, search: Search) -> None:
+        self._asked = frozenset(term.token for term in asked.terms)
+        self._meeting, self._view, self._search = meeting, view, search
+        self._facts: dict[Key, _Fact | None] = {}
+        self._looked: dict[tuple[str, ...], list[Key]] = {}
+
+    def begun(self, starts: Sequence[Candidate]) -> list[_Chain]:
+        """Chains of one fact each."""
+        self._read([each.key for each in starts])
+        there = [(each, fact) for each in starts if (fact := self._facts[each.key]) is not None]
+        return [_Chain(each, (fact,), fact.met, self._meeting.whole(fact.met)) for each, fact in there]
+
+    def reached(self, front: Sequence[_Chain]) -> dict[Key, Reached]:
+        """Every fact that the chains from these on lead to, by the one that gives it most."""
+        found: dict[Key, Reached] = {}
+        for _ in range(FARTHEST):
+            longer: dict[Key, _Chain] = {}
+            for chain in (each for before in front for each in self._longer(before)):
+                last = chain.facts[-1].key
+                if last not in longer or longer[last].ahead < chain.ahead:
+                    longer[last] = chain
+            front = nsmallest(WIDTH, longer.values(), key=lambda each: (-each.ahead, each.facts[-1].key))
+            for chain in front:
+                gain = self._meeting.whole(chain.met) - self._meeting.whole(chain.facts[-1].met)
+                last = chain.facts[-1].key
+                if last not in found or found[last].gain < gain:
+                    found[last] = Reached(chain.start, gain, chain.links)
+        return found
+
+    def _longer(self, chain: _Chain) -> Iterator[_Chain]:
+        last = chain.facts[-1]
+        met = self._meeting.whole(chain.met)
+        known = self._asked | {word for fact in chain.facts[:-1] for word in fact.words}
+        unmet = sorted(self._asked - {word for fact in chain.facts for word in fact.words})
+        for shown, name in [each for each in names_in(last.text) if not known.issuperset(each[1])][:NAMES]:
+            for fact in self._naming(name, unmet):
+                together = np.maximum(chain.met, fact.met)
+                gain = self._meeting.whole(together) - met
+                if gain >= LEAST and fact not in chain.facts:
+                    ahead = chain.ahead + gain + (TOPIC if fact.words[-len(name) :] != name else 0.0)
+                    link = Edge(last.key[0], f"names {shown}", fact.key[0], min(1.0, gain))
+                    yield _Chain(chain.start, (*chain.facts, fact), together, ahead, (*chain.links, link))
+
+    def _naming(self, name: tuple[str, ...], unmet: Sequence[str]) -> list[_Fact]:
+        """The facts that hold a name, those first that hold words nothing has met so far."""
+        wanted = tuple(dict.fromkeys((*name, *unmet)))
+        if wanted not in self._looked:
+            matches = self._search(wanted, SHARING)
+            self._looked[wanted] = [
+                (each.atom_id, each.n) for each in matches
+                if each.status in RECALL_WEIGHT and {token for token, _ in each.parts}.issuperset(name)
+            ]  # fmt: skip
+            self._read(self._looked[wanted])
+        facts = (self._facts[key] for key in self._looked[wanted])
+        return [fact for fact in facts if fact is not None and _holds(fact.words, name)]
+
+    def _read(self, keys: Iterable[Key]) -> None:
+        unread = [key for key in keys if key not in self._facts]
+        atoms = self._view.atoms(key[0] for key in unread) if unread else dict[AtomId, Atom]()
+        stated = {key: atom for key in unread if (atom := atoms.get(key[0])) is not None and not atom.is_segment}
+        self._facts.update(dict.fromkeys(unread))
+        for (key, atom), met in zip(stated.items(), self._meeting.of(list(stated.values())), strict=True):
+            text = passages_of(atom)[0].text
+            self._facts[key] = _Fact(key, text, _content(text), met)
+
+
+@lru_cache(maxsize=4096)
+def names_in(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The names in a sentence, as written and as tokens, and what it ends with, which may be no name: "… of chess"."""
+    found = tokens(text)
+    runs = [run for run in (*_runs(found), _ending(found)) if run]
+    named = {(text[run[0].start : run[-1].end], _content(text[run[0].start : run[-1].end])) for run in runs}
+    order = {text[run[0].start : run[-1].end]: run[0].start for run in reversed(runs)}
+    return tuple(sorted(((shown, name) for shown, name in named if name), key=lambda each: (order[each[0]], each[0])))
+
+
+def _runs(found: Sequence[Token]) -> Iterator[list[Token]]:
+    """Names that stand together, with the small words between them."""
+    run: list[Token] = []
+    for token in found:
+        if _is_name(token) or (run and (_joins(run[-1], token) or _follows_initial(run[-1], token))):
+            run.append(token)
+        else:
+            yield _trimmed(run)
+            run = []
+    yield _trimmed(run)
+
+
+def _is_name(token: Token) -> bool:
+    opening = token.start == 0 and token.text[0].isupper() and token.lower not in NEVER_NAMES | QUESTION_STOP
+    return token.kind is TokenKind.NAME or opening
+
+
+def _joins(before: Token, token: Token) -> bool:
+    return token.lower in _JOINING or (token.text == "." and len(before.text) == 1)
+
+
+def _follows_initial(before: Token, token: Token) -> bool:
+    return before.text == "." and token.text[0].isupper()
+
+
+def _trimmed(run: list[Token]) -> list[Token]:
+    while run and (run[-1].is_mark or run[-1].lower in _JOINING):
+        run = run[:-1]
+    return run
+
+
+def _ending(found: Sequence[Token]) -> list[Token]:
+    ending: list[Token] = []
+    for token in reversed([each for each in found if not each.is_mark]):
+        if token.lower in QUESTION_STOP:
+            break
+        ending.insert(0, token)
+    return ending
+
+
+def _content(text: str) -> tuple[str, ...]:
+    return tuple(token for token in analyse(text) if token not in _STOP)
+
+
+def _holds(words: tuple[str, ...], name: tuple[str, ...]) -> bool:
+    return any(words[at : at + len(name)] == name for at in range(len(words) - len(name) + 1))
+
+
+_JOINING = frozenset({"of", "the", "de", "la", "von", "van"})
+_STOP = QUESTION_STOP | frozenset(analyse(" ".join(sorted(QUESTION_STOP))))

@@ -1,0 +1,54 @@
+"""Which hits count as answers: those above the floor, and of facts that go by names, those that a question names.
+
+A fact somebody wrote down with the names it goes by wants to be found by them. Named in a question it is an answer,
+however little else they share, and so is what it depends on. Where a question names such facts, one it does not name
+must lie very near to count beside them; what was captured from talk goes by no names and is judged by its words alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from lamina.atom.atom import Atom
+from lamina.atom.relation import RelationName
+from lamina.recall.candidate import Candidate
+from lamina.recall.follow import Found
+from lamina.recall.recipe import Recipe, floor
+from lamina.recall.view import View
+
+NAMED = ("exact", "entity")
+"""The terms of a fact whose subject, or one of whose other names, a question names."""
+
+
+def answering(
+    found: Sequence[Found], candidates: Sequence[Candidate], recipe: Recipe, view: View, *, closely: bool
+) -> Callable[[Found], bool]:
+    """Tells of each hit whether it counts as an answer."""
+    crowd = Counter(each.near.session for each in candidates)
+    called = {each.atom.id for each in found if goes_by_names(each.atom) and _is_called(each)}
+    needed = {
+        edge.target
+        for edge in (view.store.edges(sorted(called), view.scopes) if called else ())
+        if edge.name == RelationName.DEPENDS_ON and edge.source in called
+    }
+
+    def counts(each: Found) -> bool:
+        near = each.candidate.relevance
+        if not goes_by_names(each.atom):
+            return near >= floor(recipe, crowd[each.candidate.near.session], closely=closely)
+        if each.atom.id in called or each.atom.id in needed:
+            return True
+        return near >= recipe.unnamed[bool(called)]
+
+    return counts
+
+
+def goes_by_names(atom: Atom) -> bool:
+    """Whether somebody wrote a fact down with the names it goes by; what was read out of words has evidence instead."""
+    return bool(atom.entities) and not atom.evidence and not atom.is_segment
+
+
+def _is_called(found: Found) -> bool:
+    """Whether the question names a fact, or what it took the place of."""
+    return found.instead_of is not None or any(name in found.candidate.terms for name in NAMED)

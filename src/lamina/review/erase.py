@@ -1,0 +1,178 @@
+"""The story of an erasure: found, taken out of the journal in one step, struck from files, scrubbed from the disk.
+
+The journal loses the words in one durable commit. Files, indexes and free space follow; whoever is stopped in between
+finishes when the vault is opened next.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from lamina.atom.atom import Atom
+from lamina.atom.identity import AtomId
+from lamina.atom.scope import Scope, organisation
+from lamina.atom.strike import from_json
+from lamina.errors import StoreError
+from lamina.review.erasure_plan import Plan, Planner
+from lamina.review.remains import Remains, holding, unwritten
+from lamina.store.base import CommitId, Store
+from lamina.store.erasure import Erasure, Unfinished
+from lamina.store.fingerprints import Mark, MarkKind
+from lamina.sync import Sync
+from lamina.text.normal import normal_form
+from lamina.vault.files import Disk
+
+logger = logging.getLogger("lamina")
+
+LOCK_SECONDS = 60.0
+ON_REQUEST = "on request"
+"""The reason that is kept where the one given quotes what is erased."""
+_LONG_WORD = 5
+_LEAST_QUOTED = 4
+_OWN_WORDS = frozenset({
+    "adopted", "asked", "captured", "changed", "confirmed", "deleted", "edited", "erase", "erased", "forget", "found",
+    "imported", "older", "pinned", "remember", "sealed", "statement", "statements", "unpinned",
+})  # fmt: skip
+"""Words of lamina's own reasons, which quote nobody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasureReceipt:
+    """What an erasure removed, counted by place, and what is out of lamina's hands.
+
+    `still_in`: files of the vault that are not lamina's and hold it. Not `finished`: another program holds a database
+    or a file; the next opening of the vault finishes it.
+    """
+
+    commit: CommitId | None
+    erased: tuple[AtomId, ...]
+    removed: tuple[tuple[str, int], ...]
+    still_in: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
+    finished: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Eraser:
+    """What an erasure needs: the store, the files, and whoever else was told."""
+
+    store: Store
+    disk: Disk
+    sync: Sync
+    actor: str
+    scope: Scope
+    scopes: tuple[Scope, ...]
+    told: tuple[str, ...] = ()
+
+    def plan(self, targets: Sequence[Atom]) -> Plan:
+        """What goes when these atoms go."""
+        return Planner(self.store, self.scopes).plan(targets)
+
+    def erase(self, targets: Sequence[Atom], reason: str) -> ErasureReceipt:
+        """Take atoms, the sentences they rest on and every copy of those out for good."""
+        plan = self.plan(targets)
+        with self.disk.lock("vault", LOCK_SECONDS):
+            with self.store.alone():
+                if self.store.position() != plan.position:
+                    plan = self.plan(targets)
+                vectors = sum(self.store.encodings.models().values())
+                begun = self.store.erasures.apply(_erasure(plan, reason, self.actor, self.scope))
+            removed = Remains(self.disk, self.store.ledger).remove(begun)
+        counts = counted(plan, begun) | Counter(files=removed)
+        finished = self._finish(counts)
+        counts["vectors"] = vectors - sum(self.store.encodings.models().values())
+        remains = Remains(self.disk, self.store.ledger)
+        return ErasureReceipt(
+            commit=CommitId(begun.commit), erased=begun.gone, removed=_told(counts), finished=finished,
+            still_in=tuple(remains.elsewhere(plan.everywhere, begun.gone)),
+            outside=(*remains.outside(_sources(plan)), *self.told),
+        )  # fmt: skip
+
+    def _finish(self, counts: Counter[str]) -> bool:
+        try:
+            return finish(self.store, self.disk, self.sync, counts)
+        except (StoreError, OSError) as error:
+            logger.warning("an erasure will be finished later: %s", error)
+            return False
+
+
+def finish(store: Store, disk: Disk, sync: Sync, counts: Counter[str] | None = None) -> bool:
+    """Bring every erasure that was begun to its end; whether nothing is left to do."""
+    waiting, done = store.erasures.unfinished(), counts if counts is not None else Counter()
+    if not waiting:
+        return True
+    remains = Remains(disk, store.ledger)
+    with disk.lock("vault", LOCK_SECONDS):
+        done["files"] += sum(remains.remove(each) for each in waiting if each.sought)
+    sync.run()
+    for each in waiting:
+        if each.sought and not unwritten(store.ledger, each.touched):
+            with disk.lock("vault", LOCK_SECONDS):
+                sought = from_json(each.sought)
+                done.update(remains.strike(each, sought))
+                store.erasures.struck(each, holding(sought, each))
+    store.erasures.scrub()
+    return not store.erasures.unfinished()
+
+
+def counted(plan: Plan, begun: Unfinished | None = None) -> Counter[str]:
+    """What an erasure does to atoms and words."""
+    segments = sum(versions[-1].is_segment for versions in plan.gone.values())
+    versions = begun.versions if begun else sum(map(len, plan.gone.values()))
+    return Counter({
+        "statements": len(plan.gone) - segments, "segments": segments, "versions": versions,
+        "sentences": plan.sentences, "rewritten": len(plan.retold),
+    })  # fmt: skip
+
+
+def planned(plan: Plan) -> ErasureReceipt:
+    """The receipt of an erasure that was only worked out."""
+    return ErasureReceipt(commit=None, erased=tuple(plan.gone), removed=_told(counted(plan)))
+
+
+def _sources(plan: Plan) -> set[str]:
+    versions = [each[-1] for each in (*plan.gone.values(), *plan.retold.values())]
+    return {name for atom in versions for name in (atom.source_id, atom.session_id) if name}
+
+
+def _told(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
+    return tuple((name, number) for name, number in counts.items() if number)
+
+
+def _erasure(plan: Plan, reason: str, actor: str, scope: Scope) -> Erasure:
+    quoted = _quoted(plan)
+    return Erasure(
+        actor=actor, reason=ON_REQUEST if quoted(reason, True) else reason, scope=scope, gone=tuple(plan.gone),
+        retold=plan.retold, marks=tuple(dict.fromkeys(plan.marks)), quoted=quoted, sought=plan.everywhere.to_json(),
+        fingerprints={
+            atom_id: Mark(organisation(versions[-1].scope), MarkKind.STATEMENT, normal_form(versions[-1].content))
+            for atom_id, versions in plan.gone.items()
+        },
+    )  # fmt: skip
+
+
+def _quoted(plan: Plan) -> Callable[[str, bool], bool]:
+    """Whether a text quotes what goes: a whole sentence, value or claim; one that stands `near`, any long word."""
+    atoms = [version for versions in plan.gone.values() for version in versions]
+    claims = {normal_form(f"{atom.subject} {atom.attribute}") for atom in atoms if atom.attribute}
+    values = {normal_form(atom.value) for atom in atoms if atom.value}
+    phrases = {each for each in (*plan.everywhere.forms, *claims, *values) if len(each) >= _LEAST_QUOTED}
+    words = {word for atom in atoms for text in _texts(atom) for word in normal_form(text).split()} - _OWN_WORDS
+    long_words = {word for word in words if len(word) >= _LONG_WORD}
+
+    def quoted(text: str, near: bool) -> bool:
+        form = normal_form(text)
+        if near and not long_words.isdisjoint(form.split()):
+            return True
+        padded = f" {form} "
+        return any(f" {each} " in padded for each in phrases)
+
+    return quoted
+
+
+def _texts(atom: Atom) -> list[str]:
+    names = (atom.subject, atom.attribute, atom.value, atom.source_ref, atom.content, *atom.tags, *atom.entities)
+    return [each for each in (*names, *atom.metadata.values()) if each]

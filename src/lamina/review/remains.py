@@ -1,0 +1,289 @@
+"""What an erasure leaves in files: copies that lamina made are cleaned or deleted, what others made is named."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import secrets
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from lamina.atom.identity import AtomId
+from lamina.atom.strike import ERASED, Sought, lines_without
+from lamina.capture.documents.decode import decode
+from lamina.store.erasure import Unfinished
+from lamina.store.ledger import Ledger
+from lamina.sync.sight import sheet_of
+from lamina.text.normal import normal_form
+from lamina.vault import home, layout
+from lamina.vault.files import Disk, UnusableFile
+
+LARGEST_READ = 64 << 20
+ID_LENGTH = 26
+_LEFTOVERS = ("*~", ".*.sw?", "#*#", "*.bak", ".~lock.*", "*.orig")
+_VERSION_FOLDERS = (".stversions", ".dropbox.cache", ".trash", ".sync", ".history", ".versions", ".snapshots")
+_TEXTS = frozenset({"", "txt", "md", "markdown", "json", "jsonl", "csv", "html", "htm", "xml", "yaml", "yml", "log"})
+
+
+class Remains:
+    """Cleans the vault's own copies of erased words. Whoever calls holds the vault's lock."""
+
+    def __init__(self, disk: Disk, ledger: Ledger) -> None:
+        self._disk, self._ledger = disk, ledger
+        self._home = disk.root / home.FOLDER
+
+    def remove(self, erasure: Unfinished) -> int:
+        """Delete the files of atoms that are gone; how many were."""
+        return sum(self._removed(path, erasure.gone) for path in erasure.paths)
+
+    def _removed(self, path: str, gone: Collection[AtomId]) -> bool:
+        try:
+            data, stamp = self._disk.read(path)
+        except (FileNotFoundError, NotADirectoryError, UnusableFile):
+            return False
+        sheet = sheet_of(data)
+        if sheet is not None and sheet.id is not None and sheet.id not in gone:
+            return False  # somebody put another atom's file there
+        removed = self._disk.remove(path, stamp)
+        self._disk.remove_empty_dirs(path)
+        return removed
+
+    def strike(self, erasure: Unfinished, sought: Sought) -> Counter[str]:
+        """Clean exports, copies that came out of exchanges, conflicts, drafts and originals; how many there were."""
+        clean, holds = _Cleaner(sought, erasure.gone), holding(sought, erasure)
+        done: Counter[str] = Counter()
+        for kept in self._disk.kept():
+            with suppress(FileNotFoundError, UnusableFile):
+                if self._disk.kept_path(kept.name) in erasure.paths or holds(self._disk.kept_bytes(kept.name)):
+                    self._disk.drop_kept(kept.name)
+                    done["copies"] += 1
+        for file in _files(self._home / "tmp"):
+            if holds(file.read_bytes()):
+                file.unlink(missing_ok=True)
+                done["copies"] += 1
+        done["copies"] += sum(clean.file(file) for file in _files(self._home / "conflicts"))
+        done["exports"] += clean.exports(self._home / "exports", erasure.touched)
+        done["originals"] += sum(clean.file(file, ours=False) for file in self._originals())
+        for path in self._ledger.paths_of(erasure.touched).values():
+            _settle(self._disk.root / path)
+        return done
+
+    def _originals(self) -> Iterator[Path]:
+        for path in _paths(self._disk.root):
+            if layout.is_fed(path) and not layout.is_inbox(path):
+                yield self._disk.root / path
+
+    def elsewhere(self, sought: Sought, gone: Collection[AtomId]) -> Iterator[str]:
+        """Files in the vault that are not lamina's and still hold it."""
+        clean = _Cleaner(sought, gone)
+        owned = {line.path for line in self._ledger.lines() if line.atom_id is not None}
+        for path in _paths(self._disk.root):
+            if path not in owned and clean.holds(self._disk.root / path):
+                yield path
+
+    def outside(self, sources: Collection[str]) -> Iterator[str]:
+        """What may hold it and is out of lamina's hands; `sources`: where the words came from."""
+        root = self._disk.root
+        for file in self._originals():
+            if file.suffix.lower().lstrip(".") not in _TEXTS and any(file.stem in each for each in sources):
+                yield f"{file}: the words came from it, and lamina does not rewrite files of this kind; delete it"
+        for folder in (root, *root.parents):
+            if (folder / ".git").exists():
+                yield f"git repository {folder}: its history keeps every version it was given; rewrite it there"
+                break
+        for folder in (root, *root.parents[:2]):
+            yield from (
+                f"{folder / name}: a sync tool or editor keeps versions or deleted files there; empty it"
+                for name in _VERSION_FOLDERS
+                if (folder / name).is_dir()
+            )
+        for pattern in _LEFTOVERS:
+            for file in sorted(root.rglob(pattern)):
+                if ".git" not in file.parts and self._home not in file.parents:
+                    yield f"{file}: an editor's backup or swap file; delete it"
+        tool = home.sync_tool(root)
+        if tool:
+            yield f"{tool}: other machines and its own versions have the files as they were"
+        yield "backups and snapshots of this disk, and exports written elsewhere, are not lamina's to change"
+
+
+class _Cleaner:
+    """Takes sentences out of files of many formats; where that does not help, the file goes."""
+
+    def __init__(self, sought: Sought, gone: Collection[AtomId]) -> None:
+        self._sought, self._gone = sought, frozenset(gone)
+
+    def file(self, file: Path, *, ours: bool = True) -> bool:
+        """Clean one file; whether it held anything. One that is `ours` to make again goes where it cannot be."""
+        text = _text(file)
+        if text is None:
+            return False
+        clean = self._clean(file.suffix.lower(), text)
+        if clean == text:
+            return False
+        if clean is None or (ours and self._tells(clean)) or not normal_form(clean.replace(ERASED, " ")):
+            file.unlink(missing_ok=True)
+        else:
+            _rewrite(file, clean)
+        _settle(file.parent)
+        return True
+
+    def exports(self, folder: Path, touched: Collection[AtomId]) -> int:
+        """Clean what was exported; how many files held anything.
+
+        Some formats put words into names: files of atoms that are gone, or were told anew, go there, with the lines
+        that link to them.
+        """
+        doomed = {file: named for file in _files(folder) if (named := self._named(file, touched))}
+        for file in doomed:
+            file.unlink(missing_ok=True)
+        linked = frozenset(doomed.values()) | self._gone
+        return len(doomed) + sum(self._unlinked(file, linked) | self.file(file) for file in _files(folder))
+
+    def _named(self, file: Path, touched: Collection[AtomId]) -> str | None:
+        """The id in a file's name, where the file is of an atom that is gone or is not one of lamina's own of it."""
+        name = file.stem[-ID_LENGTH:]
+        if name in self._gone:
+            return name
+        text = _text(file) if name in touched else None
+        sheet = sheet_of(text.encode()) if text is not None else None
+        return name if text is not None and (sheet is None or sheet.id != name) else None
+
+    def _unlinked(self, file: Path, ids: Collection[str]) -> bool:
+        """Take the lines that link to any of these out of a text."""
+        text = _text(file) if file.suffix.lower() == ".md" else None
+        if text is None:
+            return False
+        lines = text.split("\n")
+        kept = [line for line in lines if "](" not in line or not any(each in line for each in ids)]
+        if kept != lines:
+            _rewrite(file, "\n".join(kept))
+        return kept != lines
+
+    def holds(self, file: Path) -> bool:
+        """Whether a file tells any of it."""
+        text = _text(file)
+        return text is not None and self._tells(text)
+
+    def _tells(self, text: str) -> bool:
+        return tells(self._sought, text)
+
+    def _clean(self, suffix: str, text: str) -> str | None:
+        if suffix == ".json":
+            with suppress(ValueError, RecursionError):
+                value = json.loads(text)
+                clean = self._value(value)
+                return text if clean == value else json.dumps(clean, ensure_ascii=False, indent=1) + "\n"
+        if suffix == ".jsonl":
+            return "\n".join(each for each in map(self._json_line, text.split("\n")) if each is not None)
+        if suffix == ".csv":
+            return self._table(text)
+        sheet = sheet_of(text.encode())
+        if sheet is not None and sheet.id in self._gone:
+            return None
+        return self._sought.struck(lines_without(text, self._gone), echo=True)
+
+    def _json_line(self, line: str) -> str | None:
+        try:
+            value = json.loads(line)
+        except ValueError:
+            return self._sought.struck(line, echo=True)
+        if isinstance(value, dict) and value.get("id") in self._gone:
+            return None
+        clean = self._value(value)
+        return line if clean == value else json.dumps(clean, ensure_ascii=False)
+
+    def _value(self, value: Any) -> Any:
+        match value:
+            case str():
+                return self._sought.struck(lines_without(value, self._gone), echo=True)
+            case list():
+                return [self._value(each) for each in value if not self._is_gone(each)]
+            case dict():
+                return {self._value(name): self._value(each) for name, each in value.items()}
+            case _:
+                return value
+
+    def _is_gone(self, value: Any) -> bool:
+        return isinstance(value, dict) and isinstance(value.get("id"), str) and value["id"] in self._gone
+
+    def _table(self, text: str) -> str:
+        rows = list(csv.reader(io.StringIO(text, newline="")))
+        kept = [[self._value(cell) for cell in row] for row in rows if self._gone.isdisjoint(row)]
+        if kept == rows:
+            return text
+        out = io.StringIO(newline="")
+        csv.writer(out, quoting=csv.QUOTE_ALL).writerows(kept)
+        return out.getvalue()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (folder / path for path in _paths(folder))
+
+
+def _paths(folder: Path) -> Iterator[str]:
+    """Every plain file of a folder and of those in it, but for hidden folders; links are not followed."""
+    waiting = [""]
+    while waiting:
+        prefix = waiting.pop()
+        with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder / prefix) as entries:
+            for entry in sorted(entries, key=lambda each: each.name):
+                if entry.is_file(follow_symlinks=False):
+                    yield prefix + entry.name
+                elif entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+                    waiting.append(f"{prefix}{entry.name}/")
+
+
+def _text(file: Path) -> str | None:
+    """The words of a file that is text."""
+    with suppress(OSError, ValueError):
+        if file.suffix.lower().lstrip(".") in _TEXTS and file.stat().st_size <= LARGEST_READ:
+            return decode(file.read_bytes())
+    return None
+
+
+def _rewrite(file: Path, text: str) -> None:
+    draft = file.with_name(f".{file.name}-{secrets.token_hex(4)}")
+    with os.fdopen(
+        os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8", newline=""
+    ) as out:
+        out.write(text)
+        out.flush()
+        os.fsync(out.fileno())
+    draft.replace(file)
+
+
+def _settle(place: Path) -> None:
+    """A file or folder is on the disk for certain, so that no power loss brings the one before it back."""
+    with suppress(OSError):
+        fd = os.open(place, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+
+def holding(sought: Sought, erasure: Unfinished) -> Callable[[bytes], bool]:
+    """Whether a copy is of an atom that is gone or was told anew, or tells what was erased."""
+    ids = [each.encode() for each in (*erasure.gone, *erasure.touched)]
+    return lambda data: any(each in data for each in ids) or tells(sought, data.decode(errors="replace"))
+
+
+def tells(sought: Sought, text: str) -> bool:
+    """Whether a text, cut into sentences or not, holds a whole one that was erased."""
+    form = normal_form(text)
+    if sought.words.isdisjoint(form.split()):
+        return False
+    padded = f" {form} "
+    return any(f" {each} " in padded for each in sought.forms)
+
+
+def unwritten(ledger: Ledger, ids: Sequence[AtomId]) -> bool:
+    """Whether the file of any of these atoms still waits to be written."""
+    wanted = set(ids)
+    return bool(wanted) and any(each.atom_id in wanted for each in ledger.pending(100_000))

@@ -1,0 +1,39 @@
+"""New words for an atom: what a caller wants changed, checked as if it were said anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lamina.atom.atom import Atom
+from lamina.capture.clean import without_secrets
+from lamina.capture.draft import parse_draft, parse_text
+from lamina.errors import InvalidInput
+
+REVISABLE = frozenset({
+    "subject", "attribute", "value", "tags", "entities", "kind", "confidence", "importance", "valid_from",
+    "valid_until", "expires_at", "durability", "memory_type", "metadata",
+})  # fmt: skip
+_TIMES = frozenset({"valid_from", "valid_until"})
+
+
+def parse_revision(content: str | None, given: Mapping[str, Any], *, personal: bool) -> dict[str, Any]:
+    """The fields to be set without their secrets, or InvalidInput that names what cannot be revised."""
+    unknown = given.keys() - REVISABLE
+    if unknown:
+        raise InvalidInput(f"cannot revise {', '.join(sorted(unknown))}; choose from {', '.join(sorted(REVISABLE))}")
+    clean, _ = without_secrets({**given, "content": content}, personal=personal)
+    return clean
+
+
+def revised(atom: Atom, wanted: Mapping[str, Any]) -> Atom:
+    """The atom with the fields set."""
+    content = wanted["content"]
+    fields = {name: value for name, value in wanted.items() if name != "content"}
+    times = {name: getattr(atom, name) for name in _TIMES} if fields.keys() & _TIMES else {}
+    words = "as it is" if content is None or atom.is_segment else content
+    draft = parse_draft(**{**times, **fields, "content": words})
+    changed = {name: getattr(draft, name) for name in fields}
+    if content is not None:
+        changed["content"] = parse_text(content).strip("\n") if atom.is_segment else draft.content
+    return atom.with_(**changed)

@@ -1,0 +1,41 @@
+"""Counts and sizes of a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lamina.atom.scope import Scope
+from lamina.review.diagnosis import is_theirs
+from lamina.store.base import Store
+
+CHAT_DAYS = 14
+
+
+def stats_of(store: Store, scopes: Sequence[Scope], state: Path, waiting: int) -> dict[str, Any]:
+    """How many atoms there are of what sort, what models used, and what it takes on the disk."""
+    by_status = store.counts(scopes, "status")
+    return {
+        "atoms": sum(by_status.values()),
+        "by_status": by_status,
+        "by_kind": store.counts(scopes, "kind"),
+        "by_layer": store.counts(scopes, "layer"),
+        "commits": store.commits(scopes),
+        "files": store.ledger.summary(lambda path: is_theirs(path, scopes)),
+        "models": store.encodings.models(),
+        "waiting": waiting,
+        "chat": _chat_used(store),
+        "bytes": {file.name: file.stat().st_size for file in sorted(state.glob("*.db"))},
+    }
+
+
+def _chat_used(store: Store) -> dict[str, Any]:
+    """What chat models used, by day and model, the last days first."""
+    return {
+        f"{each.day.isoformat()} {each.model}": {
+            "calls": each.used.calls, "tokens_in": each.used.tokens_in, "tokens_out": each.used.tokens_out,
+            "money": round(each.used.money, 6),
+        }
+        for each in store.usage.days()[:CHAT_DAYS]
+    }  # fmt: skip

@@ -1,0 +1,38 @@
+"""Every atom as a row of a table, for spreadsheets: one that is opened there shows words and computes nothing."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from datetime import datetime
+
+from lamina.atom.atom import Atom
+from lamina.importers.table import BETWEEN, COLUMNS, LISTS, guarded
+from lamina.text.times import format_time
+
+_MARK = "\ufeff"
+"""By which spreadsheets know the bytes for UTF-8."""
+
+
+def table(atoms: Sequence[Atom]) -> bytes:
+    """The rows, oldest first, under the names of their columns."""
+    out = io.StringIO(newline="")
+    rows = csv.writer(out, quoting=csv.QUOTE_ALL)
+    rows.writerow(COLUMNS)
+    rows.writerows([guarded(_cell(name, getattr(atom, name))) for name in COLUMNS] for atom in atoms)
+    return (_MARK + out.getvalue()).encode()
+
+
+def _cell(name: str, value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case datetime():
+            return format_time(value)
+        case tuple() if name in LISTS:
+            return BETWEEN.join(str(each).replace(";", ",") for each in value)
+        case _:
+            return str(value)

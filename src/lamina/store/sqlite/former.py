@@ -1,0 +1,66 @@
+"""Texts that atoms had once and have no longer; looked into only when somebody asks what was known at a moment.
+
+They stand in a table of their own, are scored by the statistics of what recall searches and move none of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from lamina.atom.atom import Atom
+from lamina.atom.identity import AtomId
+from lamina.atom.passage import Passage, digest_of, passages_of
+from lamina.store.sqlite.believed import earlier, rewritten
+from lamina.store.sqlite.database import Database
+
+SCHEMA = """
+CREATE TABLE former(
+  id INTEGER PRIMARY KEY, atom INTEGER NOT NULL, n INTEGER NOT NULL, length INTEGER NOT NULL, tokens TEXT NOT NULL,
+  digest BLOB NOT NULL, speaker TEXT NOT NULL, at INTEGER NOT NULL, asks INTEGER NOT NULL,
+  tells_of INTEGER);
+CREATE INDEX former_of ON former(atom);
+"""
+
+Former: TypeAlias = Mapping[AtomId, Sequence[tuple[Atom, Passage]]]
+"""For each atom looked at, the passages it had, each with the version that had it."""
+
+
+def former_table(scope: int) -> str:
+    return f"former_{scope}"
+
+
+def with_former(db: Database, ids: Iterable[AtomId]) -> set[AtomId]:
+    """Those of the atoms that have former texts in an index."""
+    rows = db.rows(
+        "SELECT DISTINCT a.atom_id FROM json_each(?) k JOIN atoms a ON a.atom_id=k.value JOIN former f ON f.atom=a.id",
+        (json.dumps(list(ids)),),
+    )
+    return {AtomId(row[0]) for row in rows}
+
+
+def former_of(history: Database, heads: Mapping[AtomId, Atom], since: int, known: set[AtomId]) -> Former:
+    """The former passages of those atoms where they may have changed after a position, and of those `known`."""
+    return {
+        atom_id: list(_former(heads[atom_id], earlier(history, atom_id, heads[atom_id])))
+        for atom_id in sorted(rewritten(history, heads, since) | known)
+    }
+
+
+def _former(head: Atom, versions: Sequence[Atom]) -> Iterator[tuple[Atom, Passage]]:
+    told = {_identity(head, each) for each in _searched(head)}
+    for version in versions:
+        for passage in _searched(version):
+            identity = _identity(version, passage)
+            if identity not in told:
+                told.add(identity)
+                yield version, passage
+
+
+def _searched(atom: Atom) -> tuple[Passage, ...]:
+    return passages_of(atom) if atom.is_searched else ()
+
+
+def _identity(atom: Atom, passage: Passage) -> tuple[int, bytes, str]:
+    return passage.n, digest_of(atom, passage), passage.speaker or ""

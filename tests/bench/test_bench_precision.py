@@ -1,0 +1,87 @@
+"""`lamina bench precision`: the tiers of an answer, what a case expects of them, and beliefs told to a memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bench_files import beliefs
+
+from lamina.bench.beliefs import load
+from lamina.bench.precision import run
+from lamina.bench.tiers import Expected, Tiers
+from lamina.bench.vaults import Vaults
+from terminal import Cli
+
+
+def expected(**relevant: object) -> Expected:
+    return Expected.parsed({"relevantBeliefs": relevant})
+
+
+def test_what_must_be_there_may_be_pinned_but_an_exact_set_may_not() -> None:
+    tiers = Tiers(pinned=("a",), relevant=("b",))
+    assert expected(mustInclude=["a", "b"]).faults(tiers) == []
+    assert expected(mustExclude=["a"]).faults(tiers) == ["relevant shows a"]
+    assert expected(shouldOnlyInclude=["b"]).faults(tiers) == []
+    assert expected(shouldOnlyInclude=["a", "b"]).faults(tiers) == ["relevant lacks a"]
+    assert expected(shouldOnlyInclude=[]).faults(tiers) == ["relevant also shows b"]
+
+
+def test_order_and_counts_are_of_the_relevant_tier() -> None:
+    tiers = Tiers(relevant=("a", "b"))
+    assert expected(orderedBefore=[["a", "b"]]).faults(tiers) == []
+    assert expected(orderedBefore=[["b", "a"]]).faults(tiers) == ["relevant does not show b before a"]
+    assert expected(minCount=3).faults(tiers) == ["relevant shows 2"]
+    assert expected(maxCount=2).faults(tiers) == []
+
+
+def test_precision_and_recall_are_of_what_is_wanted() -> None:
+    wanted = expected(shouldOnlyInclude=["a", "b"])
+    assert (wanted.precision(Tiers(relevant=("a", "c"))), wanted.recall(Tiers(relevant=("a", "c")))) == (0.5, 0.5)
+    assert (wanted.precision(Tiers()), wanted.recall(Tiers())) == (0.0, 0.0)
+    nothing = expected(shouldOnlyInclude=[])
+    assert (nothing.precision(Tiers()), nothing.recall(Tiers())) == (None, None)
+    assert nothing.precision(Tiers(relevant=("a",))) == 0.0
+    assert (wanted.active, nothing.active) == (True, False)
+
+
+def test_pinned_facts_take_the_room_there_is() -> None:
+    tiers = Tiers(("a", "b"), ("c", "d"), ("q",))
+    assert tiers.within(3) == Tiers(("a", "b"), ("c",), ("q",))
+    assert tiers.within(1) == Tiers(("a",), (), ("q",))
+    assert tiers.within(None) == tiers
+
+
+def test_beliefs_become_a_memory_with_three_tiers(tmp_path: Path) -> None:
+    data, _ = load(beliefs(tmp_path / "data"))
+    sheet = run(data, Vaults(), lambda text, done, total: None)
+    rows = {row.case.id: row for row in sheet.rows}
+    alias = rows["alias"].tiers
+    assert (alias.pinned, alias.questions) == (("b-new",), ("b-open",))
+    assert "b-cat" in alias.relevant
+    assert "b-secret" not in alias.relevant
+    assert rows["chain"].faults == ()
+    assert rows["empty"].tiers.pinned == ()
+
+
+def test_turns_of_a_session_teach_what_later_ones_find(tmp_path: Path) -> None:
+    data, _ = load(beliefs(tmp_path / "data"))
+    sheet = run(data, Vaults(), lambda text, done, total: None)
+    found = [row.tiers.relevant for row in sheet.turns]
+    assert "b-cat" in found[0]
+    assert "b-dog" in found[1]
+    assert "b-cat" in found[2]
+    assert len(sheet.strays) == 2
+
+
+def test_passes_are_told_by_category(cli: Cli, tmp_path: Path) -> None:
+    told = cli("bench", "precision", "--data", str(beliefs(tmp_path / "data")), "--json", "--failures").data
+    assert told["overall"]["retrieval"]["n"] == 3
+    assert told["overall"]["supersession"] == {"n": 1, "passed": 1}
+    assert told["overall"]["active"]["n"] == 1
+    assert told["overall"]["sessions"]["n"] == 3
+    assert set(told["categories"]) == {"Alias resolution", "Supersession chain exclusion", "Boundary"}
+
+
+def test_a_folder_without_the_files_is_a_usage_error(cli: Cli, tmp_path: Path) -> None:
+    ran = cli("bench", "precision", "--data", str(tmp_path))
+    assert (ran.code, "is not a PrecisionMemBench file" in ran.err) == (2, True)

@@ -1,0 +1,64 @@
+"""`lamina bench staleness`: which evidence ranks first, and which statements are linked."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench_files import BEAM, LOCOMO, OVERTAKEN, write
+
+import lamina
+from lamina import FixedClock
+from lamina.bench import beam, longmemeval
+from lamina.bench.links import links_in
+from lamina.bench.staleness import Row, Sheet
+from terminal import Cli
+
+
+def test_evidence_is_told_oldest_first_whatever_the_order_of_the_file(tmp_path: Path) -> None:
+    (question,), _ = longmemeval.load(write(tmp_path / "o.json", OVERTAKEN), pooled=False)
+    assert list(map(set, question.questions[0].said)) == [{"sooner/0"}, {"later/0"}]
+    (chat,), _ = beam.load(write(tmp_path / "b.json", BEAM))
+    assert [list(map(set, asked.said)) for asked in chat.questions] == [
+        [{"chat-7/0"}],
+        [{"chat-7/0"}, {"chat-7/2"}],
+    ]
+
+
+def test_only_the_newest_found_is_in_order_and_nothing_found_is_not() -> None:
+    ranks = [(1, 2), (2, 1), (3, None), (None, 1), (None, None)]
+    rows = [Row("k", newest, older, stated=False, linked=False) for newest, older in ranks]
+    assert [row.in_order for row in rows] == [True, False, True, False, False]
+    told = Sheet(rows).overall()["all"]
+    assert (told["n"], told["newest first"], told["newest found"], told["older found"]) == (5, 40, 60, 60)
+    assert told["newest first of found"] == 66.7
+
+
+def test_overtaken_evidence_is_asked_for(cli: Cli, tmp_path: Path) -> None:
+    told = cli("bench", "staleness", "--data", str(write(tmp_path / "o.json", OVERTAKEN)), "--json").data
+    assert told["overall"]["all"]["n"] == 1
+    assert told["categories"]["knowledge-update"]["newest found"] == 100
+
+
+def test_links_of_any_conversation_can_be_written_down(cli: Cli, tmp_path: Path) -> None:
+    links = tmp_path / "links.json"
+    ran = cli("bench", "staleness", "--data", str(write(tmp_path / "l.json", LOCOMO)), "--links", str(links), "--json")
+    assert ran.data["overall"]["all"]["n"] == 0
+    assert isinstance(json.loads(links.read_text(encoding="utf-8")), list)
+
+
+def test_a_link_has_the_words_on_both_sides_and_its_grade(tmp_path: Path) -> None:
+    clock = FixedClock(datetime(2026, 1, 1, tzinfo=UTC))
+    with lamina.open(tmp_path / "vault", clock=clock, watch=False, background=False) as memory:
+        memory.remember("Ann lives in Oslo", subject="Ann", attribute="city", value="Oslo")
+        clock.at = datetime(2026, 2, 1, tzinfo=UTC)
+        memory.remember("Ann lives in Rome", subject="Ann", attribute="city", value="Rome")
+        tea, coffee = (memory.remember(f"Ann drinks {each}").atom.id for each in ("tea", "coffee"))
+        memory.relate(coffee, "contradicts", tea, 0.5)
+        memory.forget(memory.remember("The gate squeaks").atom.id, "she asked")
+        told = {(each.told["grade"], *each.told["old"]): each.told for each in links_in(memory)}
+    assert set(told) == {("high", "Ann lives in Oslo"), ("low", "Ann drinks tea"), ("taken back", "The gate squeaks")}
+    assert told["high", "Ann lives in Oslo"]["new"] == ["Ann lives in Rome"]
+    assert told["high", "Ann lives in Oslo"]["new_said"] == "2026-02-01T00:00:00Z"
+    assert told["taken back", "The gate squeaks"]["reason"] == "she asked"

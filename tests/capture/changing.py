@@ -1,0 +1,57 @@
+"""A person who speaks on one day after another, for tests of what changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import lamina
+from lamina import Atom, FixedClock, Status
+from lamina.capture.receipt import Receipt, Result
+
+START = datetime(2026, 1, 5, 9, tzinfo=UTC)
+
+
+class Days:
+    """One memory, and somebody called Ida who talks to it."""
+
+    def __init__(self, path: Path) -> None:
+        self.clock = FixedClock(START)
+        self.memory = lamina.open(path / "vault", clock=self.clock, watch=False)
+        self.number = 0
+
+    def at(self, day: int) -> datetime:
+        return START + timedelta(days=day)
+
+    def says(self, *turns: str, session: str | None = None, day: int | None = None, **how: str) -> Receipt:
+        """A session of its own, a day after the last; a turn that begins with > is the assistant's."""
+        self.number += 1
+        self.clock.at = self.at(self.number)
+        at = self.clock.at if day is None else self.at(day)
+        told = [
+            {
+                "speaker": "assistant" if each.startswith(">") else "Ida",
+                "content": each.lstrip(">"),
+                "at": at + timedelta(minutes=n),
+            }
+            for n, each in enumerate(turns)
+        ]
+        return self.memory.capture(
+            told, session_id=session or f"day {self.number}", observed_at=at, origin=how.get("origin"), wait=True
+        )
+
+    def statements(self, *statuses: Status) -> list[Atom]:
+        every = self.memory.list(status=None, limit=1000)
+        return [each for each in every if not each.is_segment and (not statuses or each.status in statuses)]
+
+    def that_say(self, words: str) -> list[Atom]:
+        return [each for each in self.statements() if words in each.content]
+
+    def finds(self, question: str) -> str:
+        return "\n".join(each.text for each in self.memory.recall(question, k=10).hits)
+
+
+def results(receipt: Receipt) -> Sequence[Result]:
+    """What became of the statements; the words themselves are kept in any case."""
+    return [each.result for each in receipt.outcomes if each.result is not Result.KEPT]

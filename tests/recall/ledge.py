@@ -1,0 +1,85 @@
+"""A vault whose statements are written by hand, each on the words it rests on: a test says what stands where."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from town import DAY, NOON, opened
+
+from lamina import Atom, Memory
+from lamina.atom.atom import Evidence, kind_defaults
+from lamina.atom.identity import IdSource
+from lamina.atom.passage import passages_of
+from lamina.atom.relation import Relation, RelationName
+from lamina.atom.status import Status
+from lamina.atom.trust import Origin
+from lamina.store.base import Change, Commit, Committed
+
+_IDS = IdSource(os.urandom)
+
+
+class Ledge:
+    """A memory, and short words for what a test says in it."""
+
+    def __init__(self, root: Path, embedder: str = "none") -> None:
+        self.memory: Memory = opened(root, embedder, extractor="none")
+        self._sessions = 0
+
+    def say(self, *turns: str, speaker: str = "Ann", at: datetime = NOON - 9 * DAY) -> None:
+        """A session of one speaker, a minute apart."""
+        self._sessions += 1
+        said = [
+            {"speaker": speaker, "content": words, "at": at + n * timedelta(minutes=1)}
+            for n, words in enumerate(turns)
+        ]  # fmt: skip
+        self.memory.capture(said, session_id=f"s{self._sessions}")
+        self.memory.embed()
+
+    def place(self, words: str) -> Evidence:
+        """Where words were said first."""
+        for atom in sorted(self.memory.list(limit=None), key=lambda each: each.id):
+            for passage in passages_of(atom) if atom.is_segment else ():
+                if words in passage.text:
+                    start = passage.text.index(words)
+                    return Evidence(atom.id, passage.n, start, start + len(words))
+        raise AssertionError(f"nobody said {words!r}")
+
+    def atom(self, content: str, *words: str, **fields: Any) -> Atom:
+        """A statement that rests on words, not yet committed."""
+        own: dict[str, Any] = {
+            "kind": "fact", "observed_at": NOON - 9 * DAY, "subject": "Ann",
+            "evidence": tuple(self.place(each) for each in words), **kind_defaults("fact"), **fields,
+        }  # fmt: skip
+        return Atom(id=_IDS.new(NOON), scope=self.memory.scope, content=content, **own)
+
+    def put(self, *atoms: Atom) -> Committed:
+        """Commit the atoms as they are."""
+        changes = tuple(Change(atom) for atom in atoms)
+        done = self.memory._store.commit(
+            Commit(actor="test", origin=Origin.HUMAN, verb="test", reason="a test", scope=self.memory.scope,
+                   changes=changes)
+        )  # fmt: skip
+        self.memory.embed()
+        return done
+
+    def states(self, content: str, *words: str, **fields: Any) -> Atom:
+        """A statement that rests on words, committed."""
+        return self.put(self.atom(content, *words, **fields)).atoms[0]
+
+    def replace(self, old: Atom, new: Atom, status: Status = Status.SUPERSEDED, since: datetime = NOON - DAY) -> Atom:
+        """The new statement takes the place of the old one, in one commit."""
+        until = {"valid_until": since} if status is Status.SUPERSEDED else {}
+        new = new.with_(valid_from=since, supersedes=(*new.supersedes, old.id))
+        old = old.with_(status=status, superseded_by=(*old.superseded_by, new.id), **until)
+        return self.put(new, old).atoms[0]
+
+    def end(self, old: Atom, status: Status) -> Atom:
+        """The statement ends so, and nothing takes its place."""
+        return self.put(self.memory.get(old.id).with_(status=status)).atoms[0]
+
+
+def link(name: RelationName, target: Atom, confidence: float = 1.0) -> tuple[Relation, ...]:
+    return (Relation(name, target.id, confidence),)

@@ -1,0 +1,153 @@
+"""Two statements that contradict each other, and a person's word on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lamina
+from lamina import Atom, FixedClock, Memory, Origin, Refused, RelationName, Status
+from lamina.atom.pair import hold_both
+
+NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock(NOON)
+
+
+@pytest.fixture
+def memory(tmp_path: Path, clock: FixedClock) -> Iterator[Memory]:
+    with lamina.open(tmp_path / "vault", clock=clock, watch=False) as opened:
+        yield opened
+
+
+@pytest.fixture
+def pair(memory: Memory, clock: FixedClock) -> tuple[Atom, Atom]:
+    """Two plain statements, the newer of which may be a change of the older."""
+    old = memory.remember("Ann trains at Northside.").atom
+    clock.at += DAY
+    new = memory.remember("She goes to the gym by the river.").atom
+    memory.relate(new.id, "contradicts", old.id, 0.5)
+    clock.at += DAY
+    return memory.get(old.id), memory.get(new.id)
+
+
+def home(memory: Memory, value: str, **fields: Any) -> Atom:
+    return memory.remember(f"Ann lives in {value}.", subject="Ann", attribute="home", value=value, **fields).atom
+
+
+def is_linked(one: Atom) -> bool:
+    return any(each.name is RelationName.CONTRADICTS for each in one.relations)
+
+
+def test_a_pair_tells_both_texts_and_why(memory: Memory, pair: tuple[Atom, Atom]) -> None:
+    (found,) = memory.review.pairs()
+    assert (found.a, found.b) == pair
+    assert found.reason.startswith("perhaps a change")
+    (item,) = memory.review.list()
+    assert (item.kind, item.ids) == ("pair", (found.a.id, found.b.id))
+    assert len(item.verbs) == 5
+
+
+def test_two_values_of_one_time_and_a_less_trusted_one_are_pairs(memory: Memory) -> None:
+    home(memory, "Rome", observed_at=NOON)
+    oslo = home(memory, "Oslo", observed_at=NOON)
+    assert oslo.status is Status.CHALLENGED
+    assert [each.reason for each in memory.review.pairs()] == ["two values of ann::home of the same time"]
+
+
+def test_what_is_over_or_waits_is_in_no_pair(memory: Memory, pair: tuple[Atom, Atom]) -> None:
+    memory.forget(pair[0].id, "r")
+    assert memory.review.pairs() == []
+    with pytest.raises(Refused, match="in no pair"):
+        memory.review.keep_a(pair[1].id, pair[0].id)
+
+
+def test_two_that_nothing_sets_against_each_other_are_no_pair(memory: Memory) -> None:
+    one, other = memory.remember("Tea is green.").atom, memory.remember("Milk is white.").atom
+    with pytest.raises(Refused, match="review pairs"):
+        memory.review.both_valid(one.id, other.id)
+
+
+def test_keeping_the_newer_makes_the_older_history(memory: Memory, pair: tuple[Atom, Atom]) -> None:
+    position = len(memory.journal())
+    memory.review.keep_b(pair[0].id, pair[1].id, "she moved on")
+    assert len(memory.journal()) == position + 1
+    old, new = (memory.get(each.id) for each in pair)
+    assert (old.status, old.superseded_by, old.valid_until) == (Status.SUPERSEDED, (new.id,), new.observed_at)
+    assert (new.status, new.supersedes, is_linked(new)) == (Status.ACTIVE, (old.id,), False)
+    assert memory.review.pairs() == []
+
+
+def test_keeping_the_older_says_that_the_newer_never_was_so(memory: Memory, pair: tuple[Atom, Atom]) -> None:
+    memory.review.keep_a(pair[0].id, pair[1].id)
+    old, new = (memory.get(each.id) for each in pair)
+    assert (new.status, new.superseded_by, new.valid_until) == (Status.INVALIDATED, (old.id,), None)
+    assert (old.status, old.supersedes) == (Status.ACTIVE, (new.id,))
+
+
+def test_the_kept_one_of_two_values_of_a_claim_counts(memory: Memory) -> None:
+    rome, oslo = home(memory, "Rome", observed_at=NOON), home(memory, "Oslo", observed_at=NOON)
+    memory.review.keep_a(oslo.id, rome.id)
+    assert memory.get(oslo.id).status is Status.ACTIVE
+    assert memory.get(rome.id).status is Status.INVALIDATED
+
+
+def test_what_happened_is_never_superseded_nor_merged(memory: Memory, clock: FixedClock) -> None:
+    old = memory.remember("We met in Rome.", kind="event").atom
+    clock.at += DAY
+    new = memory.remember("We met in Oslo.", kind="event").atom
+    memory.relate(new.id, "contradicts", old.id)
+    with pytest.raises(Refused, match="never merged"):
+        memory.review.merge(old.id, new.id, "We met.")
+    memory.review.keep_b(old.id, new.id)
+    assert memory.get(old.id).status is Status.INVALIDATED
+
+
+def test_both_valid_is_remembered(memory: Memory, pair: tuple[Atom, Atom]) -> None:
+    memory.review.both_valid(pair[0].id, pair[1].id)
+    old, new = (memory.get(each.id) for each in pair)
+    assert hold_both(old, new)
+    assert not is_linked(new)
+    memory.relate(new.id, "contradicts", old.id, 0.5)
+    assert memory.review.pairs() == []
+
+
+def test_two_values_of_a_single_claim_cannot_both_be_so(memory: Memory) -> None:
+    rome, oslo = home(memory, "Rome", observed_at=NOON), home(memory, "Oslo", observed_at=NOON)
+    with pytest.raises(Refused, match="held by"):
+        memory.review.both_valid(rome.id, oslo.id)
+    assert memory.get(oslo.id).status is Status.CHALLENGED
+
+
+def test_merging_makes_one_of_both_that_is_worth_what_they_are(memory: Memory, clock: FixedClock) -> None:
+    one = memory.remember("Ann trains at Northside.", tags=["sport"]).atom
+    clock.at += DAY
+    two = memory.remember("Ann trains by the river.", origin="agent").atom
+    memory.relate(two.id, "contradicts", one.id, 0.5)
+    done = memory.review.merge(one.id, two.id, "Ann trains at Northside in winter, else by the river.")
+    made = memory.get(done.atom.id)
+    assert (made.status, made.origin, made.tags) == (Status.ACTIVE, Origin.AGENT, ("sport",))
+    assert made.derived_from == made.supersedes == (one.id, two.id)
+    assert {memory.get(each.id).status for each in (one, two)} == {Status.MERGED}
+    memory.rollback(made.id)
+    assert {memory.get(each.id).status for each in (one, two)} == {Status.ACTIVE}
+
+
+def test_a_pair_that_is_put_off_is_not_shown_for_thirty_days(
+    memory: Memory, clock: FixedClock, pair: tuple[Atom, Atom]
+) -> None:
+    memory.review.need_more(pair[0].id, pair[1].id, "ask Ann")
+    assert (memory.review.pairs(), memory.review.list()) == ([], [])
+    (put_off,) = memory.review.pairs(later=True)
+    assert (put_off.note, put_off.later) == ("ask Ann", clock.at + 30 * DAY)
+    clock.at += 30 * DAY
+    (item,) = memory.review.list()
+    assert "ask Ann" in item.reason

@@ -1,0 +1,132 @@
+"""Everything that came from somewhere bad waits again, with all that descends from it, and nothing else does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from standing_store import stands
+
+import lamina
+from lamina import Atom, FixedClock, InvalidInput, Memory, NotFound, Refused, Result, Status
+
+NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock(NOON)
+
+
+@pytest.fixture
+def memory(tmp_path: Path, clock: FixedClock) -> Iterator[Memory]:
+    with lamina.open(tmp_path / "vault", clock=clock, watch=False) as opened:
+        yield opened
+
+
+def home(memory: Memory, value: str, **fields: Any) -> Atom:
+    return memory.remember(f"Ann lives in {value}.", subject="Ann", attribute="home", value=value, **fields).atom
+
+
+def _at_odds(memory: Memory, n: int) -> tuple[str, str]:
+    """A statement of the bad session and one of a good one that contradict each other."""
+    one, other = (memory.list(subject=f"shelf {each}", limit=1)[0].id for each in (n, n + 1))
+    memory.relate(one, "contradicts", other, 0.5)
+    return one, other
+
+
+def test_of_a_thousand_writes_exactly_those_of_the_bad_session_and_their_descendants_wait(memory: Memory) -> None:
+    said = [
+        {"content": f"Shelf {n} holds box {n}.", "subject": f"shelf {n}", "session_id": "good" if n % 20 else "bad"}
+        for n in range(1000)
+    ]
+    atoms = [outcome.atom for outcome in memory.remember_many(said).outcomes]
+    bad = {each.id for each in atoms if each.session_id == "bad"}
+    assert len(bad) == 50
+    heirs = {memory.review.merge(*_at_odds(memory, n), f"Boxes {n} to {n + 1} are here.").atom.id for n in (0, 500)}
+    before = stands(memory)
+    with pytest.raises(Refused, match="--yes"):
+        memory.quarantine(session="bad")
+    assert stands(memory) == before
+    receipt = memory.quarantine(session="bad", reason="a forged transcript", yes=True)
+    assert {each.id for each in memory.list(status="constrained", limit=None)} == bad | heirs
+    restored = {each.atom.id for each in receipt.outcomes if each.result is Result.RESTORED}
+    assert {memory.get(each).subject for each in restored} == {"shelf 1", "shelf 501"}
+    assert memory.journal()[-1].reason == "a forged transcript: session bad"
+    memory.undo(receipt.commit)
+    assert stands(memory) == before
+
+
+def test_what_descends_waits_too_and_what_also_rests_on_others_stays(memory: Memory, clock: FixedClock) -> None:
+    turn = [{"speaker": "Ann", "content": "I live in Rome."}]
+    memory.capture(turn, session_id="good", wait=True)
+    (known,) = [each for each in memory.list() if not each.is_segment]
+    clock.at += DAY
+    memory.capture([*turn, {"speaker": "Ann", "content": "My dog is called Rex."}], session_id="bad", wait=True)
+    known = memory.get(known.id)
+    assert len(known.evidence) == 2
+    notes = [memory.remember(f"Rex eats {each}.", tags=["rex"], session_id=s).atom
+             for each, s in (("fish", "bad"), ("bones", "good"))]  # fmt: skip
+    (group,) = memory.review.compact(create_proposals=True).groups
+    memory.review.confirm(group.proposal.id)
+    memory.quarantine(session="bad", yes=True)
+    held = {each.id for each in memory.list(status="constrained", limit=None)}
+    assert {group.proposal.id, notes[0].id} <= held
+    assert memory.get(notes[1].id).status is Status.ACTIVE
+    left = memory.get(known.id)
+    assert (left.status, len(left.evidence)) == (Status.ACTIVE, 1)
+    assert all(each.status is not Status.ACTIVE for each in memory.list(status=None, session_id="bad"))
+
+
+def test_what_the_bad_had_replaced_stands_again_and_a_chain_is_closed_over_it(
+    memory: Memory, clock: FixedClock
+) -> None:
+    oslo = home(memory, "Oslo")
+    clock.at += DAY
+    rome = home(memory, "Rome", source_id="feed:7")
+    before = stands(memory)
+    receipt = memory.quarantine(source="feed", yes=True)
+    assert memory.get(oslo.id) == oslo
+    assert memory.get(rome.id).status is Status.CONSTRAINED
+    memory.undo(receipt.commit)
+    assert stands(memory) == before
+    clock.at += DAY
+    bern = home(memory, "Bern")
+    memory.quarantine(source="feed", yes=True)
+    first, last = memory.get(oslo.id), memory.get(bern.id)
+    assert (first.status, first.superseded_by, first.valid_until) == (Status.SUPERSEDED, (bern.id,), clock.at)
+    assert last.supersedes == (oslo.id,)
+    assert memory.doctor(deep=True).healthy
+
+
+def test_words_that_wait_are_not_recalled(memory: Memory) -> None:
+    memory.capture([{"speaker": "Ann", "content": "The vault code is 4411."}], session_id="bad", wait=True)
+    assert memory.recall("vault code").hits
+    memory.quarantine(session="bad", yes=True)
+    assert memory.recall("vault code").hits == ()
+
+
+def test_more_than_a_twentieth_is_asked_about_first(memory: Memory) -> None:
+    for n in range(39):
+        memory.remember(f"Shelf {n} holds box {n}.", subject=f"shelf {n}", session_id="good")
+    memory.remember("Shelf x holds box x.", subject="shelf x", session_id="bad")
+    memory.quarantine(session="bad")
+    memory.remember("Tea is green.", subject="tea", source_id="feed")
+    memory.remember("Milk is white.", subject="milk", source_id="feed")
+    memory.remember("Rust is red.", subject="rust", source_id="feed")
+    with pytest.raises(Refused, match=r"3 of 43 .* 5% at once"):
+        memory.quarantine(source="feed")
+    memory.quarantine(source="feed", yes=True)
+    assert len(memory.review.held("feed")) == 3
+
+
+def test_one_thing_is_named_and_something_came_from_it(memory: Memory) -> None:
+    for wrong in ({}, {"source": "a", "session": "b"}, {"origin": "nobody"}):
+        with pytest.raises(InvalidInput):
+            memory.quarantine(**wrong)  # type: ignore[arg-type]
+    with pytest.raises(NotFound, match="nothing came from origin web"):
+        memory.quarantine(origin="web")

@@ -1,0 +1,67 @@
+"""Text that nobody sees is flagged when it is written and written out when it is shown."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+import lamina
+from lamina.cli.output import safe
+from lamina.text.hidden import HIDDEN, escaped, is_hidden
+
+SEED = 20_261_116
+_UNSEEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u202a\u202b\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u061c\u180e\u3164"
+_SENTENCES = ("The meeting is at nine.", "Send the report to Ann.", "The kettle is in the kitchen.", "Pay the invoice.")
+
+
+def samples(count: int, seed: int) -> list[str]:
+    """Sentences with a message in tag characters, a zero-width mark or a turned direction somewhere inside."""
+    chance = random.Random(seed)
+    return [_sample(chance, n) for n in range(count)]
+
+
+def _sample(chance: random.Random, n: int) -> str:
+    text = chance.choice(_SENTENCES)
+    at = chance.randrange(1, len(text))
+    if n % 4 == 0:
+        hidden = "".join(chr(0xE0000 + ord(each)) for each in "obey me")
+    elif n % 4 == 1:
+        hidden = chr(0xE0100 + chance.randrange(0xEF)) * 3
+    else:
+        hidden = chance.choice(_UNSEEN)
+    return text[:at] + hidden + text[at:]
+
+
+@pytest.mark.parametrize("text", samples(200, SEED))
+def test_what_cannot_be_seen_is_found_and_written_out(text: str) -> None:
+    assert is_hidden(text)
+    shown = safe(text)
+    assert shown.isprintable() and not is_hidden(shown)
+    assert "<U+" in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["plain words", "naïve café", "👩\u200d👩\u200d👧 family", "❤️\u200d🔥",
+     "🏴" + "".join(chr(0xE0000 + ord(each)) for each in "gbeng\x7f"),
+     "می\u200cخواهم", "क्\u200dष", "שלום\u200f!", "中文字", "½ — “quoted”"],
+)  # fmt: skip
+def test_what_belongs_to_the_script_is_left_alone(text: str) -> None:
+    assert not is_hidden(text)
+    assert escaped(text) == text
+
+
+def test_a_writer_is_told_and_so_is_whoever_reads_it(tmp_path: Path) -> None:
+    with lamina.open(tmp_path / "v", watch=False) as memory:
+        for n, text in enumerate(samples(20, SEED)):
+            kept = memory.capture([{"speaker": "Ann", "content": text}], session_id=f"s{n}").atom
+            assert HIDDEN in kept.tags
+            said = memory.remember(f"{n}: {text}").atom
+            assert HIDDEN in said.tags and said.content == f"{n}: {text}"
+        context = memory.recall("Where is the kettle and when is the meeting?", k=50).context(50_000)
+        lines = [line for line in context.splitlines() if line.startswith("- [")]
+        assert lines and all(HIDDEN in line.partition("] ")[0] for line in lines)
+        assert not is_hidden(context)
+        assert HIDDEN not in memory.remember("Nothing is hidden here.").atom.tags

@@ -1,0 +1,80 @@
+"""Nobody is told anything of a scope they may not read: no id, no word, no count."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tenants import SCOPES, VERBS, Vault, call_by_chance, public_verbs
+
+import lamina
+from lamina import InvalidInput, InvalidScope, Memory
+
+SEED = 20_261_116
+
+
+def test_every_public_verb_is_called_here() -> None:
+    assert public_verbs() == set(VERBS)
+
+
+def test_no_verb_tells_of_a_scope_that_may_not_be_read(tmp_path: Path) -> None:
+    done = call_by_chance(tmp_path, len(VERBS), SEED)
+    assert done.failures == []
+    assert len(SCOPES) == 20 and len(done.made) == len(VERBS)
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Vault:
+    return Vault(tmp_path, SEED)
+
+
+def test_what_others_do_moves_no_count_and_no_score(vault: Vault) -> None:
+    def sight(memory: Memory) -> dict[str, object]:
+        stats = {name: value for name, value in memory.stats().items() if name != "bytes"}
+        hits = memory.recall("What is the pass word?", k=20).hits
+        return {
+            "stats": stats, "scores": [(hit.atom.id, hit.score) for hit in hits], "waiting": memory.waiting(),
+            "listed": [atom.id for atom in memory.list(status=None, limit=None)], "held": memory.review.count(),
+            "journal": [entry.id for entry in memory.journal()], "synced": repr(memory.sync()),
+            "problems": memory.doctor().problems, "rebuilt": memory.rebuild(), "jobs": memory.jobs(),
+        }  # fmt: skip
+
+    mine, theirs = vault.memories["org:acme"], vault.memories["org:bolt"]
+    before = sight(mine)
+    theirs.capture([{"speaker": "Eve", "content": "The pass word is tea."}], session_id="more")
+    theirs.remember_many([{"content": f"Fact {n} on the pass word."} for n in range(30)])
+    theirs.forget(theirs.list()[0].id, "gone")
+    (vault.root / "v" / "scopes" / "bolt" / "atoms" / "x.md").write_text("---\nbroken: [\n---\nwords")
+    assert sight(mine) == before
+    vault.close()
+
+
+@pytest.mark.parametrize(
+    "scope",
+    ["", " ", "*", "org:*", "org:", "org", "None", "local", "org:local:*", "org:local:agent:", "org:local:agent:*",
+     "ORG:local", "org:Local", "org:lоcal", "org:ｌocal", "org:local\n", " org:local", "org:local ", "org:../acme",
+     "org:acme/../local", "org:local\0", "org:local:agent:../bot", "org:local:agent:bot:agent:bot", "org:%6cocal",
+     "org:l\u200bocal", "org:local:Agent:bot", "org:lo%", "org:lo_al'--", "org:ﬁrm", "org:ı"],
+)  # fmt: skip
+def test_a_scope_that_is_none_is_refused_everywhere(tmp_path: Path, scope: str) -> None:
+    with pytest.raises(InvalidScope):
+        lamina.open(tmp_path / "v", scope, watch=False)
+    with lamina.open(tmp_path / "v", watch=False) as memory:
+        memory.remember("Tea.")
+        for scopes in ([scope], scope, ["org:local", scope]):
+            with pytest.raises(InvalidScope):
+                memory.recall("tea", scopes=scopes)
+
+
+def test_no_scope_at_all_is_no_scope(tmp_path: Path) -> None:
+    with lamina.open(tmp_path / "v", watch=False) as memory:
+        for scopes in ([], (), [None], [3], ["org:acme"], ["org:local", "org:local:agent:bot"]):
+            with pytest.raises(InvalidInput):
+                memory.recall("tea", scopes=scopes)  # type: ignore[arg-type]
+
+
+def test_an_agent_reads_its_organisation_and_no_sibling(vault: Vault) -> None:
+    agent, org = vault.memories["org:fern:agent:bot"], vault.memories["org:fern"]
+    assert {hit.atom.scope for hit in agent.recall("pass word", k=50).hits} == {"org:fern", "org:fern:agent:bot"}
+    assert {hit.atom.scope for hit in org.recall("pass word", k=50).hits} == {"org:fern"}
+    vault.close()
