@@ -28,6 +28,7 @@ _TOLD: dict[str, str] = {
     "time": "when it was said or tells of", "tells when": "tells a time", "answer": "answers that question",
     "question": "is itself a question", "graph": "links",
     "exact": "is about that", "entity": "names the same", "reranker": "a second opinion",
+    "hop": "follows from another fact",
 }  # fmt: skip
 
 
