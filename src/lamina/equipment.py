@@ -28,6 +28,7 @@ from lamina.models.patience import Timing
 from lamina.models.reranker import choose_reranker
 from lamina.settings import Settings
 from lamina.store.usage import Usage
+from lamina.text.normal import normal_form
 
 
 class Equipment:
@@ -59,6 +60,11 @@ class Equipment:
         """The chat model, if one is chosen."""
         return self._chat(self._settings.chat)
 
+    @property
+    def several(self) -> frozenset[str]:
+        """The attributes of which a subject may have several values, beyond those that always may."""
+        return frozenset(form for each in self._settings.multi_valued if (form := normal_form(each)))
+
     @cached_property
     def dependencies(self) -> tuple[Rule, ...]:
         """What hangs on what: as is common, and as somebody says of their own."""
@@ -69,7 +75,7 @@ class Equipment:
     def reader(self) -> Reader:
         """Who reads captured words for statements."""
         own = DEFAULT.with_own(self._settings.signals)
-        return Reader(self._extractor(), own, self._light, self.dependencies)
+        return Reader(self._extractor(), own, self._light, self.dependencies, self.several)
 
     def close(self) -> None:
         """Let go of connections."""

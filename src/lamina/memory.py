@@ -682,7 +682,10 @@ class Memory:
         return self._writer_for(bound(self._ceiling, declared), scope)
 
     def _writer_for(self, origin: Origin, scope: Scope) -> Writer:
-        return Writer(self._actor, origin, self._principal, scope, self._equipment.dependencies, self._ceiling)
+        own = self._equipment
+        return Writer(
+            self._actor, origin, self._principal, scope, own.dependencies, self._ceiling, own.several
+        )  # fmt: skip
 
     def _workplace(self, private: bool) -> Workplace:
         return Workplace(

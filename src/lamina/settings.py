@@ -58,6 +58,9 @@ class Settings(BaseSettings):
     signals: dict[str, str] = Field(
         default={}, description="your own patterns, by name, for words that should be read for statements at once"
     )
+    multi_valued: tuple[str, ...] = Field(
+        default=(), description="attributes of which a subject may have several values at once, beyond the usual ones"
+    )
     dependencies: tuple[Dependency, ...] = Field(
         default=(),
         description='what else hangs on what: `[[dependencies]]` with `when = ["gym"]` and `doubts = ["locker"]`; '

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from lamina.atom.atom import Atom
@@ -50,6 +51,13 @@ def claim_of(atom: Atom) -> Claim | None:
     if atom.kind in SELF_CLAIMING_KINDS:
         return _claim(atom.subject, atom.kind, several)
     return None
+
+
+def beside_others(atom: Atom, attributes: Collection[str]) -> Atom:
+    """The statement as one of several of its claim, where its attribute is among those declared so."""
+    if normal_form(atom.attribute or "") not in attributes or SEVERAL in atom.metadata:
+        return atom
+    return atom.with_(metadata={**atom.metadata, SEVERAL: "true"})
 
 
 def value_of(atom: Atom) -> str:

@@ -90,7 +90,7 @@ def remember(
         new = (each.to_atom(next(fresh), writer.scope, writer.origin, writer.principal, now) for each in drafts)
         made = map(_flagged, new)
         atoms = [_held(each) if statements_wait(writer.origin) else each for each in made]
-        verdicts = verdicts_on(atoms, store, now)
+        verdicts = verdicts_on(atoms, store, now, writer.several)
         if compare:
             verdicts = Change((), (), store, writer.scope, fresh, now).made_of(verdicts)
         return write(Words(), verdicts, writer, store, "remember", reason, key)

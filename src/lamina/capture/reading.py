@@ -49,6 +49,7 @@ class Reader:
     patterns: Patterns = DEFAULT
     embedder: Callable[[], Embedder | None] = lambda: None
     dependencies: tuple[Rule, ...] = LIFE
+    several: frozenset[str] = frozenset()
 
     @property
     def links(self) -> bool:
@@ -73,7 +74,7 @@ class Reader:
         ids: Iterator[AtomId], now: datetime, *, compare: bool = True,
     ) -> list[Verdict]:  # fmt: skip
         """What becomes of statements made of turns, and what is over because of them."""
-        verdicts = verdicts_on(atoms, store, now)
+        verdicts = verdicts_on(atoms, store, now, self.several)
         if not (self.links and compare):
             return verdicts
         return Change(turns, words, store, scope, ids, now).made_of(verdicts)

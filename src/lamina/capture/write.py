@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from lamina.atom.atom import Atom
+from lamina.atom.claim import beside_others
 from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
@@ -19,6 +20,7 @@ from lamina.capture.current import Current
 from lamina.capture.erased import erased_among
 from lamina.capture.reach import within_reach
 from lamina.capture.receipt import Outcome, Receipt, Result
+from lamina.capture.subjects import resolved
 from lamina.errors import ClaimTaken, Refused, StaleRevision
 from lamina.store.base import Change, Commit, Committed, Store
 from lamina.store.buffer import Waiting
@@ -39,6 +41,7 @@ class Writer:
     scope: Scope
     rules: tuple[Rule, ...] = LIFE
     through: Origin = Origin.HUMAN
+    several: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +87,12 @@ def write(
     return _receipt(done, outcomes)
 
 
-def verdicts_on(atoms: Sequence[Atom], store: Store, now: datetime) -> list[Verdict]:
-    """What each statement is to those that stand and to those before it."""
+def verdicts_on(
+    atoms: Sequence[Atom], store: Store, now: datetime, several: frozenset[str] = frozenset()
+) -> list[Verdict]:
+    """What each statement is to those that stand and to those before it; `several` are attributes with many values."""
     verdicts: list[Verdict] = []
+    atoms = [beside_others(resolved(atom, store, now), several) for atom in atoms]
     current, known = Current(atoms, store), {atom.id: atom.id for atom in atoms}
     erased = erased_among(atoms, store)
     for atom in atoms:

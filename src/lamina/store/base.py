@@ -294,6 +294,9 @@ class Store(Protocol):
     def rebuild(self) -> int:
         """Make the index anew from the journal; returns how many atoms it holds."""
 
+    def subjects(self, scope: Scope, words: Sequence[str]) -> list[str]:
+        """The subjects of a scope, in normal form, that begin as one of these words does."""
+
     def has_key(self, scope: Scope, key: str) -> bool:
         """Whether a commit of this scope has carried the key."""
 

@@ -124,6 +124,16 @@ class SearchContract(Contract):
             assert hand.store.resting([(words.id, 1)], [LOCAL]) == [Rest(ended.id, words.id, 1, 0, 4)]
             assert hand.store.resting([], [LOCAL]) == []
 
+    def test_subjects_are_told_by_how_they_begin(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            hand.kept("a", subject="Garden Shed")
+            hand.kept("b", subject="garage")
+            hand.kept("c", subject="kitchen")
+            hand.kept("d", scope=ANN, subject="gable")
+            assert hand.store.subjects(LOCAL, ["garden"]) == ["garage", "garden shed"]
+            assert hand.store.subjects(LOCAL, ["kit", "shed"]) == ["kitchen"]
+            assert hand.store.subjects(LOCAL, []) == []
+
     def test_relations_are_edges_seen_from_both_ends_within_the_scopes(self, tmp_path: Path) -> None:
         with self.hand(tmp_path) as hand:
             a, b, c = (hand.kept(name) for name in "abc")

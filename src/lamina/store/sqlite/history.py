@@ -222,6 +222,18 @@ class History:
             )
         ]
 
+    def subjects(self, scope: Scope, words: Sequence[str]) -> list[str]:
+        found: set[str] = set()
+        for start in {word[:_SAME_START] for word in words if word}:
+            found |= {
+                row[0]
+                for row in self.db.rows(
+                    "SELECT DISTINCT subject FROM heads WHERE scope=? AND subject>=? AND subject<? AND subject<>''",
+                    (scope, start, start + chr(0x10FFFF)),
+                )
+            }
+        return sorted(found)
+
     def all_ids(self) -> list[AtomId]:
         return [AtomId(row[0]) for row in self.db.rows("SELECT atom_id FROM heads ORDER BY atom_id")]
 
@@ -412,6 +424,8 @@ class History:
         return found
 
 
+_SAME_START = 2
+"""Letters in which a word and its misspelling are taken to agree."""
 _COUNTED = {
     "status": "status",
     "kind": "kind",

@@ -195,6 +195,10 @@ class SqliteStore:
         with self._lock:
             return self._following(lambda: self._index.resting(wanted, scopes))
 
+    def subjects(self, scope: Scope, words: Sequence[str]) -> list[str]:
+        with self._lock:
+            return self._history.subjects(scope, words)
+
     def has_key(self, scope: Scope, key: str) -> bool:
         with self._lock:
             return self._history.commit_of_key(scope, key) is not None
