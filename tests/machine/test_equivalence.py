@@ -850,11 +850,20 @@ class VaultMachine(RuleBasedStateMachine):
             seen |= ahead
             ahead = {each for known in ahead if known in heads for each in heads[known].superseded_by} - seen
 
+    def _heirs(self, atom_id: str) -> set[str]:
+        """Whatever took an atom's place, one after the other."""
+        heads, found, ahead = self.heads(), set[str](), {atom_id}
+        while ahead:
+            ahead = {each for known in ahead if known in heads for each in heads[known].superseded_by} - found
+            found |= ahead
+        return found
+
     def _files_alone_bring_the_state_back(self) -> None:
         placed = {each for each in self.model if self.where(each)}
         before = {atom_id: to_record(atom) for atom_id, atom in self.heads().items() if atom_id in placed}
         # A statement whose file a person took away is known to the journal alone, and with it what became of its words.
         lost = {each.segment for atom in self.heads().values() if atom.id not in placed for each in atom.evidence}
+        heirs = {atom_id: self._heirs(atom_id) for atom_id in self.heads()}
         answers, files = self.probes(history=False), {path: (self.root / path).read_bytes() for path in self.files()}
         self.close_all()
         shutil.rmtree(self.root / ".lamina")
@@ -866,6 +875,7 @@ class VaultMachine(RuleBasedStateMachine):
         for then, now in zip(answers, self.probes(history=False), strict=True):
             shown = (*then, *now)
             led = {each[5]["instead_of"][0] for each in shown if each[5]["instead_of"]}
+            led |= {heir for each in led for heir in heirs[each]}
             assert then == now or lost & {hit[0] for hit in shown} or led - placed
         assert {path: (self.root / path).read_bytes() for path in self.files()} == files
 
