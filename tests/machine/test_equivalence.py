@@ -852,9 +852,10 @@ class VaultMachine(RuleBasedStateMachine):
 
     def _heirs(self, atom_id: str) -> set[str]:
         """Whatever took an atom's place, one after the other."""
-        heads, found, ahead = self.heads(), set[str](), {atom_id}
+        heads = {str(each): atom for each, atom in self.heads().items()}
+        found, ahead = set[str](), {atom_id}
         while ahead:
-            ahead = {each for known in ahead if known in heads for each in heads[known].superseded_by} - found
+            ahead = {str(each) for known in ahead if known in heads for each in heads[known].superseded_by} - found
             found |= ahead
         return found
 
