@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from lamina.atom.atom import Atom, Evidence, kind_defaults
 from lamina.atom.claim import claim_of
@@ -266,8 +267,9 @@ def _is_hearsay(segment: Atom, speaker: str | None, text: str) -> bool:
     return is_assistant(speaker) or statements_wait(segment.origin) or is_pasted(text)
 
 
-def _sentences(text: str) -> list[tuple[int, int]]:
-    return [each for each in sentences(text)[:MOST_SENTENCES] if each[1] - each[0] <= LONGEST_SENTENCE]
+@lru_cache(maxsize=4096)
+def _sentences(text: str) -> tuple[tuple[int, int], ...]:
+    return tuple(each for each in sentences(text)[:MOST_SENTENCES] if each[1] - each[0] <= LONGEST_SENTENCE)
 
 
 def _name(speaker: str | None) -> str | None:

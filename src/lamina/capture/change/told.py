@@ -214,17 +214,19 @@ _BREAKS = frozenset(",;:–—!?.")
 _JOINING = word_set("and but so while because since although though")
 
 
+@lru_cache(maxsize=8192)
 def tellings(
     text: str, speaker: str | None = None, *, correcting: bool = False, before: str = "", guess: bool = False
-) -> list[Told]:
+) -> tuple[Told, ...]:
     """The sentence as it is compared; where it is a question, a wish or too long, those of its pieces that assert."""
     whole = told(text, speaker, correcting=correcting, before=before, guess=guess)
     if whole is not None:
-        return [whole]
+        return (whole,)
     if sort_of(text.replace("’", "'")).why in _ELSEWHERE:
-        return []
+        return ()
     found = (told(piece.strip(), speaker) for piece in _LOOSE.split(text) if len(piece.split()) >= _PIECE_WORDS)
-    return [replace(each, loose=True) for each in found if each is not None and len(each.whole.items) >= _PIECE_ITEMS]
+    said = (each for each in found if each is not None and len(each.whole.items) >= _PIECE_ITEMS)
+    return tuple(replace(each, loose=True) for each in said)
 
 
 @lru_cache(maxsize=4096)
