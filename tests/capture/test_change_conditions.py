@@ -82,24 +82,24 @@ def grounds(memory: Memory, claim: str) -> list[str]:
 
 
 def test_a_claim_is_linked_to_the_statement_of_its_condition(memory: Memory) -> None:
-    says(memory, 1, "The clinic is on Hill Road.")
-    says(memory, 2, "I park at lot C since the clinic is on Hill Road.")
-    assert grounds(memory, "lot C") == ["The clinic is on Hill Road."]
+    says(memory, 1, "The library is on Hill Road.")
+    says(memory, 2, "I park at bay D since the library is on Hill Road.")
+    assert grounds(memory, "bay D") == ["The library is on Hill Road."]
 
 
 def test_a_condition_nobody_stated_becomes_a_statement_of_its_own(memory: Memory) -> None:
-    says(memory, 1, "Keys hang on hook 5, provided Marisol runs the night shift.")
-    assert grounds(memory, "hook 5") == ["Marisol runs the night shift."]
+    says(memory, 1, "Keys hang on hook 8, provided Corisande runs the night shift.")
+    assert grounds(memory, "hook 8") == ["Corisande runs the night shift."]
 
 
 def test_a_condition_of_another_is_not_taken_for_it(memory: Memory) -> None:
     says(memory, 1, "The bakery is on Mill Lane.")
-    says(memory, 2, "I park at lot C since the clinic is on Hill Road.")
-    assert "The bakery is on Mill Lane." not in grounds(memory, "lot C")
+    says(memory, 2, "I park at bay D since the library is on Hill Road.")
+    assert "The bakery is on Mill Lane." not in grounds(memory, "bay D")
 
 
 def test_nothing_rests_on_itself(memory: Memory) -> None:
-    says(memory, 1, "I park at lot C since the clinic is on Hill Road.")
-    says(memory, 2, "I park at lot C since the clinic is on Hill Road.")
+    says(memory, 1, "I park at bay D since the library is on Hill Road.")
+    says(memory, 2, "I park at bay D since the library is on Hill Road.")
     for each in memory.list(status=None, limit=None):
         assert each.id not in {link.target for link in each.relations}

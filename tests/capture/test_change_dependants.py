@@ -51,10 +51,10 @@ def talk(tmp_path: Path) -> Iterator[Talk]:
 
 
 def test_what_rests_on_a_changed_fact_is_doubted_with_the_reason(talk: Talk) -> None:
-    talk.says("The clinic is on Hill Road.")
-    talk.says("I park at lot C since the clinic is on Hill Road.")
-    receipt = talk.says("The clinic is on Canal Street now.")
-    doubted = talk.statement("lot C")
+    talk.says("The library is on Hill Road.")
+    talk.says("I park at bay D since the library is on Hill Road.")
+    receipt = talk.says("The library is on Canal Street now.")
+    doubted = talk.statement("bay D")
     assert doubted.status is Status.CHALLENGED
     (why,) = [each.reason for each in receipt.outcomes if each.atom.id == doubted.id]
     assert "rests on" in why
@@ -62,32 +62,32 @@ def test_what_rests_on_a_changed_fact_is_doubted_with_the_reason(talk: Talk) -> 
 
 
 def test_undoing_the_change_takes_the_doubt_back(talk: Talk) -> None:
-    talk.says("The clinic is on Hill Road.")
-    talk.says("I park at lot C since the clinic is on Hill Road.")
-    receipt = talk.says("The clinic is on Canal Street now.")
+    talk.says("The library is on Hill Road.")
+    talk.says("I park at bay D since the library is on Hill Road.")
+    receipt = talk.says("The library is on Canal Street now.")
     talk.memory.undo(str(receipt.commit))
-    assert talk.statement("lot C").status is Status.ACTIVE
+    assert talk.statement("bay D").status is Status.ACTIVE
 
 
 def test_what_is_pinned_is_left_alone(talk: Talk) -> None:
-    talk.says("The clinic is on Hill Road.")
-    talk.says("I park at lot C since the clinic is on Hill Road.")
-    talk.memory.pin(talk.statement("lot C").id)
-    talk.says("The clinic is on Canal Street now.")
-    assert talk.statement("lot C").status is Status.ACTIVE
+    talk.says("The library is on Hill Road.")
+    talk.says("I park at bay D since the library is on Hill Road.")
+    talk.memory.pin(talk.statement("bay D").id)
+    talk.says("The library is on Canal Street now.")
+    assert talk.statement("bay D").status is Status.ACTIVE
 
 
 def test_forgetting_a_fact_doubts_what_rests_on_it(talk: Talk) -> None:
-    talk.says("The clinic is on Hill Road.")
-    talk.says("I park at lot C since the clinic is on Hill Road.")
-    talk.memory.forget(talk.statement("The clinic is on Hill").id, "no longer wanted")
-    assert talk.statement("lot C").status is Status.CHALLENGED
+    talk.says("The library is on Hill Road.")
+    talk.says("I park at bay D since the library is on Hill Road.")
+    talk.memory.forget(talk.statement("The library is on Hill").id, "no longer wanted")
+    assert talk.statement("bay D").status is Status.CHALLENGED
 
 
 def test_only_the_first_step_is_doubted_in_the_store(talk: Talk) -> None:
-    talk.says("Yusuf is the editor.")
-    talk.says("The deadline is the 12th because Yusuf is the editor.")
-    talk.says("The layout meeting is at 15:00 because the deadline is the 12th.")
+    talk.says("Marek is the editor.")
+    talk.says("The deadline is the 19th because Marek is the editor.")
+    talk.says("The layout meeting is at 16:00 because the deadline is the 19th.")
     talk.says("Carmen is the editor now.")
     assert talk.statement("layout meeting").status is Status.ACTIVE
 

@@ -20,7 +20,7 @@ def days(tmp_path: Path) -> Iterator[Days]:
 
 
 def test_both_ends_of_a_change_are_told_in_one_commit(days: Days) -> None:
-    days.says("The choir rehearses in the chapel.")
+    days.says("The choir sings in the chapel.")
     receipt = days.says("The choir moved its rehearsals from the chapel to the old mill.")
     told = {each.result: each.atom for each in receipt.outcomes}
     old, new = told[Result.SUPERSEDED], told[Result.SUPERSEDES]
@@ -40,7 +40,7 @@ def test_undo_of_the_commit_takes_all_of_it_back(days: Days) -> None:
 
 
 def test_what_was_laid_aside_is_over_and_stays_laid_aside(days: Days) -> None:
-    days.says("My choir rehearses in the chapel.")
+    days.says("My choir sings in the chapel.")
     (old,) = days.that_say("chapel")
     days.memory.update_status(old.id, "archived", "seldom asked for")
     days.says("My choir moved its rehearsals from the chapel to the old mill.")

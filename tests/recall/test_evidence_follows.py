@@ -303,23 +303,23 @@ def test_a_doubted_statement_that_speaks_against_one_that_holds_is_not_shown(led
 @pytest.mark.parametrize(
     "said",
     [
-        "Perhaps we will sail on Lake Orta, we will sail some day.",
-        "I wonder whether we will sail on Lake Orta; sail!",
-        "I used to sail on Lake Orta, sail every day.",
+        "Perhaps we will sail on Lake Iseo, we will sail some day.",
+        "I wonder whether we will sail on Lake Iseo; sail!",
+        "I used to sail on Lake Iseo, sail every day.",
     ],
 )
 def test_what_claims_nothing_stands_behind_what_a_person_claims(ledge: Ledge, said: str) -> None:
     ledge.say(said, "On and on.", "We sail on Lough Derg, the four of us and the dog, whatever the weather is.")
     found = ledge.memory.recall("where do we sail?").hits
-    claims, supposes = (only(found, lake) for lake in ("Lough Derg", "Lake Orta"))
+    claims, supposes = (only(found, lake) for lake in ("Lough Derg", "Lake Iseo"))
     assert found.index(claims) < found.index(supposes)
     assert [each.why for each in claims.before] == ["which claims nothing"]
     assert claims.score < supposes.score
 
 
 def test_a_guess_that_speaks_of_more_of_the_question_keeps_its_place(ledge: Ledge) -> None:
-    ledge.say("Perhaps we will sail on Lake Orta some day.", "We sail on Lough Derg.")
-    assert "Orta" in ledge.memory.recall("do we sail on Lake Orta?").hits[0].text
+    ledge.say("Perhaps we will sail on Lake Iseo some day.", "We sail on Lough Derg.")
+    assert "Iseo" in ledge.memory.recall("do we sail on Lake Iseo?").hits[0].text
 
 
 def test_what_is_announced_stands_behind_what_holds_until_then(ledge: Ledge) -> None:
