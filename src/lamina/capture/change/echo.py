@@ -36,7 +36,7 @@ def repeated(ended: Atom, known: Known) -> Atom:
     places = [
         place
         for atom, passage in (*known.search(words, STANDS, LOOKED_AT), *known.heard())
-        if atom.is_segment and _is_hearsay(atom, passage.speaker, passage.text)
+        if atom.is_segment and is_hearsay(atom, passage.speaker, passage.text)
         for place in _places(atom, passage, value, key, known)
     ]
     fresh = tuple(each for each in dict.fromkeys(places) if each not in ended.evidence)
@@ -47,7 +47,7 @@ def heard(turns: Sequence[Said], known: Known) -> None:
     """Let hearsay in these turns that repeats what is over be over as well."""
     for turn in turns:
         segment = known.get(AtomId(turn.segment))
-        if segment is None or not _is_hearsay(segment, turn.speaker, turn.text):
+        if segment is None or not is_hearsay(segment, turn.speaker, turn.text):
             continue
         words = [each for each in analyse(turn.text[:4000]) if each not in QUESTION_STOP]
         for ended in _over(words, known):
@@ -71,7 +71,8 @@ def _over(words: Sequence[str], known: Known) -> list[Atom]:
     return list(found.values())
 
 
-def _is_hearsay(segment: Atom, speaker: str | None, text: str) -> bool:
+def is_hearsay(segment: Atom, speaker: str | None, text: str) -> bool:
+    """Words that nobody here vouches for: a machine's, those of a document, and what was pasted."""
     return is_assistant(speaker) or statements_wait(segment.origin) or is_pasted(text)
 
 

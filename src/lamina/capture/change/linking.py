@@ -21,7 +21,7 @@ from lamina.atom.relation import Relation, RelationName
 from lamina.atom.standing import begins
 from lamina.atom.status import Status
 from lamina.atom.trust import statements_wait, trust_of
-from lamina.capture.change.echo import repeated
+from lamina.capture.change.echo import is_hearsay, repeated
 from lamina.capture.change.items import ME, items
 from lamina.capture.change.known import STANDS, Known
 from lamina.capture.change.links import Earlier, Kind, Link, decide
@@ -29,11 +29,11 @@ from lamina.capture.change.since import since
 from lamina.capture.change.told import Cue, Told, tellings, told
 from lamina.capture.classify import DOUBTFUL, SURE
 from lamina.capture.found import Said
-from lamina.capture.rules.classes import corrects, is_pasted
+from lamina.capture.rules.classes import corrects
 from lamina.text.analyse import QUESTION_STOP, analyse
 from lamina.text.closed import AUXILIARIES
 from lamina.text.normal import normal_form, one_line
-from lamina.text.roles import is_assistant, is_role
+from lamina.text.roles import is_role
 from lamina.text.sentences import sentences
 from lamina.text.verbs import looks_finite
 
@@ -66,7 +66,7 @@ class Linking:
         """Compare what people say in these turns with what was said before."""
         for turn in turns:
             segment = self._known.get(AtomId(turn.segment))
-            if segment is not None and not _is_hearsay(segment, turn.speaker, turn.text):
+            if segment is not None and not is_hearsay(segment, turn.speaker, turn.text):
                 self._read(turn, segment)
 
     def compare(self, atom: Atom) -> None:
@@ -130,7 +130,7 @@ class Linking:
             if old is not None and atom.status in STANDS and len(atom.content) <= LONGEST_SENTENCE:
                 yield Earlier(old, _own_place(atom))
             return
-        if _is_hearsay(atom, passage.speaker, passage.text):
+        if is_hearsay(atom, passage.speaker, passage.text):
             return
         near = atom.session_id is not None and atom.session_id == source.session_id
         for start, end in _sentences(passage.text):
@@ -260,11 +260,6 @@ class Linking:
     def _put(self, atom: Atom) -> Atom:
         self._known.put(atom)
         return atom
-
-
-def _is_hearsay(segment: Atom, speaker: str | None, text: str) -> bool:
-    """Words that nobody here vouches for: a machine's, those of a document, and what was pasted."""
-    return is_assistant(speaker) or statements_wait(segment.origin) or is_pasted(text)
 
 
 @lru_cache(maxsize=4096)
