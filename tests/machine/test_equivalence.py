@@ -46,6 +46,8 @@ STEPS = int(os.environ.get("LAMINA_MACHINE_STEPS", "50"))
 WITHHELD = re.compile(r"\[[^\]]*\]")
 """What stands in a hit for a sentence that is over or was taken back."""
 OPEN = frozenset({Status.CONSTRAINED, Status.CHALLENGED})
+OVER = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.TOMBSTONED})
+RESTS_ON = frozenset({"depends_on", "implements"})
 
 Probe = tuple[AtomId, int, str, float, str | None, dict[str, Any]]
 
@@ -195,16 +197,26 @@ class VaultMachine(RuleBasedStateMachine):
     # What a write is expected to do
 
     def wrote(self, receipt: Receipt) -> None:
-        for outcome in receipt.outcomes:
-            if outcome.result == "duplicate":
-                continue
-            atom = outcome.atom
-            begun = atom.valid_from is not None and atom.valid_from <= self.clock.at
-            for each in atom.supersedes if outcome.result == "supersedes" and begun else ():
-                self.model[each].status = Status.SUPERSEDED
+        written = [outcome for outcome in receipt.outcomes if outcome.result != "duplicate"]
+        for atom in (outcome.atom for outcome in written):
             known = self.model.get(atom.id)
             # A session that grew: what a person did to its file and nobody has looked at yet still counts.
             self.model[atom.id] = replace(known, content=atom.content) if known else expected_of(atom)
+        for atom in (outcome.atom for outcome in written if outcome.result == "supersedes"):
+            if atom.valid_from is not None and atom.valid_from <= self.clock.at:
+                for each in atom.supersedes:
+                    self.stands(each, Status.SUPERSEDED)
+
+    def stands(self, atom_id: str, status: Status) -> None:
+        """An atom's new status; a statement that rests on one that ends is doubted, unless it is pinned."""
+        expected = self.model[atom_id]
+        before, expected.status = expected.status, status
+        if status in OVER and before not in OVER and expected.traits[0] != "narrative":
+            for each in self.model.values():
+                rests = any(name in RESTS_ON and target == atom_id for name, target in each.links)
+                statement = each.traits[0] != "narrative" and not each.pinned and each.scope == expected.scope
+                if rests and statement and each.status is Status.ACTIVE:
+                    each.status = Status.CHALLENGED
 
     def everything_is_as_expected(self) -> None:
         found: dict[str, Atom] = {}
@@ -332,7 +344,7 @@ class VaultMachine(RuleBasedStateMachine):
             self._refused(lambda: self.handle_for(atom_id).forget(atom_id, "enough"))
         else:
             self.handle_for(atom_id).forget(atom_id, "enough")
-            self.model[atom_id].status = Status.TOMBSTONED
+            self.stands(atom_id, Status.TOMBSTONED)
 
     def _try_status(self, atom_id: str, status: Status) -> None:
         try:
@@ -344,7 +356,7 @@ class VaultMachine(RuleBasedStateMachine):
         if status is Status.ACTIVE and self.model[atom_id].status in OPEN:
             self._confirmed()
         else:
-            self.model[atom_id].status = status
+            self.stands(atom_id, status)
 
     def _confirmed(self) -> None:
         """What is confirmed is compared with what stands; what came of it is as the last commit says."""
@@ -409,7 +421,7 @@ class VaultMachine(RuleBasedStateMachine):
 
     # Rules: what people do to files
 
-    def person_saves(self, atom_id: str, change: Callable[[bytes], bytes], *, looked_at: bool, **expected: Any) -> None:
+    def person_saves(self, atom_id: str, change: Callable[[bytes], bytes], *, looked_at: bool, **expected: Any) -> bool:
         """An edit counts, at once or when somebody looks; one that breaks a rule is reported, and taken back."""
         if looked_at:
             self.main.sync()
@@ -422,8 +434,9 @@ class VaultMachine(RuleBasedStateMachine):
         if looked_at and path in teller.sync().unreadable:
             file.write_bytes(before)
             assert path not in teller.sync().unreadable
-            return
+            return False
         self.model[atom_id] = replace(self.model[atom_id], **expected)
+        return True
 
     @precondition(lambda self: self.model)
     @rule(n=pick, text=words, looked_at=st.booleans())
@@ -486,9 +499,8 @@ class VaultMachine(RuleBasedStateMachine):
                 new = old
             else:
                 new = status
-            self.person_saves(
-                atom_id, lambda data: hands.with_entry(data, "status", status.value), looked_at=True, status=new
-            )
+            if self.person_saves(atom_id, lambda data: hands.with_entry(data, "status", status.value), looked_at=True):
+                self.stands(atom_id, new)
             if old in OPEN and new is Status.ACTIVE:
                 self._confirmed()
             written = self.where(atom_id)
@@ -587,7 +599,7 @@ class VaultMachine(RuleBasedStateMachine):
 
     def _deleted(self, atom_id: str) -> None:
         if Status.TOMBSTONED in ARROWS[self.model[atom_id].status]:
-            self.model[atom_id].status = Status.TOMBSTONED
+            self.stands(atom_id, Status.TOMBSTONED)
 
     @precondition(lambda self: self.trash)
     @rule(n=pick, elsewhere=st.booleans())

@@ -62,8 +62,11 @@ def capture(
         reason = f"captured {said.session_id}"
         if at_once:
             kept_in: dict[str, Atom] = {each.id: each for each in segments}
-            made = reader.made(turns, before, kept_in, writer.scope, store, fresh, now)
-            verdicts = reader.verdicts(made.atoms, turns, segments, writer.scope, store, fresh, now, compare=compare)
+            replays = reader.replays(turns, segments, writer.scope, store, now)
+            made = reader.made(turns, before, kept_in, writer.scope, store, fresh, now, replays)
+            verdicts = reader.verdicts(
+                made.atoms, turns, segments, writer.scope, store, fresh, now, replays, compare=compare
+            )
             receipt = write(Words(segments), verdicts, writer, store, verb, reason, key)
         else:
             words = Words(segments, waiting(turns, writer.scope, said.session_id, now, reader.patterns))
@@ -92,7 +95,7 @@ def remember(
         atoms = [_held(each) if statements_wait(writer.origin) else each for each in made]
         verdicts = verdicts_on(atoms, store, now, writer.several)
         if compare:
-            verdicts = Change((), (), store, writer.scope, fresh, now).made_of(verdicts)
+            verdicts = Change((), (), {}, store, writer.scope, fresh, now).made_of(verdicts)
         return write(Words(), verdicts, writer, store, "remember", reason, key)
 
     return kept_anyway(store, written)

@@ -18,6 +18,7 @@ from lamina.capture.box import boxed
 from lamina.capture.change.change import Change
 from lamina.capture.change.forgetting import requests
 from lamina.capture.change.life import LIFE, Rule
+from lamina.capture.change.replay import Replays, replays_of, said_first
 from lamina.capture.classify import Verdict
 from lamina.capture.found import Extractor, Nobody, Said
 from lamina.capture.receipt import Receipt
@@ -56,13 +57,18 @@ class Reader:
         """Whether what is said is compared with what was said before; not where nothing is to be made of words."""
         return not isinstance(self.extractor, Nobody)
 
+    def replays(
+        self, turns: Sequence[Said], words: Collection[Atom], scope: Scope, store: Store, now: datetime
+    ) -> Replays:
+        """Which of the turns only repeat what was captured before."""
+        return replays_of(turns, words, store, scope, now) if self.links else {}
+
     def made(
         self, turns: Sequence[Said], before: Sequence[Said], segments: Mapping[str, Atom], scope: Scope, store: Store,
-        ids: Iterator[AtomId], now: datetime,
+        ids: Iterator[AtomId], now: datetime, replays: Replays,
     ) -> Made:  # fmt: skip
         """The statements turns give rise to, each in its box and with its surprise; repeated words state nothing."""
-        if self.links:
-            turns = Change(turns, segments.values(), store, scope, ids, now).fresh
+        turns = said_first(turns, replays)
         if not turns:
             return Made([], self.extractor.name)
         found = statements(turns, before, self.extractor, segments, ids, shown_lately(store, scope))
@@ -71,13 +77,13 @@ class Reader:
 
     def verdicts(
         self, atoms: Sequence[Atom], turns: Sequence[Said], words: Collection[Atom], scope: Scope, store: Store,
-        ids: Iterator[AtomId], now: datetime, *, compare: bool = True,
+        ids: Iterator[AtomId], now: datetime, replays: Replays, *, compare: bool = True,
     ) -> list[Verdict]:  # fmt: skip
         """What becomes of statements made of turns, and what is over because of them."""
         verdicts = verdicts_on(atoms, store, now, self.several)
         if not (self.links and compare):
             return verdicts
-        return Change(turns, words, store, scope, ids, now).made_of(verdicts)
+        return Change(turns, words, replays, store, scope, ids, now).made_of(verdicts)
 
 
 class Rhythm(StrEnum):
@@ -201,7 +207,8 @@ def _read(
     segments = _segments(passages, store)
     before, turns = _with_context(passages, segments)
     fresh = fresh_ids(ids, now)
-    made = reader.made(turns, before, segments, scope, store, fresh, now)
+    replays = reader.replays(turns, segments.values(), scope, store, now)
+    made = reader.made(turns, before, segments, scope, store, fresh, now, replays)
 
     def put_down(compare: bool) -> Receipt | None:
         with store.alone():
@@ -212,7 +219,7 @@ def _read(
                 own = [each for each in made.atoms if (each.origin, each.principal) == (origin, principal)]
                 words = [each for each in segments.values() if (each.origin, each.principal) == (origin, principal)]
                 said = [each for each in turns if each.segment in {segment.id for segment in words}]
-                verdicts = reader.verdicts(own, said, words, scope, store, fresh, now, compare=compare)
+                verdicts = reader.verdicts(own, said, words, scope, store, fresh, now, replays, compare=compare)
                 writer = Writer(actor, origin, principal, scope)
                 part = write(Words(), verdicts, writer, store, "extract", f"read {session_id}", None)
                 receipt = replace(part, outcomes=(*receipt.outcomes, *part.outcomes))

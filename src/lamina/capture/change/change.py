@@ -15,7 +15,7 @@ from lamina.capture.change.echo import OVER, heard, repeated
 from lamina.capture.change.known import Known
 from lamina.capture.change.linking import Linking
 from lamina.capture.change.obey import REASON, hushed, obey
-from lamina.capture.change.replay import replayed, rest_again
+from lamina.capture.change.replay import Replays, rest_again, said_first
 from lamina.capture.classify import Verdict
 from lamina.capture.current import ended_at
 from lamina.capture.found import Said
@@ -29,28 +29,23 @@ class Change:
     """What turns that are kept now do to what was said before."""
 
     def __init__(
-        self, turns: Sequence[Said], words: Iterable[Atom], store: Store, scope: Scope, ids: Iterator[AtomId],
-        now: datetime,
+        self, turns: Sequence[Said], words: Iterable[Atom], replays: Replays, store: Store, scope: Scope,
+        ids: Iterator[AtomId], now: datetime,
     ) -> None:  # fmt: skip
         self._known = Known(store, scope, now)
         self._known.hear(words)
         self._turns, self._store, self._ids, self._now = turns, store, ids, now
-        self._replays = replayed(turns, self._known)
-
-    @property
-    def fresh(self) -> list[Said]:
-        """The turns that were not captured before; only they state anything."""
-        return [each for each in self._turns if (each.segment, each.n) not in self._replays]
+        self._replays = {place: replays[place] for each in turns if (place := (each.segment, each.n)) in replays}
 
     def made_of(self, verdicts: Sequence[Verdict]) -> list[Verdict]:
         """The verdicts on what the turns state, with all that is over because of them."""
-        known = self._known
+        known, fresh = self._known, said_first(self._turns, self._replays)
         for verdict in verdicts:
             known.take((*verdict.others, *(() if verdict.result is Result.REFUSED else (verdict.atom,))))
         rest_again(self._replays, known)
         linking = Linking(known, self._ids, self._now)
-        Conditions(known, self._ids, self._now).read(self.fresh)
-        linking.read(self.fresh)
+        Conditions(known, self._ids, self._now).read(fresh)
+        linking.read(fresh)
         for verdict in verdicts:
             if verdict.result is Result.NEW and not verdict.atom.evidence:
                 linking.compare(verdict.atom)
@@ -59,7 +54,7 @@ class Change:
             if (told := repeated(last, known)) != last:
                 known.put(told)
         heard(self._turns, known)
-        obey(self.fresh, known, self._store, self._ids)
+        obey(fresh, known, self._store, self._ids)
         hushed(self._turns, known, self._store)
         return self._merged(verdicts)
 

@@ -1,7 +1,7 @@
 """What rests on something that is over is doubted, with the reason, in the commit that ends it.
 
-One step only: what rests on what is doubted is told at read time. What is pinned is left alone, and so is what takes
-the place of the ended statement.
+One step only: what rests on what is doubted is told at read time. What is pinned is left alone, and so are the words
+people said and what takes the place of the ended statement.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def with_dependants(
 ) -> tuple[list[Atom], str]:
     """What changes together with what is doubted because of it, and the reason with all of theirs."""
     found = dependants({each.id: each for each in changed}, store, origin, rules)
-    return [*changed, *(atom for atom, _ in found)], "; ".join(dict.fromkeys([reason, *(why for _, why in found)]))
+    reasons = dict.fromkeys(each for each in (reason, *(why for _, why in found)) if each)
+    return [*changed, *(atom for atom, _ in found)], "; ".join(reasons)
 
 
 def may_end(atom: Atom, origin: Origin, store: Store) -> bool:
@@ -79,7 +80,8 @@ def _linked(
 ) -> dict[AtomId, tuple[Atom, str]]:
     """What was said to rest on them."""
     edges = [each for each in store.edges(over, [scope]) if each.name in RESTS_ON and each.target in over]
-    sources = {each.id: each for each in _read({each.source for each in edges}, store, scope)}
+    linked = _read({each.source for each in edges}, store, scope)
+    sources = {each.id: each for each in linked if not each.is_segment}
     found: dict[AtomId, tuple[Atom, str]] = {}
     for edge in edges:
         ended, source = over[AtomId(edge.target)], sources.get(edge.source)

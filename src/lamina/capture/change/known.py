@@ -5,16 +5,27 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import lru_cache
 
 from lamina.atom.atom import Atom, Evidence
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import MemoryType
-from lamina.atom.passage import Passage, passage_of, passages_of
+from lamina.atom.passage import Passage, parse_segment, passage_of, passages_of
 from lamina.atom.scope import Scope
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.store.base import Filter, Store, TextQuery
 
 STANDS = frozenset(RECALL_WEIGHT)
+
+
+def passage_in(atom: Atom, n: int) -> Passage | None:
+    """One passage of an atom; those of a segment are cut once, as its sentences are compared with many others."""
+    return _cut(atom.content).get(n) if atom.is_segment else passage_of(atom, n)
+
+
+@lru_cache(maxsize=1024)
+def _cut(content: str) -> dict[int, Passage]:
+    return {each.n: each for each in parse_segment(content)}
 
 
 class Known:
@@ -72,7 +83,7 @@ class Known:
         self._read(dict(keys))
         self._look_up(keys)
         found = [(self._atoms[atom_id], n) for atom_id, n in keys if atom_id in self._atoms]
-        there = [(atom, passage) for atom, n in found if (passage := passage_of(atom, n)) is not None]
+        there = [(atom, passage) for atom, n in found if (passage := passage_in(atom, n)) is not None]
         return sorted(there, key=lambda each: (each[1].at or each[0].observed_at, each[0].id, each[1].n))
 
     def about(self, subject: str, limit: int) -> list[Atom]:

@@ -11,34 +11,38 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
 from lamina.atom.atom import Atom, Evidence, kind_defaults
 from lamina.atom.claim import claim_of
 from lamina.atom.identity import AtomId
 from lamina.atom.pair import hold_both
-from lamina.atom.passage import Passage, passage_of
+from lamina.atom.passage import Passage
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.standing import begins
 from lamina.atom.status import Status
 from lamina.atom.trust import statements_wait, trust_of
 from lamina.capture.change.echo import is_hearsay, repeated
 from lamina.capture.change.items import ME, items
-from lamina.capture.change.known import STANDS, Known
-from lamina.capture.change.links import Earlier, Kind, Link, decide
+from lamina.capture.change.known import STANDS, Known, passage_in
+from lamina.capture.change.links import Earlier, Kind, Link, comparable, decide, may_overtake
 from lamina.capture.change.since import since
 from lamina.capture.change.told import Cue, Told, tellings, told
 from lamina.capture.classify import DOUBTFUL, SURE
 from lamina.capture.found import Said
 from lamina.capture.rules.classes import corrects
 from lamina.text.analyse import QUESTION_STOP, analyse
-from lamina.text.closed import AUXILIARIES
+from lamina.text.closed import AUXILIARIES, word_set
 from lamina.text.normal import normal_form, one_line
 from lamina.text.roles import is_role
 from lamina.text.sentences import sentences
-from lamina.text.verbs import looks_finite
+from lamina.text.verbs import is_past, looks_finite
 
 LOOKED_AT = 40
 """How many passages that share words with a new sentence are compared with it."""
+LOOKED_AT_MORE, MOST_MORE = 15, 4
+"""How many more for each further sentence of a turn, and for how many of them."""
 LATELY = 60
 """How many of the last statements about whoever speaks are compared with it, whatever their words."""
 MOMENT = timedelta(seconds=1)
@@ -47,6 +51,7 @@ CLEAR = 0.8
 LATE = 0.85
 """How sure a statement is that was made of a sentence only when it was overtaken."""
 MOST_SENTENCES = 40
+_DOERS = word_set("i you we they it he she that this who which to always never also still usually")
 _CLAUSES, _ENOUGH = 3, 3
 """A sentence of two clauses has three parts, itself included; a clause with fewer words than this tells nothing."""
 LONGEST_SENTENCE = 400
@@ -73,22 +78,35 @@ class Linking:
         """Compare a statement that somebody asked to have remembered with what was said before."""
         new = told(one_line(atom.content), None) if len(atom.content) <= LONGEST_SENTENCE else None
         if new is not None and _states(new) and not statements_wait(atom.origin) and atom.status in STANDS:
-            self._decide(new, _own_place(atom), atom, atom.observed_at)
+            self._decide(new, self._alike([new]), _own_place(atom), atom, atom.observed_at)
             self._said.append(Earlier(new, _own_place(atom)))
 
     def _read(self, turn: Said, segment: Atom) -> None:
-        correcting, before = False, ""
-        for start, end in _sentences(turn.text):
-            text = one_line(turn.text[start:end])
+        said = _told_by(turn.text, _name(turn.speaker))
+        alike = self._alike([new for each in said for new in each.tellings if may_overtake(new)])
+        correcting = False
+        for start, end, text, before, found in said:
             place = Evidence(turn.segment, turn.n, start, end)
             at, linked = since(text, turn.at, before) or turn.at, False
-            for new in tellings(text, _name(turn.speaker), correcting=correcting, before=before):
-                linked |= self._decide(new, place, segment, at)
+            news = tellings(text, _name(turn.speaker), correcting=True, before=before) if correcting else found
+            for new in news:
+                linked |= self._decide(new, alike, place, segment, at)
                 self._said.append(Earlier(new, place, near=True))
-            correcting, before = corrects(text) and not linked, text
+            correcting = corrects(text) and not linked
 
-    def _decide(self, new: Told, place: Evidence, source: Atom, at: datetime) -> bool:
-        earlier = [each for each in self._earlier(new, source) if each.place != place]
+    def _alike(self, news: Sequence[Told]) -> list[tuple[Atom, Passage]]:
+        """The passages that share most words with what is said now, in the order they were said."""
+        if not news:
+            return []
+        words = [word for new in news for word in analyse(new.words) if word not in QUESTION_STOP]
+        return self._known.search(words, STANDS, LOOKED_AT + min(len(news) - 1, MOST_MORE) * LOOKED_AT_MORE)
+
+    def _decide(
+        self, new: Told, alike: Sequence[tuple[Atom, Passage]], place: Evidence, source: Atom, at: datetime
+    ) -> bool:
+        if not may_overtake(new):
+            return False
+        earlier = [each for each in self._earlier(new, alike, source) if each.place != place]
         by_place = {each.place: each for each in earlier}
         links = decide(new, earlier)
         if not source.is_segment:  # whoever asks to remember something says what they mean: nothing is doubted for it
@@ -108,36 +126,35 @@ class Linking:
             self._put_down(link, by_place[link.place].told, new, place, source, at)
         return bool(links)
 
-    def _earlier(self, new: Told, source: Atom) -> Iterator[Earlier[Evidence]]:
+    def _earlier(self, new: Told, alike: Sequence[tuple[Atom, Passage]], source: Atom) -> Iterator[Earlier[Evidence]]:
         """Sentences that share words with a new one and still hold, the oldest first."""
-        words = [each for each in analyse(new.words) if each not in QUESTION_STOP]
         here = {(each.place.segment, each.place.passage) for each in self._said}
         for atom in self._known.about(new.speaker or "user", LATELY):
             key = (atom.evidence[-1].segment, atom.evidence[-1].passage)
             old = told(one_line(atom.content), atom.subject)
-            if old is not None and key not in here:
-                yield Earlier(replace(old, loose=atom.confidence <= LATE), atom.evidence[-1])
-        for atom, passage in self._known.search(words, STANDS, LOOKED_AT):
+            if old is not None and key not in here and comparable(old, new, near=False):
+                yield Earlier(replace(old, loose=True) if atom.confidence <= LATE else old, atom.evidence[-1])
+        for atom, passage in alike:
             if (atom.id, passage.n) not in here:
-                yield from self._told_in(atom, passage, source)
+                yield from self._told_in(atom, passage, new, source)
         yield from (each for each in self._said if self._known.holds(each.place))
 
-    def _told_in(self, atom: Atom, passage: Passage, source: Atom) -> Iterator[Earlier[Evidence]]:
+    def _told_in(self, atom: Atom, passage: Passage, new: Told, source: Atom) -> Iterator[Earlier[Evidence]]:
         if not atom.is_segment:
             other = bool(source.subject and atom.subject) and normal_form(source.subject) != normal_form(atom.subject)
             alone = not atom.evidence and atom.id != source.id and not (other and not source.is_segment)
             old = told(one_line(atom.content), None) if alone else None
-            if old is not None and atom.status in STANDS and len(atom.content) <= LONGEST_SENTENCE:
+            if old is not None and _states(old) and atom.status in STANDS and len(atom.content) <= LONGEST_SENTENCE:
                 yield Earlier(old, _own_place(atom))
             return
         if is_hearsay(atom, passage.speaker, passage.text):
             return
         near = atom.session_id is not None and atom.session_id == source.session_id
-        for start, end in _sentences(passage.text):
+        for start, end, _, _, said in _told_by(passage.text, _name(passage.speaker), guess=True):
+            alike = [old for old in said if comparable(old, new, near=near)]
             place = Evidence(atom.id, passage.n, start, end)
-            if self._known.holds(place):
-                for old in tellings(one_line(passage.text[start:end]), _name(passage.speaker), guess=True):
-                    yield Earlier(old, place, near)
+            if alike and self._known.holds(place):
+                yield from (Earlier(old, place, near) for old in alike)
 
     def _put_down(
         self, link: Link[Evidence], old: Told, new: Told, place: Evidence, source: Atom, at: datetime
@@ -160,7 +177,7 @@ class Linking:
         """What else the earlier sentence said is kept: a clause that the change does not touch becomes a statement."""
         if self._known.holds(link.place) or len(old.parts) < _CLAUSES:
             return
-        passage = passage_of(words, link.place.passage)
+        passage = passage_in(words, link.place.passage)
         at = (passage.at if passage else None) or words.observed_at
         for part in old.parts[1:]:
             roots = [each.root for each in part.items if each.root != ME]
@@ -201,7 +218,7 @@ class Linking:
         found = [each for each in live if _mentions(each, link.old_value)]
         if found or any(each.status in STANDS for each in said):
             return found or live
-        passage = passage_of(words, link.place.passage)
+        passage = passage_in(words, link.place.passage)
         return [self._made(link.place, old, words, (passage.at if passage else None) or words.observed_at)]
 
     def _overtake(self, link: Link[Evidence], before: Atom, heir: Atom) -> Atom:
@@ -217,7 +234,8 @@ class Linking:
             return self._correct(link, before, heir)
         start, other = begins(heir), begins(before)
         if heir.observed_at > before.observed_at:
-            start = max(start, before.observed_at + MOMENT)  # when it was last said it still was so
+            still = min(before.observed_at + MOMENT, heir.observed_at)  # when it was last said it still was so
+            start = max(start, still)
         if start == other:
             return self._doubt(before, heir)
         if start < other:
@@ -262,9 +280,28 @@ class Linking:
         return atom
 
 
+class _Sentence(NamedTuple):
+    """A sentence of a turn: its place, its words, those of the sentence before it, and what it tells."""
+
+    start: int
+    end: int
+    text: str
+    before: str
+    tellings: tuple[Told, ...]
+
+
 @lru_cache(maxsize=4096)
-def _sentences(text: str) -> tuple[tuple[int, int], ...]:
-    return tuple(each for each in sentences(text)[:MOST_SENTENCES] if each[1] - each[0] <= LONGEST_SENTENCE)
+def _told_by(turn: str, speaker: str | None, *, guess: bool = False) -> tuple[_Sentence, ...]:
+    """The sentences of a turn; those of earlier turns, where a guess counts too, are read each by itself."""
+    found: list[_Sentence] = []
+    before = ""
+    for start, end in sentences(turn)[:MOST_SENTENCES]:
+        if end - start <= LONGEST_SENTENCE:
+            text = one_line(turn[start:end])
+            said = tellings(text, speaker, guess=True) if guess else tellings(text, speaker, before=before)
+            found.append(_Sentence(start, end, text, before, said))
+            before = text
+    return tuple(found)
 
 
 def _name(speaker: str | None) -> str | None:
@@ -273,13 +310,17 @@ def _name(speaker: str | None) -> str | None:
 
 def _states(said: Told) -> bool:
     """Whether words say something of something: they have a verb, or a value behind a colon."""
-    words = said.text.split()
-    return ":" in said.text or any(each.is_verb for each in said.whole.items) or any(map(_is_verb, words))
+    words = [each.strip(".,;!?\"'()").replace("’", "'").lower() for each in said.text.split()]
+    return ":" in said.text or any(_is_verb(word, before) for before, word in pairwise(("", *words)))
 
 
-def _is_verb(word: str) -> bool:
-    plain = word.strip(".,;!?\"'()").replace("’", "'").lower()
-    return plain in AUXILIARIES or plain.partition("'")[0] in AUXILIARIES or looks_finite(plain)
+def _is_verb(word: str, before: str) -> bool:
+    """Whether a word is a verb where it stands; one in its bare form, which may be a noun too, needs who does it."""
+    if word in AUXILIARIES or "'" in word:
+        return True
+    return looks_finite(word) and (
+        word.endswith(("s", "ed")) or is_past(word) or before.endswith("s") or before in _DOERS
+    )
 
 
 def _tells_which(text: str, value: Sequence[str]) -> bool:

@@ -73,6 +73,8 @@ class _Found(Generic[P]):
 
 
 _BESIDE_THE_BEST = 0.6
+_SHARED_ANYHOW = 2
+"""Words that two sentences share, however little each of them tells."""
 _OPENING_WORDS, _TAIL_WORDS = 3, 6
 _CALLING = frozenset({"called", "named"})
 _LONGEST_SURE = 28
@@ -156,11 +158,9 @@ _HAVING = frozenset({"have", "got"})
 
 def decide(new: Told, earlier: Sequence[Earlier[P]]) -> list[Link[P]]:
     """The earlier sentences that a new one overtakes; none where it only adds, or tells of the past."""
-    if new.additive or new.past:
+    if not may_overtake(new):
         return []
-    here = new.roots | new.around
-    near = [each for each in earlier if each.near or each.told.roots & here]
-    able = [each for each in near if _may_be_overtaken(each.told, new)]
+    able = [each for each in earlier if comparable(each.told, new, near=each.near)]
     found = [each for old in able if (each := _link(old, new))]
     if not found and new.cue is Cue.CORRECTION:
         found = _bare_correction(new, able)
@@ -168,10 +168,25 @@ def decide(new: Told, earlier: Sequence[Earlier[P]]) -> list[Link[P]]:
     return [each.link for each in found if each.worth >= _BESIDE_THE_BEST * best]
 
 
-def _may_be_overtaken(old: Told, new: Told) -> bool:
+def may_overtake(new: Told) -> bool:
+    """Whether a sentence may overtake another at all: one that only adds, or tells of the past, does not."""
+    return not new.additive and not new.past
+
+
+def _share_a_key(old: Told, new: Told) -> bool:
+    shared = (old.roots & new.roots) | (old.roots & new.around)
+    if len(shared) >= _SHARED_ANYHOW or (shared and new.cue >= Cue.STRONG):
+        return True
+    return bool(shared) and any(each.root in shared and (each.is_key or each.is_typed) for each in old.whole.items)
+
+
+def comparable(old: Told, new: Told, *, near: bool) -> bool:
+    """Whether two sentences are worth comparing: they share words that tell something, or a session, and one person
+    says both."""
+    if old.past or old.pronoun or not (near or _share_a_key(old, new)):
+        return False
     one, other = (old.speaker or "").lower(), (new.speaker or "").lower()
-    same_speaker = not one or not other or one == other
-    return same_speaker and not old.past and not old.pronoun
+    return not one or not other or one == other
 
 
 def _link(old: Earlier[P], new: Told) -> _Found[P] | None:

@@ -5,15 +5,18 @@ They are kept, and state nothing anew: what was made of them the first time, wha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 
 from lamina.atom.atom import Atom, Evidence
 from lamina.atom.identity import AtomId
 from lamina.atom.passage import Passage, passages_of
+from lamina.atom.scope import Scope
 from lamina.atom.trust import TRUST
 from lamina.capture.change.known import STANDS, Known
 from lamina.capture.found import Said
 from lamina.capture.pieces import Piece
+from lamina.store.base import Store
 from lamina.text.analyse import QUESTION_STOP, analyse
 from lamina.text.normal import normal_form
 from lamina.text.roles import is_assistant
@@ -22,6 +25,7 @@ LOOKED_AT = 10
 FEWEST = 2
 """One turn may be said again by itself; two and nothing else are a transcript."""
 Place = tuple[str, int]
+Replays = Mapping[Place, tuple[Atom, Passage]]
 
 
 def unsaid(pieces: Sequence[Piece], segments: Sequence[Atom]) -> list[Piece]:
@@ -30,8 +34,10 @@ def unsaid(pieces: Sequence[Piece], segments: Sequence[Atom]) -> list[Piece]:
     return [each for each in pieces if each.at is None or (each.speaker, each.at, each.text) not in known]
 
 
-def replayed(turns: Sequence[Said], known: Known) -> dict[Place, tuple[Atom, Passage]]:
+def replays_of(turns: Sequence[Said], words: Iterable[Atom], store: Store, scope: Scope, now: datetime) -> Replays:
     """Which of the turns repeat earlier ones, and those; none where anything new is said among them."""
+    known = Known(store, scope, now)
+    known.hear(words)
     own = {(each.segment, each.n) for each in turns}
     people = [each for each in turns if not is_assistant(each.speaker) and normal_form(each.text)]
     found: dict[Place, tuple[Atom, Passage]] = {}
@@ -51,7 +57,12 @@ def replayed(turns: Sequence[Said], known: Known) -> dict[Place, tuple[Atom, Pas
     return found if people and (enough or at_the_same_time) else {}
 
 
-def rest_again(found: Mapping[Place, tuple[Atom, Passage]], known: Known) -> None:
+def said_first(turns: Sequence[Said], replays: Replays) -> list[Said]:
+    """The turns that were not captured before; only they state anything."""
+    return [each for each in turns if (each.segment, each.n) not in replays]
+
+
+def rest_again(found: Replays, known: Known) -> None:
     """Let whatever rests on the earlier words rest on their repetition as well."""
     for (segment, n), (atom, passage) in found.items():
         whole = Evidence(atom.id, passage.n, 0, len(passage.text))

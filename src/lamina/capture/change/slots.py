@@ -7,7 +7,6 @@ with what stands in its place.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -94,11 +93,10 @@ def differ(old: Told, new: Told) -> Difference | None:
 
 
 def _differ(one: Part, other: Part, old: Told, new: Told) -> Difference | None:
-    there, here = Counter(each.root for each in one.items), Counter(each.root for each in other.items)
-    shared = tuple(each for each in one.items if each.root in here)
-    left = [each for each in one.items if each.root not in here]
-    came = [each for each in other.items if each.root not in there]
-    if not left or not came or not shared:
+    shared = tuple(each for each in one.items if each.root in other.roots)
+    left = [each for each in one.items if each.root not in other.roots]
+    came = [each for each in other.items if each.root not in one.roots]
+    if not left or not came or not shared or _far_apart(left, came, shared, new):
         return None
     runs, news = _runs(left, one.items), _runs(came, other.items)
     value = _value(runs, news)
@@ -142,6 +140,16 @@ def _differ(one: Part, other: Part, old: Told, new: Told) -> Difference | None:
         _is_led_to(instead) or _names_old(new, other, value),
     )
     return found if _is_enough(found, one, other, cue) else None
+
+
+def _far_apart(left: Sequence[Item], came: Sequence[Item], shared: Sequence[Item], new: Told) -> bool:
+    """Whether two parts differ in more than any value could account for, so that nothing else need be looked at."""
+    lost = sum(each.root not in new.around for each in left)
+    if lost > _LONGEST_VALUE + _MOST_LOST or len(came) > _LONGEST_VALUE + _MOST_EXTRA_WITH_CUE:
+        return True
+    return (
+        lost > _LONGEST_VALUE and not any(each.is_key or each.is_typed for each in shared) and not _is_compound(shared)
+    )
 
 
 def _is_compound(shared: Sequence[Item]) -> bool:

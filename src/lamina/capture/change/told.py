@@ -33,6 +33,7 @@ class Part:
     """A sentence or one of its clauses: its words, whether it denies them, and where it stands in the sentence."""
 
     items: tuple[Item, ...]
+    roots: frozenset[str]
     words: int
     denied: bool
     start: int
@@ -214,7 +215,7 @@ _BREAKS = frozenset(",;:–—!?.")
 _JOINING = word_set("and but so while because since although though")
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=16_384)
 def tellings(
     text: str, speaker: str | None = None, *, correcting: bool = False, before: str = "", guess: bool = False
 ) -> tuple[Told, ...]:
@@ -229,7 +230,7 @@ def tellings(
     return tuple(replace(each, loose=True) for each in said)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def told(
     text: str, speaker: str | None = None, *, correcting: bool = False, before: str = "", guess: bool = False
 ) -> Told | None:
@@ -349,7 +350,9 @@ def _part(found: tuple[Token, ...], speaker: str | None) -> Part:
         one.lower == "no" and other.lower == "longer" for one, other in pairwise(found)
     )
     words = sum(not token.is_mark for token in found)
-    return Part(items_of(found, speaker), words, denied, found[0].start, found[-1].end, _verb_at(found))
+    said = items_of(found, speaker)
+    roots = frozenset(each.root for each in said)
+    return Part(said, roots, words, denied, found[0].start, found[-1].end, _verb_at(found))
 
 
 def _verb_at(found: tuple[Token, ...]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 def _any(*cues: str) -> re.Pattern[str]:
@@ -137,6 +138,7 @@ class Sort:
     changes: bool = False
 
 
+@lru_cache(maxsize=4096)
 def is_pasted(turn: str) -> bool:
     """Whether a turn brings in words from elsewhere."""
     return _PASTED.search(turn) is not None
