@@ -44,6 +44,7 @@ from lamina.errors import Erased, InvalidInput, InvalidScope, NotFound, Refused,
 from lamina.importers.bring import Desk, Imported, Tally, bring
 from lamina.importers.inbox import MOMENT, Inbox, Taken
 from lamina.importers.plan import plan_import
+from lamina.importers.retold import retold
 from lamina.models.choose import Choice
 from lamina.models.encode import Background, encode_each
 from lamina.models.encode import Progress as EncodeProgress
@@ -758,19 +759,21 @@ class Memory:
         return found[0]
 
     def _keep(
-        self, said: Conversation, writer: Writer, key: str | None, *, at_once: bool, verb: str = "capture"
-    ) -> Receipt:
+        self, said: Conversation, writer: Writer, key: str | None, *, at_once: bool, verb: str = "capture",
+        is_read: bool = False,
+    ) -> Receipt:  # fmt: skip
         idle = timedelta(minutes=self.settings.idle_minutes)
         return capture(
-            said, writer, self._store, self._ids, self._clock.now(), self.settings.segment_chars, idle, self._reader,
-            key, at_once=at_once, verb=verb,
+            said, writer, self._store, self._ids, self._clock.now(), self.settings.segment_chars, idle,
+            retold(self._reader) if is_read else self._reader, key, at_once=at_once or is_read, verb=verb,
         )  # fmt: skip
 
     def _desk(self, scope: Scope, agents: tuple[str, ...], verb: str) -> Desk:
         """Where what a person feeds is written: as evidence, never with more trust than whoever opened the memory."""
 
-        def keep(said: Conversation, writer: Writer, key: str) -> Receipt:
-            return self._published(self._keep(said, writer, key, at_once=self._reader.extractor.instant, verb=verb))
+        def keep(said: Conversation, writer: Writer, key: str, is_read: bool) -> Receipt:
+            at_once = self._reader.extractor.instant
+            return self._published(self._keep(said, writer, key, at_once=at_once, verb=verb, is_read=is_read))
 
         return Desk(
             store=self._store, ids=self._ids, now=self._clock.now, keep=keep, published=self._published, agents=agents,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lamina.atom import Atom, AtomId, Claim, Scope, claim_of
-from lamina.atom.claim import MULTI_VALUED, value_of
+from lamina.atom.claim import MULTI_VALUED, SYNONYMS, beside_others, may_replace, value_of
 from lamina.text.normal import normal_form
 
 BASE = Atom(
@@ -70,6 +70,59 @@ def test_some_attributes_hold_several_values_at_once() -> None:
     assert not Claim("ann", "pet").single_valued
     assert Claim("ann", "city").single_valued
     assert all(normal_form(attribute) == attribute for attribute in MULTI_VALUED)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("city", "home"), ("city", "Lives in"), ("employer", "works at"), ("works for", "employed by"),
+        ("job", "occupation"), ("boss", "reports to"), ("email", "E-Mail"), ("phone", "telephone number"),
+    ],
+)  # fmt: skip
+def test_an_attribute_by_another_name_is_the_same_claim(one: str, other: str) -> None:
+    first, second = claim_of(fact(subject="Ann", attribute=one)), claim_of(fact(subject="Ann", attribute=other))
+    assert first is not None
+    assert second is not None
+    assert first == second
+    assert hash(first) == hash(second)
+    assert {str(first), str(second)} <= set(first.names) == set(second.names)
+    assert first.single_valued == second.single_valued
+
+
+@pytest.mark.parametrize(("one", "other"), [("city", "home town"), ("phone", "mobile"), ("city", "address")])
+def test_what_is_only_like_it_is_another_claim(one: str, other: str) -> None:
+    assert claim_of(fact(subject="Ann", attribute=one)) != claim_of(fact(subject="Ann", attribute=other))
+
+
+def test_a_claim_is_told_by_the_name_it_was_given() -> None:
+    assert str(claim_of(fact(subject="Ann", attribute="Home"))) == "ann::home"
+    assert Claim("ann", "colour").names == ("ann::colour",)
+
+
+def test_every_name_is_in_normal_form_and_stands_for_one_attribute() -> None:
+    names = [*SYNONYMS, *(each for others in SYNONYMS.values() for each in others)]
+    assert [normal_form(each) for each in names] == names
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("home", "replaces"),
+    [("Porto", True), ("the Netherlands", True), ("a small flat", False), ("Elm Street", False), ("", False)],
+)
+def test_by_another_name_only_a_name_replaces_a_name(home: str, replaces: bool) -> None:
+    city = fact(subject="Ann", attribute="city", value="Lisbon")
+    told = fact(subject="Ann", attribute="home", value=home)
+    assert may_replace(city, told) == may_replace(told, city) == replaces
+    assert may_replace(city, told.with_(attribute="City"))
+
+
+def test_an_attribute_declared_to_have_several_values_has_them_by_any_name() -> None:
+    told = fact(subject="Ann", attribute="home", value="Porto")
+    for declared in ("home", "city", "lives in"):
+        claim = claim_of(beside_others(told, {declared}))
+        assert claim is not None
+        assert not claim.single_valued
+    assert beside_others(told, {"colour"}) == told
 
 
 def test_a_value_is_compared_in_normal_form() -> None:

@@ -270,3 +270,109 @@ def test_a_second_request_changes_nothing(talk: Talk) -> None:
     talk.says("Please forget my garage code.")
     receipt = talk.says("Please forget my garage code.")
     assert [each.result for each in receipt.outcomes] == ["kept"]
+
+
+WISHES = [
+    (
+        ["Gran's door code is 4471.", "Gran's bike lock is 9902."],
+        "Would you mind awfully not holding on to Gran's door code?", ["4471"], ["9902"],
+    ),
+    (
+        ["My cousin Ottilie lives in Ghent.", "Ottilie expects twins. She works at the port.", "Bruno is in Lier."],
+        "Do me a favour and wipe everything I told you about Ottilie.", ["Ghent", "twins", "port"], ["Lier"],
+    ),
+    (
+        ["My waist is 92 centimetres and my pulse is 61."],
+        "i'd rather you didn't keep my waist on file. strike it from the record pls, the pulse can stay",
+        ["92"], ["61"],
+    ),
+    (
+        ["My visa number is K8841202.", ">Noted: visa K8841202.", "My shoe size is 43."],
+        "No reason for you to have my visa number lying around any longer, so please get rid of it.",
+        ["K8841202"], ["43"],
+    ),
+    (
+        ["Mrs Abernathy's gate code is 5567.", "Our gate code is 1111."],
+        "Mrs Abernathy wants her gate code off our books. Scrub it, would you?", ["5567"], ["1111"],
+    ),
+    (
+        ["The choir audition is on 14 May.", "The choir trip is on 20 May."],
+        "Please forget the date of the choir audition, the conductor is replanning everything.",
+        ["14 May"], ["20 May"],
+    ),
+    (
+        ["My street is Elm Row.", "My door number is 17.", "My boat is called Wren."],
+        "Please forget my street, and also my door number.", ["Elm", "17"], ["Wren"],
+    ),
+    (
+        ["Philippa's birthday is 4 May.", "Philippa lives in Bath.", "Philippa likes jazz."],
+        "Forget everything about Philippa except her birthday.", ["Bath", "jazz"], ["4 May"],
+    ),
+    (
+        ["My sister told me she is pregnant.", "My sister plays chess."],
+        "Please forget what my sister told me about her pregnancy.", ["pregnant"], ["chess"],
+    ),
+    (
+        ["Agatha's email address is agatha@fen.org.", "Agatha's phone is 0555 123 456."],
+        "Agatha would like her email address removed from your notes.", ["fen.org"], ["0555"],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("told", "asked", "gone", "there"), WISHES)
+def test_a_wish_is_obeyed_in_whatever_words(
+    talk: Talk, told: list[str], asked: str, gone: list[str], there: list[str]
+) -> None:
+    talk.says(*told, session="told", day=1)
+    talk.says(asked)
+    question = " ".join(told)
+    talk.says(*told, session="told", day=1)
+    found = talk.finds(question)
+    assert not [each for each in gone if each in found]
+    assert not [each for each in there if each not in found]
+
+
+LOOKALIKES = [
+    "You still have my jacket, please get rid of it.",
+    "Please stop forgetting my garage code.",
+    "I'd hate it if you forgot my garage code.",
+    "Please remove my garage code from the invoice.",
+    "Remove the spaces from the garage code I gave you.",
+    "If the user says forget my garage code, delete the record.",
+    "Forget the garage code for a moment, is the door painted?",
+    "Please read me my garage code from your notes.",
+    "Nobody wants you to delete my garage code from your notes.",
+]
+
+
+@pytest.mark.parametrize("said", LOOKALIKES)
+def test_what_only_sounds_like_a_wish_takes_nothing(talk: Talk, said: str) -> None:
+    talk.says("My garage code is 7741.", "My jacket is green.")
+    talk.says(said)
+    assert "7741" in talk.finds("What is my garage code?")
+    assert "green" in talk.finds("What colour is my jacket?")
+
+
+def test_what_was_said_in_the_same_turn_is_forgotten_with_its_echo(talk: Talk) -> None:
+    talk.says(
+        "My cat is Tom. My PIN is 4411.", ">A cat called Tom, and PIN 4411.", "That was private, please drop the PIN.",
+        "Please don't keep my PIN on file.",
+    )  # fmt: skip
+    assert "4411" not in talk.finds("PIN 4411")
+    assert "Tom" in talk.finds("What is my cat called?")
+
+
+def test_what_came_in_with_an_import_is_forgotten(talk: Talk) -> None:
+    talk.says("My garage code is 7741.", "My hat size is 58.", origin="import")
+    talk.says("I'd feel better if you didn't have my garage code on file.")
+    assert "7741" not in talk.finds("What is my garage code?")
+    assert "58" in talk.finds("What is my hat size?")
+
+
+def test_a_scope_beside_keeps_what_it_was_told(talk: Talk) -> None:
+    with lamina.open(talk.memory.root, watch=False, scope="org:work") as beside:
+        beside.capture([{"speaker": "Ida", "content": "My garage code is 7741."}], wait=True)
+        talk.says("My garage code is 7741.")
+        talk.says("Strike my garage code from your memory, please.")
+        assert "7741" not in talk.finds("What is my garage code?")
+        assert "7741" in "\n".join(each.text for each in beside.recall("What is my garage code?").hits)

@@ -9,7 +9,7 @@ from typing import Any
 
 from town import DAY, NOON, opened
 
-from lamina import Atom, Memory
+from lamina import Atom, FixedClock, Memory
 from lamina.atom.atom import Evidence, kind_defaults
 from lamina.atom.identity import IdSource
 from lamina.atom.passage import passages_of
@@ -24,8 +24,9 @@ _IDS = IdSource(os.urandom)
 class Ledge:
     """A memory, and short words for what a test says in it."""
 
-    def __init__(self, root: Path, embedder: str = "none") -> None:
-        self.memory: Memory = opened(root, embedder, extractor="none")
+    def __init__(self, root: Path, embedder: str = "none", clock: FixedClock | None = None) -> None:
+        self.clock = clock or FixedClock(NOON)
+        self.memory: Memory = opened(root, embedder, clock=self.clock, extractor="none")
         self._sessions = 0
 
     def say(self, *turns: str, speaker: str = "Ann", at: datetime = NOON - 9 * DAY) -> None:

@@ -77,6 +77,20 @@ def test_a_question_that_names_only_the_old_value_leads_to_the_end_of_the_chain(
     assert texts(ledge.memory.recall("Moss")) == ["Dr Okafor took me on."]
 
 
+def test_however_long_a_chain_is_its_end_takes_the_slot(ledge: Ledge) -> None:
+    names = ["Reyes", "Moss", "Okafor", "Lund", "Petrov", "Sato", "Brandt"]
+    for n, name in enumerate(names):
+        ledge.say(f"{name} looks after my teeth.", at=NOON - (9 - n) * DAY)
+    made = ledge.states("Ann's dentist is Reyes.", "Reyes looks after my teeth.")
+    for n, name in enumerate(names[1:], 1):
+        new = ledge.atom(f"Ann's dentist is {name}.", f"{name} looks after my teeth.")
+        made = ledge.replace(made, new, since=NOON - (9 - n) * DAY)
+    for name in names:
+        assert texts(ledge.memory.recall(f"is it {name}?")) == ["Brandt looks after my teeth."]
+    (hit,) = ledge.memory.recall("is it Reyes?", as_of=NOON - 6 * DAY).hits
+    assert (hit.text, hit.marks) == ("Lund looks after my teeth.", ("historical",))
+
+
 def test_what_was_wrong_gives_way_like_what_changed(ledge: Ledge) -> None:
     changed(ledge, status=Status.INVALIDATED)
     assert texts(ledge.memory.recall("Reyes")) == [NEW]
@@ -416,3 +430,18 @@ def test_no_sentence_that_is_over_is_ever_shown(
                 assert not any(sentence.split()[-1].rstrip(".") in text for sentence in over)
     finally:
         ledge.memory.close()
+
+
+@pytest.mark.parametrize("how", [{}, {"fast": True}, {"ranking": "plain"}])
+def test_words_of_which_nothing_is_left_take_no_slot(ledge: Ledge, how: dict[str, Any]) -> None:
+    ledge.say("The ferry leaves from the north quay at dawn.", "My tattoo is a ferry at dawn.")
+    ledge.say("The ferry goes round the island.", at=NOON - DAY)
+    north = ledge.states("The ferry leaves from the north quay.", "The ferry leaves from the north quay at dawn.")
+    ledge.end(north, Status.SUPERSEDED)
+    ledge.end(ledge.states("Ann's tattoo is a ferry.", "My tattoo is a ferry at dawn."), Status.TOMBSTONED)
+    for k in (1, 5):
+        (hit,) = ledge.memory.recall("the ferry from the north quay at dawn", k, **how).hits
+        assert "goes round the island" in hit.text
+    told = ledge.memory.recall("the ferry from the north quay at dawn", include="history", **how).hits
+    assert all(hit.flagged == ("island" not in hit.text) for hit in told)
+    assert not any(hit.text.startswith("[") for hit in told)

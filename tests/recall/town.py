@@ -61,11 +61,11 @@ _ASKED = (
 
 
 def opened(
-    root: Path, embedder: str = "light", scope: str | None = None, at: datetime = NOON, **settings: Any
+    root: Path, embedder: str = "light", scope: str | None = None, clock: FixedClock | None = None, **settings: Any
 ) -> Memory:
     """A memory that looks through an embedder, with its own clock and nothing going on behind it."""
     chosen = Settings(embedder=embedder, background=False, watch=False, **settings)
-    return Memory(root, scope, clock=FixedClock(at), watch=False, settings=chosen)
+    return Memory(root, scope, clock=clock or FixedClock(NOON), watch=False, settings=chosen)
 
 
 def populate(memory: Memory, seed: int = 1, sessions: int = 24, turns: int = 12) -> None:

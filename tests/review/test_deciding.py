@@ -283,7 +283,7 @@ def test_rollback_is_refused_where_the_place_is_taken_and_says_by_whom(memory: M
     rome = memory.remember("Ann lives in Rome.", value="Rome", **home).atom
     memory.update_status(rome.id, "challenged", "who says so?")
     clock.at += DAY
-    bern = memory.remember("Ann lives in Bern.", value="Bern", **home).atom
+    bern = memory.remember("Ann lives in Bern.", value="Bern", origin="agent", **home).atom
     assert statuses(memory, oslo, rome, bern) == [Status.SUPERSEDED, Status.CHALLENGED, Status.ACTIVE]
     with pytest.raises(Refused, match=f"{oslo.id} by {bern.id}"):
         memory.rollback(rome.id)

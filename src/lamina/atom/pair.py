@@ -14,12 +14,24 @@ from lamina.atom.identity import AtomId
 from lamina.atom.relation import Relation, RelationName
 from lamina.text.times import format_time, parse_time
 
+SURE = 0.75
+"""Links below this were made from likeness alone: whatever they link stands all the same."""
 BOTH_VALID, NEED_MORE, NOTE = "both_valid", "need_more", "need_more_note"
 
 
 def contradictions(atom: Atom) -> Iterator[Relation]:
     """The links by which an atom contradicts others."""
     return (each for each in atom.relations if each.name is RelationName.CONTRADICTS)
+
+
+def is_rival(atom: Atom) -> bool:
+    """Whether an atom was said against one that stands, so that it never held itself."""
+    return any(not is_guess(each) for each in contradictions(atom))
+
+
+def is_guess(link: Relation) -> bool:
+    """Whether a link is a contradiction told from likeness alone."""
+    return link.name is RelationName.CONTRADICTS and link.confidence < SURE
 
 
 def link_between(one: Atom, other: Atom) -> Relation | None:

@@ -9,9 +9,10 @@ from datetime import datetime
 
 from lamina.atom.atom import Atom
 from lamina.atom.claim import SEVERAL, Claim, claim_of, value_of
+from lamina.atom.pair import is_guess
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
-from lamina.atom.trust import trust_of
+from lamina.atom.trust import Origin
 from lamina.capture.change.told import Cue, told
 from lamina.capture.current import Current
 from lamina.capture.receipt import Result
@@ -52,7 +53,8 @@ def classify(atom: Atom, current: Current, now: datetime) -> Verdict:
     if barred is not None:
         return Verdict(Result.REFUSED, atom, (), f"{barred[0].id} said so and was taken back on {barred[1]:%Y-%m-%d}")
     if claim is not None and claim.single_valued:
-        verdict = _fitted(atom, _in_claim(atom, claim, current, now), current.over(atom, claim), claim)
+        verdict = _in_claim(atom, claim, current, now)
+        verdict = _fitted(atom, verdict, current.over(verdict.atom, claim, late=_may_be_late(verdict)), claim)
     else:
         verdict = _beside(atom, current, now)
     return _held(verdict, atom) if atom.status is Status.CONSTRAINED else verdict
@@ -80,22 +82,42 @@ def _counts_as_much(known: Atom, atom: Atom) -> bool:
 def _in_claim(atom: Atom, claim: Claim, current: Current, now: datetime) -> Verdict:
     holders = current.holders(atom, claim)
     rivals = [each for each in holders if _meets(each, atom)]
-    if not rivals:
+    doubted = _doubted_before(atom, rivals, claim, current) if _begins(atom) <= now else []
+    if not rivals and not doubted:
         if any(each.validity.overlaps(atom.validity) for each in holders):
             atom = atom.with_(valid_from=_begins(atom))
         return Verdict(Result.NEW, atom, (), f"another time of {claim}" if holders else f"first value of {claim}")
     agreeing = next((each for each in rivals if value_of(each) == value_of(atom)), None)
     if agreeing is not None:
         return _again(agreeing, atom, now, f"{claim} has that value already")
-    trusted = [each for each in rivals if current.guard(each) > trust_of(atom.origin)]
+    trusted = [each for each in rivals if current.guard(each) > current.trust(atom)]
     if trusted or atom.status is Status.CONSTRAINED:
         return _doubted(atom, (trusted or rivals)[0], f"{claim} has another value; a person decides")
     if not all(_is_about_the_same(each, atom) for each in rivals):
         beside = atom.with_(metadata={**atom.metadata, SEVERAL: "true"})
         return Verdict(Result.NEW, beside, (), f"{claim} has another value, and nothing tells that it changed")
     if CORRECTION in atom.tags:
-        return _correct(atom, rivals, claim)
-    return _against(atom, rivals, claim, now)
+        return _correct(atom, [*rivals, *doubted], claim)
+    return _against(atom, [*rivals, *doubted], claim, now)
+
+
+def _doubted_before(atom: Atom, rivals: Sequence[Atom], claim: Claim, current: Current) -> list[Atom]:
+    """What filled the claim before those that fill it now, and is doubted: somebody as trusted says what is so."""
+    if atom.status is not Status.ACTIVE:
+        return []
+    first = min(_begins(each) for each in (atom, *rivals))
+    return [
+        each
+        for each in current.doubted(atom, claim)
+        if _begins(each) < first and _meets(each, atom) and _is_about_the_same(each, atom)
+        if current.guard(each) <= current.trust(atom)
+    ]
+
+
+def _may_be_late(verdict: Verdict) -> bool:
+    """Whether values that are over may begin after the statement does: where one that holds began before, none do."""
+    alone = verdict.result is Result.NEW and verdict.atom.metadata.get(SEVERAL) != "true"
+    return alone or verdict.result is Result.SUPERSEDED
 
 
 def _is_about_the_same(known: Atom, atom: Atom) -> bool:
@@ -194,14 +216,19 @@ def _meets(known: Atom, atom: Atom) -> bool:
 
 
 def _again(known: Atom, atom: Atom, now: datetime, reason: str) -> Verdict:
-    """Said once more: what it rests on is added to what the known one rests on, and its links grow surer."""
+    """Said once more: what it rests on is added to what the known one rests on, and a person makes its links surer."""
     fresh = tuple(each for each in atom.evidence if each not in known.evidence)
     if not fresh:
         return Verdict(Result.DUPLICATE, known, (), reason)
-    links = tuple(replace(each, confidence=min(1.0, each.confidence + STEP), last_reinforced_at=now)
-                  for each in known.relations)  # fmt: skip
+    links = tuple(_surer(each, now) for each in known.relations) if atom.origin is Origin.HUMAN else known.relations
     backed = known.with_(evidence=(*known.evidence, *fresh), relations=links)
     return Verdict(Result.DUPLICATE, backed, (backed,), reason)
+
+
+def _surer(link: Relation, now: datetime) -> Relation:
+    """A link seen again. A contradiction guessed from likeness stays a guess, however often one side is repeated."""
+    most = max(link.confidence, DOUBTFUL) if is_guess(link) else 1.0
+    return replace(link, confidence=min(most, link.confidence + STEP), last_reinforced_at=now)
 
 
 def _against(atom: Atom, rivals: Sequence[Atom], claim: Claim, now: datetime) -> Verdict:
@@ -229,7 +256,12 @@ def _succeed(atom: Atom, rivals: Sequence[Atom], claim: Claim, now: datetime) ->
     begins = _begins(atom)
     status = Status.SUPERSEDED if begins <= now else Status.ACTIVE
     ended = tuple(
-        each.with_(status=status, valid_until=begins, superseded_by=(*each.superseded_by, atom.id)) for each in rivals
+        each.with_(
+            status=status,
+            valid_until=min((_begins(other) for other in rivals if _begins(other) > _begins(each)), default=begins),
+            superseded_by=(*each.superseded_by, atom.id),
+        )
+        for each in rivals
     )
     heir = atom.with_(valid_from=begins, supersedes=(*atom.supersedes, *(each.id for each in rivals)))
     reason = f"{claim} changed" if begins <= now else f"{claim} will change on {begins:%Y-%m-%d}"

@@ -10,13 +10,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 
 from lamina.atom.atom import Atom
-from lamina.atom.claim import SEVERAL, Claim, claim_of, value_of
+from lamina.atom.claim import SEVERAL, Claim, claim_of, may_replace, value_of
 from lamina.atom.identity import AtomId
 from lamina.atom.proposal import PROCEDURES, Proposal, edited_values, proposal_of
 from lamina.atom.relation import RelationName
 from lamina.atom.standing import begins
 from lamina.atom.status import ENDED, Status, Way
-from lamina.atom.trust import Origin
+from lamina.atom.trust import TRUST, Origin
 from lamina.capture.change.dependants import with_dependants
 from lamina.capture.change.life import LIFE, Rule
 from lamina.capture.classify import CORRECTION, Verdict, classify
@@ -45,6 +45,9 @@ class _Settled(Current):
 
     def ended(self, atom: Atom, claim: Claim | None) -> tuple[Atom, datetime] | None:
         return None
+
+    def trust(self, atom: Atom) -> float:
+        return TRUST[Origin.HUMAN]
 
 
 def confirm(
@@ -214,8 +217,9 @@ def _taken_over(held: Atom, store: Store) -> Verdict:
 
 def _from_now_on(held: Atom, claim: Claim, store: Store, now: datetime) -> Verdict:
     """A value of the profile holds from when it is confirmed, whatever the profile said before."""
-    wanted = Filter(scopes=(held.scope,), claims=(str(claim),), statuses=frozenset({Status.ACTIVE}))
-    holders = [each for each in store.read(wanted) if each.metadata.get(SEVERAL) != "true"]
+    wanted = Filter(scopes=(held.scope,), claims=claim.names, statuses=frozenset({Status.ACTIVE}))
+    found = (each for each in store.read(wanted) if may_replace(each, held))
+    holders = [each for each in found if each.metadata.get(SEVERAL) != "true"]
     standing = [each for each in holders if begins(each) <= now and each.validity.covers(now)]
     if any(value_of(each) == value_of(held) for each in standing):
         return _compared(held, store, now)

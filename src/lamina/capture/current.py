@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from lamina.atom.atom import Atom
-from lamina.atom.claim import Claim, claim_of, value_of
+from lamina.atom.claim import Claim, claim_of, may_replace, value_of
 from lamina.atom.identity import AtomId
+from lamina.atom.lineage import trust
+from lamina.atom.pair import is_rival
+from lamina.atom.scope import Scope, visible_from
+from lamina.atom.standing import begins
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.atom.trust import trust_of
 from lamina.store.base import Filter, Store
@@ -18,10 +23,13 @@ from lamina.text.times import parse_time
 
 AT_ONCE = 500
 BESIDE = 100
-"""How many of the youngest statements on a subject a new one is compared with word by word."""
+"""How many of the youngest statements on a subject, or of a claim, a new one is compared with word by word."""
+LATELY = 20
+"""How many of the youngest statements of a claim that were doubted or replaced are looked at in any case."""
 ASKED_AT = "asked_to_forget_at"
 """The key of a statement's metadata that tells when somebody asked in a conversation to have it forgotten."""
 _STANDS = frozenset({Status.ACTIVE, Status.CONSTRAINED})
+_TAKEN_BACK = frozenset({Status.INVALIDATED, Status.TOMBSTONED})
 
 
 class Current:
@@ -34,14 +42,22 @@ class Current:
         self._by_claim: dict[tuple[str, Claim], dict[AtomId, None]] = defaultdict(dict)
         self._by_subject: dict[tuple[str, str], dict[AtomId, None]] = defaultdict(dict)
         self._forms: dict[str, Form] = {}
-        for scope in {atom.scope for atom in atoms}:
-            own = [atom for atom in atoms if atom.scope == scope]
-            for batch in _batches(sorted({atom.content for atom in own})):
-                self._put(store.read(Filter(scopes=(scope,), contents=tuple(batch))))
-            for batch in _batches(sorted({str(claim) for atom in own if (claim := claim_of(atom))})):
-                self._put(store.read(Filter(scopes=(scope,), claims=tuple(batch))))
-            for subject in sorted({atom.subject for atom in own if atom.subject and atom.evidence}):
-                self._put(store.read(Filter(scopes=(scope,), subject=subject, statuses=_STANDS, limit=BESIDE)))
+        self._asked: dict[Filter, bool] = {}
+        for scope in sorted({atom.scope for atom in atoms}):
+            self._look(scope, [atom for atom in atoms if atom.scope == scope])
+
+    def _look(self, scope: Scope, atoms: Sequence[Atom]) -> None:
+        """Read what can decide about these. A claim may have had thousands of values: most of them decide nothing."""
+        for batch in _batches(sorted({atom.content for atom in atoms})):
+            self._find(Filter(scopes=(scope,), contents=tuple(batch)))
+        claims = {claim for atom in atoms if (claim := claim_of(atom))}
+        names = {name for each in claims if each.single_valued for name in each.names}
+        for batch in _batches(sorted(names)):
+            self._find(Filter(scopes=(scope,), claims=tuple(batch), statuses=frozenset({Status.ACTIVE})))
+        for subject in sorted({atom.subject for atom in atoms if atom.subject and atom.evidence}):
+            self._find(Filter(scopes=(scope,), subject=subject, statuses=_STANDS, limit=BESIDE))
+        for claim in sorted({claim for atom in atoms if atom.evidence and (claim := claim_of(atom))}, key=str):
+            self._find(Filter(scopes=(scope,), claims=claim.names, statuses=_STANDS, limit=BESIDE))
 
     def take(self, atoms: Iterable[Atom]) -> None:
         """Count these as decided."""
@@ -61,17 +77,31 @@ class Current:
         filling = (each for each in self._in_claim(atom, claim) if each.status is Status.ACTIVE)
         return [each for each in filling if (own := claim_of(each)) and own.single_valued]
 
-    def over(self, atom: Atom, claim: Claim) -> list[Atom]:
-        """Those that filled the claim for a time and were replaced."""
+    def doubted(self, atom: Atom, claim: Claim) -> list[Atom]:
+        """Those that filled the claim alone until they were doubted; one that only contradicts another never did."""
+        doubtful = frozenset({Status.CHALLENGED})
+        self._are_all(Filter(scopes=(atom.scope,), claims=claim.names, statuses=doubtful, limit=LATELY))
+        found = (each for each in self._in_claim(atom, claim) if each.status is Status.CHALLENGED)
+        alone = (each for each in found if (own := claim_of(each)) and own.single_valued)
+        return [each for each in alone if each.id != atom.id and not is_rival(each)]
+
+    def over(self, atom: Atom, claim: Claim, *, late: bool) -> list[Atom]:
+        """Those that filled the claim for a time and were replaced; of many only those about the time at which a
+        statement begins and the youngest, unless it is a `late` one, whose place may be anywhere among them."""
+        wanted = Filter(scopes=(atom.scope,), claims=claim.names, statuses=frozenset({Status.SUPERSEDED}))
+        if not self._are_all(replace(wanted, limit=LATELY)) and not self._are_all(wanted, look=late):
+            self._find(replace(wanted, valid_at=begins(atom)))
         found = (each for each in self._in_claim(atom, claim) if each.status is Status.SUPERSEDED)
-        return [each for each in found if each.valid_until and (each.valid_from or each.observed_at) < each.valid_until]
+        return [each for each in found if each.valid_until and begins(each) < each.valid_until]
 
     def ended(self, atom: Atom, claim: Claim | None) -> tuple[Atom, datetime] | None:
         """One that said the same and was taken back after this was said, and when."""
+        if claim:
+            self._are_all(Filter(scopes=(atom.scope,), claims=claim.names, statuses=_TAKEN_BACK))
         rivals = self._in_claim(atom, claim) if claim else []
         said = [*self._in_words(atom), *(each for each in rivals if value_of(each) == value_of(atom))]
         for each in said:
-            if each.status in (Status.INVALIDATED, Status.TOMBSTONED) and each.revision:
+            if each.status in _TAKEN_BACK and each.revision:
                 at = ended_at(each, self._store)
                 if at is not None and atom.observed_at <= at:
                     return each, at
@@ -79,7 +109,14 @@ class Current:
 
     def guard(self, atom: Atom) -> float:
         """How trusted one must be to take an atom's place."""
-        return self._store.guard(atom) if atom.revision else trust_of(atom.origin)
+        return self._store.guard(atom) if atom.revision else self.trust(atom)
+
+    def trust(self, atom: Atom) -> float:
+        """How much the word of a statement is worth that is not written yet."""
+        return trust(atom, lambda ids: self._ancestors(atom.scope, ids)) if atom.derived_from else trust_of(atom.origin)
+
+    def _ancestors(self, scope: Scope, ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
+        return {each.id: each for each in self._store.read(Filter(scopes=visible_from(scope), ids=tuple(ids)))}
 
     def form(self, atom: Atom) -> Form:
         """The atom's words as they are compared."""
@@ -92,7 +129,21 @@ class Current:
         return [self._atoms[each] for each in self._by_words.get((atom.scope, words), ())] if words else []
 
     def _in_claim(self, atom: Atom, claim: Claim) -> list[Atom]:
-        return [self._atoms[each] for each in self._by_claim.get((atom.scope, claim), ())]
+        found = (self._atoms[each] for each in self._by_claim.get((atom.scope, claim), ()))
+        return [each for each in found if may_replace(each, atom)]
+
+    def _are_all(self, wanted: Filter, *, look: bool = True) -> bool:
+        """Read these once, and tell whether there are no more of them than that."""
+        if wanted not in self._asked and look:
+            found = self._find(wanted)
+            self._asked[wanted] = wanted.limit is None or found < wanted.limit
+        return self._asked.get(wanted, False)
+
+    def _find(self, wanted: Filter) -> int:
+        """Read from the store, and count; what was decided meanwhile counts as it was decided."""
+        found = self._store.read(wanted)
+        self._put(each for each in found if each.id not in self._atoms)
+        return len(found)
 
     def _put(self, atoms: Iterable[Atom]) -> None:
         """Take these in. A run's notes are laid aside with it, so nothing is left unsaid because a note says it."""

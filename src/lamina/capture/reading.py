@@ -28,6 +28,7 @@ from lamina.capture.surprise import PROMOTES, Familiarity
 from lamina.capture.write import Words, Writer, fresh_ids, kept_anyway, verdicts_on, write
 from lamina.errors import LaminaError
 from lamina.models.embedder import Embedder
+from lamina.models.sense import alike
 from lamina.store.base import Filter, Store
 from lamina.store.buffer import Queue, Waiting
 from lamina.text.roles import is_assistant
@@ -83,7 +84,7 @@ class Reader:
         verdicts = verdicts_on(atoms, store, now, self.several)
         if not (self.links and compare):
             return verdicts
-        return Change(turns, words, replays, store, scope, ids, now).made_of(verdicts)
+        return Change(turns, words, replays, store, scope, ids, now, alike).made_of(verdicts)
 
 
 class Rhythm(StrEnum):

@@ -10,9 +10,13 @@ from datetime import datetime
 from itertools import count
 from typing import TypeAlias
 
-from lamina.atom.identity import IdSource
+from lamina.atom.identity import AtomId, IdSource, is_atom_id
+from lamina.atom.passage import passages_of
+from lamina.atom.scope import visible_from
+from lamina.atom.strike import ERASED
 from lamina.atom.trust import Origin
 from lamina.capture.conversation import Conversation, conversation
+from lamina.capture.erased import without_erased
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.redact import redact
 from lamina.capture.write import Writer
@@ -20,7 +24,9 @@ from lamina.errors import InvalidInput
 from lamina.importers.history import Successions, write_fact
 from lamina.importers.item import ImportedConversation, ImportedDocument, ImportedFact, Problem, Skipped
 from lamina.importers.plan import BEFORE, ImportPlan
-from lamina.store.base import Store
+from lamina.importers.quotes import Quoted
+from lamina.store.base import Filter, Store
+from lamina.text.normal import normal_form
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 
@@ -57,13 +63,13 @@ class Imported:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """Where an import is written: who writes what, and how words are kept."""
+    """Where an import is written: who writes what, and how words are kept, read for statements or not."""
 
     store: Store
     ids: IdSource
     now: Callable[[], datetime]
     writer: Callable[[Origin], Writer]
-    keep: Callable[[Conversation, Writer, str], Receipt]
+    keep: Callable[[Conversation, Writer, str, bool], Receipt]
     published: Callable[[Receipt], Receipt]
     agents: tuple[str, ...] = ()
     personal: bool = False
@@ -71,6 +77,14 @@ class Desk:
     def knows(self, key: str) -> bool:
         """Whether this was imported before."""
         return self.store.has_key(self.writer(Origin.IMPORT).scope, key)
+
+    def places(self, atom_id: str) -> set[int]:
+        """Which passages of an atom are here, where words come back to the vault they were exported from."""
+        if not is_atom_id(atom_id):
+            return set()
+        scopes = visible_from(self.writer(Origin.IMPORT).scope)
+        found = self.store.read(Filter(scopes=scopes, ids=(AtomId(atom_id),)))
+        return {passage.n for atom in found for passage in passages_of(atom)}
 
 
 def bring(plan: ImportPlan, desk: Desk, progress: Progress | None = None, tally: Tally | None = None) -> Imported:
@@ -120,9 +134,31 @@ def _bring_one(step: ImportedConversation | ImportedDocument | Problem | Skipped
         case Skipped():
             tally.skip(step)
         case ImportedConversation() | ImportedDocument():
-            said = said_in(step, desk)
-            tally.secrets_in_words += secrets_in_words(step, said, personal=desk.personal)
-            tally.words(step, said, desk.keep(said, desk.writer(step.origin), step.key))
+            left = _not_here(step, desk)
+            if not left.pieces:
+                tally.skip(Skipped(step.path, "it is here already"))
+                return
+            said, writer = said_in(left, desk), desk.writer(left.origin)
+            if _is_erased(said, writer, desk):
+                tally.skip(Skipped(step.path, "it was erased here"))
+                return
+            tally.secrets_in_words += secrets_in_words(left, said, personal=desk.personal)
+            is_read = isinstance(left, ImportedConversation) and left.is_read
+            tally.words(left, said, desk.keep(said, writer, left.key, is_read))
+
+
+def _is_erased(said: Conversation, writer: Writer, desk: Desk) -> bool:
+    """Whether nothing is left of the words without what was erased here."""
+    left = without_erased(said, writer.origin, writer.scope, desk.store, desk.now())
+    return left != said and not any(normal_form(each.text.replace(ERASED, " ")) for each in left.pieces)
+
+
+def _not_here(
+    item: ImportedConversation | ImportedDocument, desk: Desk
+) -> ImportedConversation | ImportedDocument:  # fmt: skip
+    """What comes without the passages that stand in this very vault, as they were or as they were changed since."""
+    here = desk.places(item.foreign_id) if isinstance(item, ImportedConversation) else set[int]()
+    return item.without(here) if here and isinstance(item, ImportedConversation) else item
 
 
 class _Facts:
@@ -141,18 +177,22 @@ class _Facts:
     def flush(self, tally: Tally) -> None:
         if not self._waiting:
             return
-        with self._desk.store.alone():
-            done = [self._written(each, tally) for each in self._waiting]
+        desk = self._desk
+        with desk.store.alone():
+            quoted = Quoted(desk.store, desk.writer(Origin.IMPORT).scope, personal=desk.personal)
+            done = [self._written(each, quoted, tally) for each in self._waiting]
         self._waiting.clear()
         receipts = [each for each in done if each is not None]
         outcomes = tuple(outcome for each in receipts for outcome in each.outcomes)
         tally.facts(receipts, self._desk.published(Receipt(None, outcomes)).outcomes)
 
-    def _written(self, fact: ImportedFact, tally: Tally) -> Receipt | None:
+    def _written(self, fact: ImportedFact, quoted: Quoted, tally: Tally) -> Receipt | None:
         desk, writer = self._desk, self._desk.writer(fact.origin)
         self._successions = self._successions or Successions(desk.store, writer.scope)
         try:
-            return write_fact(fact, writer, desk.store, desk.ids, desk.now(), self._successions, desk.personal)
+            return write_fact(
+                fact, writer, desk.store, desk.ids, desk.now(), self._successions, quoted, desk.personal
+            )  # fmt: skip
         except InvalidInput as error:
             tally.problem(Problem(fact.path, str(error)))
             return None

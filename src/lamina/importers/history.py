@@ -1,4 +1,7 @@
-"""Statements another memory kept: those that stood there wait for a person here, those that were over are history."""
+"""Statements another memory kept: those that stood there wait for a person here, those that were over are so here too.
+
+Their words go with them. Whatever was decided here about one of them stays as it was decided.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,12 @@ from dataclasses import replace
 from datetime import datetime
 
 from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.scope import Scope
-from lamina.atom.status import Status
+from lamina.atom.identity import AtomId, IdSource, is_atom_id
+from lamina.atom.scope import Scope, visible_from
+from lamina.atom.standing import begins
+from lamina.atom.status import ENDED, Status, Way
 from lamina.capture.clean import without_secrets
+from lamina.capture.current import ASKED_AT
 from lamina.capture.draft import parse_draft
 from lamina.capture.erased import erased_among
 from lamina.capture.receipt import Outcome, Receipt, Result
@@ -21,9 +26,16 @@ from lamina.capture.redact import redact
 from lamina.capture.write import Words, Writer, verdicts_on, write
 from lamina.errors import Refused
 from lamina.importers.item import ImportedFact
+from lamina.importers.quotes import Quoted
 from lamina.store.base import Change, Commit, Filter, Store
+from lamina.text.times import format_time
 
 PAGE = 2000
+_AS = {
+    Status.SUPERSEDED: Result.SUPERSEDED,
+    Status.INVALIDATED: Result.INVALIDATED,
+    Status.TOMBSTONED: Result.TAKEN_BACK,
+}
 _HEIR = "replaced_by"
 """Where a statement that is over names its successor by the id it had elsewhere, until that one comes."""
 
@@ -34,6 +46,7 @@ class Successions:
     def __init__(self, store: Store, scope: Scope) -> None:
         self._store, self._scope = store, scope
         self._here: dict[str, AtomId] = {}
+        self._own: dict[str, list[AtomId]] = {}
         self._waiting: dict[str, dict[AtomId, None]] = defaultdict(dict)
         for offset in itertools.count(0, PAGE):
             found = store.read(Filter(scopes=(scope,), limit=PAGE, offset=offset))
@@ -47,8 +60,15 @@ class Successions:
         named = foreign_id or atom.source_ref
         if named:
             self._here[named] = atom.id
+        if atom.source_ref:
+            self._own.setdefault(atom.source_ref, []).append(atom.id)
         if atom.metadata.get(_HEIR) and not atom.superseded_by:
             self._waiting[atom.metadata[_HEIR]][atom.id] = None
+
+    def brought(self, foreign_id: str, source_id: str) -> Atom | None:
+        """The atom that an earlier import made of the statement with this id in this source."""
+        found = self._store.read(Filter(scopes=(self._scope,), ids=tuple(self._own.get(foreign_id, ()))))
+        return next((each for each in found if each.source_id == source_id), None)
 
     def heir(self, foreign_id: str) -> AtomId | None:
         """The statement that had this id elsewhere."""
@@ -66,22 +86,28 @@ class Successions:
         before, heir = found[before_id], found[heir_id]
         if before.superseded_by:
             return
-        begins = heir.valid_from or heir.observed_at
-        ends = before.valid_until or (begins if begins > (before.valid_from or before.observed_at) else None)
+        since = begins(heir) if before.status is Status.SUPERSEDED and begins(heir) > begins(before) else None
         metadata = {name: value for name, value in before.metadata.items() if name != _HEIR}
-        linked = before.with_(superseded_by=(heir.id,), valid_until=ends, metadata=metadata)
+        linked = before.with_(superseded_by=(heir.id,), valid_until=before.valid_until or since, metadata=metadata)
         known = heir.with_(supersedes=(*heir.supersedes, before.id))
+        # Where the heir is the word of somebody more trusted, only what is over may say who followed it.
+        both = self._store.objection(known, writer.origin) is None
         with suppress(Refused):
-            _commit([linked, known], None, f"{heir.id} followed {before.id}", writer, self._store)
+            told = f"{heir.id} followed {before.id}"
+            _commit([linked, known] if both else [linked], None, told, writer, self._store)
 
 
 def write_fact(
     item: ImportedFact, writer: Writer, store: Store, ids: IdSource, now: datetime, successions: Successions,
-    personal: bool = False,
+    quoted: Quoted, personal: bool = False,
 ) -> Receipt:  # fmt: skip
     """One fact, one commit, together with the links to those it followed or was followed by."""
+    known = _known_here(item, writer, store)
+    if known is not None:
+        return Receipt(None, (Outcome(Result.DUPLICATE, known, "it is here already"),))
     atom, taken = _atom(item, writer, ids, now, personal)
-    if item.status is Status.SUPERSEDED:
+    atom = atom.with_(evidence=quoted.evidence(item.quotes, writer.origin, item.source_id.partition(":")[0]))
+    if item.status in ENDED or _ran_over(item, now):
         receipt = _history(atom, item, writer, store, successions)
     else:
         receipt = _held(atom, item, writer, store, now, successions)
@@ -108,17 +134,42 @@ def _held(
     return _among(receipt, atom.source_ref or "", writer, successions)
 
 
+def _known_here(item: ImportedFact, writer: Writer, store: Store) -> Atom | None:
+    """The very atom, where an export comes back to the vault it was made of."""
+    if not is_atom_id(item.foreign_id):
+        return None
+    found = store.read(Filter(scopes=visible_from(writer.scope), ids=(AtomId(item.foreign_id),)))
+    return found[0] if found else None
+
+
+def _ran_over(item: ImportedFact, now: datetime) -> bool:
+    """Whether something took its place on a day that has come since."""
+    return item.replaced_by is not None and item.draft.valid_until is not None and item.draft.valid_until <= now
+
+
 def _history(atom: Atom, item: ImportedFact, writer: Writer, store: Store, successions: Successions) -> Receipt:
-    """It was true until then: never an answer, and nothing that stands gives way to it."""
-    over = atom.with_(status=Status.SUPERSEDED)
+    """It was true until then, or never: no answer, and nothing that stands gives way to it."""
+    over = atom.with_(status=item.status if item.status in ENDED else Status.SUPERSEDED)
+    if over.status in (Status.INVALIDATED, Status.TOMBSTONED) and not over.evidence:
+        return Receipt(None, (Outcome(Result.REFUSED, over, "it was taken back where it came from"),))
+    if over.status is Status.TOMBSTONED:
+        over = over.with_(metadata={ASKED_AT: format_time(over.observed_at), **over.metadata})
     erased = erased_among([over], store)
     if erased:
         reason = f"it was erased on {erased[over.id]:%Y-%m-%d}"
         return Receipt(None, (Outcome(Result.REFUSED, over, reason),))
     if item.replaced_by:
         over = over.with_(metadata={**over.metadata, _HEIR: redact(item.replaced_by).text})
-    (written,) = _commit([over], item.key, _reason(item), writer, store)
-    receipt = Receipt(None, (Outcome(Result.SUPERSEDED, written, "it was over where it came from"),))
+    held = successions.brought(item.foreign_id, redact(item.source_id).text)
+    if held is not None:
+        over = held.with_(
+            status=over.status, evidence=over.evidence, metadata=over.metadata, valid_until=over.valid_until
+        )  # fmt: skip
+        if held.status is not Status.CONSTRAINED or store.objection(over, writer.origin) is not None:
+            return Receipt(None, (Outcome(Result.DUPLICATE, held, "it was decided about here"),))
+    way = Way.ORDINARY if held is None else Way.ADOPT
+    (written,) = _commit([over], item.key, _reason(item), writer, store, way)
+    receipt = Receipt(None, (Outcome(_AS[over.status], written, "it was over where it came from"),))
     heir = successions.heir(over.metadata.get(_HEIR, ""))
     if heir is not None:
         successions.link(written.id, heir, writer)
@@ -133,11 +184,13 @@ def _among(receipt: Receipt, foreign_id: str, writer: Writer, successions: Succe
     return receipt
 
 
-def _commit(atoms: Sequence[Atom], key: str | None, reason: str, writer: Writer, store: Store) -> tuple[Atom, ...]:
+def _commit(
+    atoms: Sequence[Atom], key: str | None, reason: str, writer: Writer, store: Store, way: Way = Way.ORDINARY
+) -> tuple[Atom, ...]:
     return store.commit(
         Commit(
             actor=writer.actor, origin=writer.origin, verb="import", reason=reason, scope=writer.scope, key=key,
-            changes=tuple(map(Change, atoms)),
+            way=way, changes=tuple(map(Change, atoms)),
         )
     ).atoms  # fmt: skip
 

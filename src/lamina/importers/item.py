@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeAlias
@@ -17,8 +17,22 @@ from lamina.text.normal import compatible
 
 
 @dataclass(frozen=True, slots=True)
+class Quote:
+    """Words a statement rests on, as they were said elsewhere: in which session, by whom and when."""
+
+    session_id: str
+    speaker: str | None
+    at: datetime | None
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class ImportedConversation:
-    """What was said in one conversation; `marks` are the hashes of its beginnings, one a piece."""
+    """What was said in one conversation; `marks` are the hashes of its beginnings, one a piece.
+
+    `foreign_id` is the atom that held the words elsewhere and `places` where each piece stood in it; `is_read`: what
+    was made of them there comes with them.
+    """
 
     title: str
     session_id: str
@@ -30,6 +44,9 @@ class ImportedConversation:
     content_hash: str
     origin: Origin = Origin.IMPORT
     told_before: int = 0
+    foreign_id: str = ""
+    places: tuple[int, ...] = ()
+    is_read: bool = False
 
     @property
     def key(self) -> str:
@@ -37,7 +54,14 @@ class ImportedConversation:
 
     def after(self, count: int) -> ImportedConversation:
         """The same conversation without its first pieces, which were imported when it was shorter."""
-        return replace(self, pieces=self.pieces[count:], told_before=count)
+        return replace(self, pieces=self.pieces[count:], places=self.places[count:], told_before=count)
+
+    def without(self, places: Collection[int]) -> ImportedConversation:
+        """The same conversation without the pieces that stood in these places."""
+        left = [n for n, place in enumerate(self.places) if place not in places]
+        return replace(
+            self, pieces=tuple(self.pieces[n] for n in left), places=tuple(self.places[n] for n in left)
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +85,10 @@ class ImportedDocument:
 
 @dataclass(frozen=True, slots=True)
 class ImportedFact:
-    """A statement another memory kept: `constrained` until a person confirms it, or history that is over."""
+    """A statement another memory kept: `constrained` until a person confirms it, or over as it was there.
+
+    `quotes` are the words it rests on, so far as they are known.
+    """
 
     draft: Draft
     status: Status
@@ -71,6 +98,7 @@ class ImportedFact:
     path: str
     content_hash: str
     origin: Origin = Origin.IMPORT
+    quotes: tuple[Quote, ...] = ()
 
     @property
     def key(self) -> str:

@@ -2,7 +2,8 @@
 
 An export says who wrote what and how it stood. None of that is believed further than an import is: words come in with
 the origin of an import or a lesser one, statements wait for a person, what was over is history, and what was taken back
-stays away. Pins, links and what was made of other atoms are made anew here.
+stays away. What was over there is over here, and so are the sentences it rests on. Pins and what was made of other
+atoms are made anew here.
 """
 
 from __future__ import annotations
@@ -24,7 +25,17 @@ from lamina.capture.draft import parse_draft
 from lamina.capture.pieces import Piece
 from lamina.errors import InvalidInput, LaminaError
 from lamina.importers.folder import notes, read_note
-from lamina.importers.item import ImportedConversation, ImportedFact, Problem, Skipped, Step, hash_of, marks_of
+from lamina.importers.item import (
+    ImportedConversation,
+    ImportedFact,
+    Problem,
+    Quote,
+    Skipped,
+    Step,
+    hash_of,
+    marks_of,
+)
+from lamina.importers.sources import STOOD, Sources, session_of
 from lamina.text.normal import one_line
 from lamina.vault import layout
 from lamina.vault.codec import read_sheet
@@ -39,7 +50,7 @@ _BROUGHT = (
     "content", "kind", "subject", "attribute", "value", "tags", "entities", "metadata", "observed_at", "session_id",
     "valid_from", "valid_until", "expires_at", "confidence", "importance", "durability", "memory_type",
 )  # fmt: skip
-_STOOD = frozenset({Status.ACTIVE, Status.ARCHIVED, Status.CHALLENGED, Status.CONSTRAINED})
+_WITHDRAWN = frozenset({Status.INVALIDATED, Status.TOMBSTONED})
 
 Entry: TypeAlias = tuple[str, Atom | Problem | Skipped]
 """Where something stands, and the atom it says it is."""
@@ -56,8 +67,13 @@ class Own:
         return sum(1 for _ in self.entries())
 
     def steps(self) -> Iterator[Step]:
-        for place, found in self.entries():
-            yield step_of(found, place) if isinstance(found, Atom) else found
+        """Words first: a statement may rest on some that were said after it was made."""
+        words, others = list[Entry](), list[Entry]()
+        for each in self.entries():
+            (words if isinstance(each[1], Atom) and each[1].is_segment else others).append(each)
+        sources = Sources(found for _, found in (*words, *others) if isinstance(found, Atom))
+        for place, found in (*words, *others):
+            yield step_of(found, place, sources) if isinstance(found, Atom) else found
 
 
 def own_json(path: Path) -> Own | None:
@@ -87,46 +103,53 @@ def atom_at(place: str, record: Callable[[], Mapping[str, Any]]) -> Entry:
         return place, Problem(place, f"it is no atom: {one_line(str(error))}")
 
 
-def step_of(atom: Atom, place: str) -> Step:
-    """What an import makes of an atom."""
-    if atom.status not in _STOOD and atom.status is not Status.SUPERSEDED:
+def step_of(atom: Atom, place: str, sources: Sources | None = None) -> Step:
+    """What an import makes of an atom; what was taken back comes only to keep its words away."""
+    quotes = sources.quotes(atom) if sources is not None and not atom.is_segment else ()
+    comes = atom.status in STOOD or atom.status is Status.SUPERSEDED
+    if not comes and not (quotes and atom.status in _WITHDRAWN):
         return Skipped(place, "taken back where it came from")
     if not atom.is_searched:
         return Skipped(place, "made anew here")
     try:
-        return _words(atom, place) if atom.is_segment else _fact(atom, place)
+        return (
+            _words(atom, place, is_read=sources is not None and sources.rest_on(atom))
+            if atom.is_segment
+            else _fact(atom, place, quotes)
+        )
     except LaminaError as error:
         return Problem(place, one_line(str(error)))
     except WRONG as error:
         return Problem(place, f"it is no atom: {one_line(str(error))}")
 
 
-def _words(atom: Atom, place: str) -> Step:
+def _words(atom: Atom, place: str, *, is_read: bool) -> Step:
     """Words under the session they were said in; those that waited for review wait again."""
     waited = atom.status is Status.CONSTRAINED and atom.origin not in (Origin.TOOL, Origin.WEB)
-    pieces = tuple(Piece(each.text, each.speaker, each.at) for each in passages_of(atom) if each.text.strip())
-    if not pieces:
+    passages = [each for each in passages_of(atom) if each.text.strip()]
+    if not passages:
         return Skipped(place, "it is empty")
-    session = atom.session_id or str(atom.segment_id)
+    pieces = tuple(Piece(each.text, each.speaker, each.at) for each in passages)
     marks = marks_of(f"{SOURCE}:{atom.id}", pieces)
     return ImportedConversation(
-        title="", session_id=session, source_id=f"{SOURCE}:{atom.id}", observed_at=atom.observed_at, pieces=pieces,
-        marks=marks, path=place, content_hash=marks[-1],
+        title="", session_id=session_of(atom), source_id=f"{SOURCE}:{atom.id}", observed_at=atom.observed_at,
+        pieces=pieces, marks=marks, path=place, content_hash=marks[-1],
         origin=Origin.TOOL if waited else bound(Origin.IMPORT, atom.origin),
+        foreign_id=atom.id, places=tuple(each.n for each in passages), is_read=is_read,
     )  # fmt: skip
 
 
-def _fact(atom: Atom, place: str) -> ImportedFact:
+def _fact(atom: Atom, place: str, quotes: tuple[Quote, ...]) -> ImportedFact:
     given = {name: getattr(atom, name) for name in _BROUGHT}
     source_id = f"{SOURCE}:{atom.id}"
     known = {name: value for name, value in given.items() if value not in (None, "", (), {})}
     draft = parse_draft(**known, source_id=source_id)
-    over = atom.status is Status.SUPERSEDED
+    status = Status.CONSTRAINED if atom.status in STOOD else atom.status
+    became = () if status is Status.CONSTRAINED else (status.value,)
     return ImportedFact(
-        draft=draft, status=Status.SUPERSEDED if over else Status.CONSTRAINED, foreign_id=atom.id,
-        replaced_by=next(iter(atom.superseded_by), None) if over else None, source_id=source_id, path=place,
-        content_hash=hash_of("fact", source_id, draft.kind, draft.subject, draft.content),
-        origin=bound(Origin.IMPORT, atom.origin),
+        draft=draft, status=status, foreign_id=atom.id, replaced_by=next(iter(atom.superseded_by), None),
+        source_id=source_id, path=place, quotes=quotes, origin=bound(Origin.IMPORT, atom.origin),
+        content_hash=hash_of("fact", source_id, draft.kind, draft.subject, draft.content, *became),
     )  # fmt: skip
 
 

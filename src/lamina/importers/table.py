@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from lamina.atom.atom import Evidence
 from lamina.errors import InvalidInput
 from lamina.importers.item import Problem
 from lamina.importers.own import Entry, Own, atom_at
@@ -14,9 +15,9 @@ from lamina.importers.own import Entry, Own, atom_at
 COLUMNS = (
     "id", "kind", "status", "content", "subject", "attribute", "value", "tags", "entities", "observed_at",
     "recorded_at", "valid_from", "valid_until", "expires_at", "confidence", "importance", "pinned", "origin",
-    "source_id", "session_id", "segment_id", "supersedes", "superseded_by", "scope",
+    "source_id", "session_id", "segment_id", "evidence", "derived_from", "supersedes", "superseded_by", "scope",
 )  # fmt: skip
-LISTS = frozenset({"tags", "entities", "supersedes", "superseded_by"})
+LISTS = frozenset({"tags", "entities", "evidence", "derived_from", "supersedes", "superseded_by"})
 BETWEEN = "; "
 _NEEDED = frozenset({"id", "kind", "content", "observed_at"})
 _NUMBERS = frozenset({"confidence", "importance"})
@@ -68,7 +69,21 @@ def _record(row: Mapping[str, str | None]) -> dict[str, Any]:
     return {name: _value(name, text) for name, text in texts.items()}
 
 
+def cell_of(evidence: Evidence) -> str:
+    """Where words stand, in one cell: the segment, the passage, and from which character to which."""
+    return f"{evidence.segment} {evidence.passage} {evidence.start} {evidence.end}"
+
+
+def _evidence(cell: str) -> list[str | int]:
+    segment, *numbers = cell.split()
+    if len(numbers) != len(("passage", "start", "end")):
+        raise ValueError(f"{cell!r} names no words")
+    return [segment, *map(int, numbers)]
+
+
 def _value(name: str, text: str) -> object:
+    if name == "evidence":
+        return [_evidence(part) for part in text.split(BETWEEN) if part]
     if name in LISTS:
         return [part for part in text.split(BETWEEN) if part]
     if name in _NUMBERS:

@@ -136,7 +136,7 @@ class _Slots:
         words = [key for key in keys if self._read[key][0].is_segment]
         own = [atom for key in keys if not (atom := self._read[key][0]).is_segment and atom.superseded_by]
         gone = [*(atom for key in words for atom in self._show(key).gone), *own]
-        heirs = {heir.id: heir for atom in gone for heir in self.grounds.heirs(atom)}
+        heirs = {heir.id: heir for atom in gone for heir in self.grounds.words_lead_to(atom)}
         if not heirs:
             return
         wanted = {key for heir in heirs.values() for key in _rests_on(heir)[:1] if key not in self._read}
@@ -174,15 +174,16 @@ class _Slots:
     def _hand_over(self, candidate: Candidate, gone: Iterable[Atom], why: str) -> None:
         """Give the slot of a candidate to what took the place of what it says, unless that has a better one already."""
         instead = Instead(*candidate.key, why)
-        for heir in {heir.id: heir for each in gone for heir in self.grounds.heirs(each)}.values():
+        for heir in {heir.id: heir for each in gone for heir in self.grounds.words_lead_to(each)}.values():
             words = self._words_of(heir) if MemoryType.NARRATIVE in self._following.kinds else []
             if (heir.id, 1) in self.found or any(key in self.found for key in words):
                 continue
-            if words:
-                key, waiting = words[0], self._waiting.pop(words[0], [])
-                riding = [heir, *(each for each in waiting if each.id != heir.id)]
+            waits = self.grounds.waits(heir)
+            if words and not (waits and not self._show(words[0]).is_left):
+                key, riding = words[0], self._waiting.pop(words[0], [])
+                riding = riding if waits else [heir, *(each for each in riding if each.id != heir.id)]
                 self.found[key] = Found(candidate, *self._read[key], self._show(key, heir), riding, instead)
-            elif heir.memory_type in self._following.kinds:
+            elif heir.memory_type in self._following.kinds and not waits:
                 passage, shown = passages_of(heir)[0], _stated(heir, self.grounds)
                 self.found[heir.id, 1] = Found(candidate, heir, passage, shown, [], instead)
 

@@ -14,7 +14,7 @@ from lamina.atom.claim import claim_of
 from lamina.atom.identity import AtomId
 from lamina.atom.relation import RelationName
 from lamina.atom.standing import Standing, standing
-from lamina.atom.status import Status
+from lamina.atom.status import ENDED, Status
 from lamina.recall.marks import Mark
 from lamina.recall.view import View
 from lamina.store.base import Rest
@@ -48,6 +48,7 @@ class Grounds:
         self._walked: set[AtomId] = set()
         self._on: dict[Key, list[Rested]] = defaultdict(list)
         self._newer: dict[AtomId, list[Atom]] = defaultdict(list)
+        self._ends: dict[AtomId, list[AtomId]] = {}
         self._stands: dict[AtomId, Standing] = {}
         self._marks: dict[AtomId, tuple[Mark, ...]] = {}
 
@@ -118,16 +119,18 @@ class Grounds:
 
     def heirs(self, atom: Atom) -> tuple[Atom, ...]:
         """The statements at the end of what took a statement's place: those that hold, else those that are doubted."""
-        seen, ends, front = {atom.id}, dict[AtomId, Atom](), [atom]
-        while front:
-            ahead = [each for one in front for each in self._next(one) if each.id not in seen]
-            seen |= {each.id for each in ahead}
-            ends |= {each.id: each for each in ahead}
-            front = [each for each in ahead if standing(each, self.view.at) in _ENDS]
-        current = tuple(each for each in ends.values() if self._is_current(each))
-        return current or tuple(
-            each for each in ends.values() if standing(each, self.view.at) in (Standing.DOUBTED, Standing.AHEAD)
-        )
+        line = self._line(atom)
+        current = tuple(each for each in line if self._is_current(each))
+        return current or tuple(each for each in line if self._is_in_sight(each))
+
+    def words_lead_to(self, atom: Atom) -> tuple[Atom, ...]:
+        """The statements whose words take the place of a statement's: its heirs or, where those wait for a person, they
+        themselves, for their words were said all the same."""
+        return self.heirs(atom) or tuple(each for each in self._line(atom) if self.waits(each))
+
+    def waits(self, atom: Atom) -> bool:
+        """Whether a statement waits for a person, so that nothing but the words it rests on is shown."""
+        return standing(atom, self.view.at) is Standing.HELD
 
     def replaced(self, atom: Atom) -> list[Atom]:
         """The statements whose place this one took."""
@@ -156,6 +159,11 @@ class Grounds:
     def _is_current(self, atom: Atom) -> bool:
         return standing(atom, self.view.at) is Standing.CURRENT
 
+    def _is_in_sight(self, atom: Atom) -> bool:
+        """Whether it is doubted or announced, and had been said by the moment that is asked of."""
+        said = not self.view.as_of or atom.observed_at <= self.view.at
+        return said and standing(atom, self.view.at) in (Standing.DOUBTED, Standing.AHEAD)
+
     def _lives_on(self, atom: Atom) -> bool:
         """Whether what holds in its place was made out of it: the words say no less than they did."""
         made = atom.status is Status.MERGED or any(atom.id in each.derived_from for each in self._next(atom))
@@ -168,6 +176,23 @@ class Grounds:
     def _next(self, atom: Atom) -> list[Atom]:
         return [self._known[each] for each in atom.superseded_by if each in self._known]
 
+    def _line(self, atom: Atom) -> list[Atom]:
+        """Everything that took a statement's place, up to what has not ended."""
+        found, front = {atom.id: atom}, [atom]
+        while front:
+            ahead = [each for one in front for each in self._beyond(one) if each.id not in found]
+            found |= {each.id: each for each in ahead}
+            front = [each for each in ahead if standing(each, self.view.at) in _ENDS]
+        return [each for each in found.values() if each.id != atom.id]
+
+    def _beyond(self, atom: Atom) -> list[Atom]:
+        """What took a statement's place or, where only that was read, what stands at the end of the chain behind it."""
+        return [self._known[end] for end in self._led_to(atom) if end in self._known]
+
+    def _led_to(self, atom: Atom) -> Iterator[AtomId]:
+        for each in atom.superseded_by:
+            yield from (each,) if each in self._known else self._ends.get(each, (each,))
+
     def _needed(self, atom: Atom) -> list[Atom]:
         """What a statement rests on. One made out of others is not unsettled by having taken their place."""
         needed = [self._known[each] for each in _needs(atom) if each in self._known]
@@ -179,17 +204,25 @@ class Grounds:
         ]  # fmt: skip
 
     def _walk(self, ids: Collection[AtomId]) -> None:
-        """Read what these statements lead to, and what that leads to."""
+        """Read what these statements lead to, and what that leads to; of long chains only the next and the last."""
         self._walked.update(ids)
         front = [self._known[each] for each in ids if each in self._known and not self._known[each].is_segment]
         self._look_for_newer(front)
         seen, far = set[AtomId](), 0
         while front:
             seen |= {each.id for each in front}
-            ahead = {each for atom in front for each in _leads(atom, far)} - seen
+            if far:
+                self._look_to_the_end(front)
+            ahead = {each for atom in front for each in (*self._led_to(atom), *_leads(atom, far))} - seen
             self._read(ahead)
             front = [self._known[each] for each in sorted(ahead) if each in self._known]
             far += 1
+
+    def _look_to_the_end(self, front: Collection[Atom]) -> None:
+        """Find where the chains behind statements end. At another time what stands in between may have held."""
+        over = {each for atom in front if atom.status in ENDED for each in atom.superseded_by} - self._known.keys()
+        if over and not self.view.as_of and self.view.seq is None:
+            self._ends |= self.view.store.followed(over, self.view.scopes)
 
     def _look_for_newer(self, statements: Collection[Atom]) -> None:
         ids = [atom.id for atom in statements if atom.status in (Status.ACTIVE, Status.ARCHIVED)]
@@ -197,8 +230,8 @@ class Grounds:
             return
         low = {
             (each.source, AtomId(each.target))
-            for each in self.view.store.edges(ids, self.view.scopes, (Status.ACTIVE,))
-            if each.name == RelationName.CONTRADICTS and each.confidence < SURE
+            for each in self.view.store.links(RelationName.CONTRADICTS, self.view.scopes, (Status.ACTIVE,), to=ids)
+            if each.confidence < SURE
         }
         self._read({source for source, _ in low})
         for source, target in sorted(low):
@@ -228,8 +261,7 @@ def _doubts(atom: Atom) -> list[AtomId]:
 
 
 def _leads(atom: Atom, far: int) -> Iterator[AtomId]:
-    """The statements that say where one stands: what took its place, and near the start also what it needs."""
-    yield from atom.superseded_by
+    """The statements that say where one stands besides what took its place: near the start also what it needs."""
     if far == 0:
         yield from atom.supersedes
         if atom.status is Status.CHALLENGED:

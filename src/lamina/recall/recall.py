@@ -26,11 +26,12 @@ from lamina.recall.hops import add_hops, hops
 from lamina.recall.lens import Lens, look
 from lamina.recall.order import in_order
 from lamina.recall.past import NOW, Moments, admits, believed
-from lamina.recall.plain import plain
+from lamina.recall.plain import Ranked, plain
 from lamina.recall.relevance import answering
 from lamina.recall.rerank import rerank
 from lamina.recall.second_opinion import second_opinion
 from lamina.recall.shelf import shelf
+from lamina.recall.shown import Shown
 from lamina.recall.then import admitted_then, candidates_then
 from lamina.recall.understand import memory_types, statuses, understand
 from lamina.recall.view import View
@@ -235,17 +236,28 @@ def _plain(
         atoms = [each for each in believed(view, wanted) if admits(view, each, standing)]
     else:
         atoms = view.store.read(replace(wanted, statuses=standing, valid_at=question.at))
-    best = plain([each for each in atoms if each.is_searched], question.text)[: question.k]
-    paths = view.store.ledger.paths_of(each.atom.id for each in best)
-    told = as_whole([each.atom for each in best], view, history="history" in question.include)
+    best = _left(plain([each for each in atoms if each.is_searched], question.text), question, view)
+    paths = view.store.ledger.paths_of(each.atom.id for each, _ in best)
     return tuple(
         Hit(
             each.atom, Passage(1, each.atom.content, 0, len(each.atom.content), at=each.atom.observed_at),
             paths.get(each.atom.id), each.terms, (), relevant=each.terms[0][1] + each.terms[1][1] > 0,
             marks=shown.marks, shown=shown.text if each.atom.is_segment else None, transitions=shown.transitions,
         )
-        for each, shown in zip(best, told, strict=True)
+        for each, shown in best
     )  # fmt: skip
+
+
+def _left(ranked: Sequence[Ranked], question: Question, view: View) -> list[tuple[Ranked, Shown]]:
+    """The best k of which anything is left without what no longer holds."""
+    found: list[tuple[Ranked, Shown]] = []
+    for start in range(0, len(ranked), question.k):
+        some = ranked[start : start + question.k]
+        told = as_whole([each.atom for each in some], view, history="history" in question.include)
+        found += [(each, shown) for each, shown in zip(some, told, strict=True) if shown.is_left]
+        if len(found) >= question.k:
+            break
+    return found[: question.k]
 
 
 def _told(asked: Asked, moments: Moments) -> tuple[tuple[str, str], ...]:

@@ -70,6 +70,7 @@ def show_whole(atom: Atom, grounds: Grounds) -> Shown:
         text + atom.content[at:],
         tuple(dict.fromkeys(mark for each in shown for mark in each.marks)),
         tuple(told for each in shown for told in each.transitions),
+        is_left=not shown or any(each.is_left for each in shown),
     )
 
 

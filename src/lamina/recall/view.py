@@ -31,13 +31,16 @@ class View:
     def atoms(self, ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
         """The atoms as they are believed to be, so far as they are there."""
         wanted = tuple(dict.fromkeys(ids))
-        if self.seq is None:
-            return {atom.id: atom for atom in self.store.read(Filter(scopes=self.scopes, ids=wanted))}
-        unread = [each for each in wanted if each not in self._known]
+        unread = tuple(each for each in wanted if each not in self._known)
         if unread:
-            found = self.store.heads_at(unread, self.seq, self.scopes)
+            found = self._read(unread)
             self._known.update({each: found.get(each) for each in unread})
         return {each: atom for each in wanted if (atom := self._known[each]) is not None}
+
+    def _read(self, ids: tuple[AtomId, ...]) -> dict[AtomId, Atom]:
+        if self.seq is None:
+            return {atom.id: atom for atom in self.store.read(Filter(scopes=self.scopes, ids=ids))}
+        return self.store.heads_at(ids, self.seq, self.scopes)
 
     @property
     def position(self) -> int:

@@ -1,17 +1,21 @@
 """An OKF bundle (Open Knowledge Format 0.1): what stands, one concept a file, for programs that know nothing of lamina.
 
 A concept is markdown with a `type`; its links are ordinary ones. The root's index names the version and every concept,
-the log tells on which day each was recorded. What is over, taken back or waits for review is not handed to others.
+the log tells on which day each was recorded. What is over, taken back or waits for review is not handed to others, and
+neither are the words that said it.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from lamina.atom.atom import Atom
+from lamina.atom.passage import passages_of, render_passage
 from lamina.atom.status import Status
 from lamina.importers.okf import INDEX, LINKS, LOG, OWN_ID
+from lamina.importers.sources import Sources
 from lamina.text.normal import one_line
 from lamina.text.times import format_time
 from lamina.vault import layout
@@ -20,6 +24,8 @@ from lamina.vault.emit_yaml import Emitted, Plain, emit_entry
 VERSION = "0.1"
 _STANDS = frozenset({Status.ACTIVE, Status.ARCHIVED, Status.CHALLENGED})
 _TITLE, _DESCRIPTION = 80, 240
+_LEFT_OUT = "[…]"
+"""Stands where words were that are over; what consists of nothing else says nothing."""
 _TIMES = ("valid_from", "valid_until", "expires_at")
 _PLAIN = ("subject", "attribute", "value", "source_id", "session_id", "segment_id")
 _IN_LINKS = str.maketrans({"[": "(", "]": ")", "\\": "/", "<": "‹", ">": "›"})
@@ -27,13 +33,37 @@ _IN_LINKS = str.maketrans({"[": "(", "]": ")", "\\": "/", "<": "‹", ">": "›"
 
 def bundle(atoms: Sequence[Atom]) -> Iterator[tuple[str, bytes]]:
     """Every file of the bundle: where it stands in the folder, and its bytes."""
-    standing = [atom for atom in atoms if atom.status in _STANDS and atom.is_searched]
+    sources = Sources(atoms)
+    told = (_handed(atom, sources) for atom in atoms if atom.status in _STANDS and atom.is_searched)
+    standing = [atom for atom in told if atom is not None]
     places: dict[str, str] = {atom.id: _place(atom) for atom in standing}
     titles: dict[str, str] = {atom.id: _title(atom) for atom in standing}
     for atom in standing:
         yield places[atom.id], _concept(atom, places, titles).encode()
     yield INDEX, _index(standing, places, titles).encode()
     yield LOG, _log(standing, places, titles).encode()
+
+
+def _handed(atom: Atom, sources: Sources) -> Atom | None:
+    """An atom as others get it: of a conversation only what still holds, and nothing where nothing does."""
+    over = sources.over(atom) if atom.is_segment else {}
+    if not over:
+        return atom
+    kept = [replace(each, text=_without(each.text, over.get(each.n, ()))) for each in passages_of(atom)]
+    left = [
+        render_passage(each.n, each.text, each.speaker, each.at)
+        for each in kept
+        if each.text.strip(f"{_LEFT_OUT} \n\t")
+    ]
+    return atom.with_(content="\n\n".join(left)) if left else None
+
+
+def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    found, at = "", 0
+    for start, end in sorted(spans):
+        found += text[at : max(at, start)] + (_LEFT_OUT if start >= at else "")
+        at = max(at, end)
+    return found + text[at:]
 
 
 def _place(atom: Atom) -> str:

@@ -19,6 +19,7 @@ from lamina.atom.pair import (
     with_both_valid,
     with_need_more,
 )
+from lamina.atom.relation import RelationName
 from lamina.atom.standing import begins
 from lamina.atom.status import Status
 from lamina.atom.trust import TRUST
@@ -148,9 +149,9 @@ def need_more(one_id: str, other_id: str, note: str, by: Reviewer) -> Receipt:
 
 def _at_odds(by: Reviewer) -> list[Atom]:
     """The live statements that contradict others or are contradicted, as their files say."""
-    live = by.store.read(Filter(scopes=by.scopes, statuses=LIVE, notes=False))
-    ids = {each for atom in live for link in contradictions(atom) for each in (atom.id, link.target)}
-    return by.fresh(Filter(scopes=by.scopes, ids=tuple(sorted(ids)), statuses=LIVE)) if ids else []
+    links = by.store.links(RelationName.CONTRADICTS, by.scopes, LIVE)
+    ids = {AtomId(each) for link in links for each in (link.source, link.target)}
+    return by.fresh(Filter(scopes=by.scopes, ids=tuple(sorted(ids)), statuses=LIVE, notes=False)) if ids else []
 
 
 def _both(one_id: str, other_id: str, by: Reviewer) -> tuple[Atom, Atom]:

@@ -7,8 +7,8 @@ import io
 from collections.abc import Sequence
 from datetime import datetime
 
-from lamina.atom.atom import Atom
-from lamina.importers.table import BETWEEN, COLUMNS, LISTS, guarded
+from lamina.atom.atom import Atom, Evidence
+from lamina.importers.table import BETWEEN, COLUMNS, LISTS, cell_of, guarded
 from lamina.text.times import format_time
 
 _MARK = "\ufeff"
@@ -24,6 +24,10 @@ def table(atoms: Sequence[Atom]) -> bytes:
     return (_MARK + out.getvalue()).encode()
 
 
+def _part(value: object) -> str:
+    return cell_of(value) if isinstance(value, Evidence) else str(value).replace(";", ",")
+
+
 def _cell(name: str, value: object) -> str:
     match value:
         case None:
@@ -33,6 +37,6 @@ def _cell(name: str, value: object) -> str:
         case datetime():
             return format_time(value)
         case tuple() if name in LISTS:
-            return BETWEEN.join(str(each).replace(";", ",") for each in value)
+            return BETWEEN.join(_part(each) for each in value)
         case _:
             return str(value)

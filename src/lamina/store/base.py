@@ -12,6 +12,7 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import MemoryType
 from lamina.atom.record import Record
+from lamina.atom.relation import RelationName
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status, Way
 from lamina.atom.trust import Origin
@@ -287,6 +288,19 @@ class Store(Protocol):
         self, ids: Iterable[str], scopes: Sequence[Scope], statuses: Collection[Status] | None = None
     ) -> list[Edge]:
         """Links from or to these atoms or shared things; with `statuses` only those of atoms that stand so."""
+
+    def links(
+        self,
+        name: RelationName,
+        scopes: Sequence[Scope],
+        statuses: Collection[Status],
+        to: Collection[AtomId] | None = None,
+    ) -> list[Edge]:
+        """Every relation of this name that atoms which stand so have to others, or `to` these, within the scopes."""
+
+    def followed(self, ids: Collection[AtomId], scopes: Sequence[Scope]) -> dict[AtomId, list[AtomId]]:
+        """For each of these atoms the first ones in the chain of what took its place whose status is no end; itself, if
+        its own is none."""
 
     def resting(self, keys: Collection[tuple[AtomId, int]], scopes: Sequence[Scope]) -> list[Rest]:
         """Which atoms of these scopes rest on these passages, whatever their status, in the order of the words."""

@@ -159,6 +159,41 @@ class SearchContract(Contract):
             assert sorted(told["all"]) == sorted([past.id, now.id, now.id])
             assert (told["active"], told["none"]) == ([now.id, now.id], [])
 
+    def test_all_relations_of_a_name_are_told_of_atoms_that_stand_so_within_the_scopes(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            a, b, c = (hand.kept(name) for name in "abc")
+            against = Relation(RelationName.CONTRADICTS, a.id, 0.5)
+            hand.put(b.with_(relations=(against, Relation(RelationName.SUPPORTS, c.id))))
+            theirs = hand.kept("theirs", scope=ANN, relations=(against,))
+            over = hand.put(c.with_(relations=(against,), status=Status.SUPERSEDED)).atoms[0]
+
+            def told(*scopes: Scope, statuses: frozenset[Status] = frozenset({Status.ACTIVE})) -> list[Edge]:
+                return hand.store.links(RelationName.CONTRADICTS, scopes, statuses)
+
+            assert told(LOCAL) == [Edge(b.id, "contradicts", a.id, 0.5)]
+            assert {each.source for each in told(LOCAL, ANN)} == {b.id, theirs.id}
+            assert told(ANN) == told() == told(OTHER) == told(LOCAL, statuses=frozenset()) == []
+            assert [each.source for each in told(LOCAL, statuses=frozenset({Status.SUPERSEDED}))] == [over.id]
+            assert hand.store.links(RelationName.CAUSED_BY, [LOCAL], [Status.ACTIVE]) == []
+            for target, found in ((a, 1), (b, 0)):
+                told_of = hand.store.links(RelationName.CONTRADICTS, [LOCAL], [Status.ACTIVE], [target.id])
+                assert len(told_of) == found
+
+    def test_a_chain_of_what_took_its_place_is_followed_to_what_has_not_ended(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            first = hand.kept("first")
+            second = hand.kept("second", supersedes=(first.id,))
+            last = hand.kept("last", supersedes=(second.id,), status=Status.CHALLENGED)
+            beside = hand.kept("beside", supersedes=(first.id,))
+            theirs = hand.kept("theirs", supersedes=(second.id,), scope=ANN)
+            ids = [each.id for each in (first, second, last)]
+            assert hand.store.followed(ids, [LOCAL]) == {each: [each] for each in ids}
+            hand.put(first.with_(status=Status.SUPERSEDED)), hand.put(second.with_(status=Status.INVALIDATED))
+            ends = {first.id: {last.id, beside.id}, second.id: {last.id}, last.id: {last.id}}
+            assert {each: set(found) for each, found in hand.store.followed(ids, [LOCAL]).items()} == ends
+            assert set(hand.store.followed([second.id], [LOCAL, ANN])[second.id]) == {last.id, theirs.id}
+            assert hand.store.followed(ids, [OTHER]) == hand.store.followed([], [LOCAL]) == {}
+
     def test_a_rebuilt_index_answers_as_the_kept_one(self, tmp_path: Path) -> None:
         with self.hand(tmp_path) as hand:
             random, words = Random(11), ["tea", "milk", "sugar", "honey", "lemon", "green", "black"]

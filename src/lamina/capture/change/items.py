@@ -52,6 +52,7 @@ _ORDINALS = {
     "eighth": "8.", "ninth": "9.", "tenth": "10.",
 }  # fmt: skip
 _SHORTEST_PARTICIPLE = 4
+_LONGEST_CALL = 5
 _HOURS = word_set("noon midnight midday")
 _DIGITS = {
     "zero": "0", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
@@ -124,6 +125,8 @@ def _item(
     word = token.lower.lower()
     if token.is_mark:
         return None
+    if token.kind is TokenKind.NAME and _is_called(found, at):
+        return None
     if word in FIRST_PERSON or word in own:
         return Item(ME, TokenKind.WORD, _LESS, token.start, token.end, at)
     if word in WEEKDAYS or word in WEEKDAY_PLURALS or (word in MONTHS and token.text[0].isupper()):
@@ -134,6 +137,8 @@ def _item(
         return Item(_ORDINALS[word], TokenKind.NUMBER, _PLAIN, token.start, token.end, at, led=_led(found, at))
     if word in _HOURS:
         return Item(word, TokenKind.TIME, _PLAIN, token.start, token.end, at, led=_led(found, at))
+    if word in NUMBER_WORDS and _is_part_of(found, at):
+        return None
     if word in NUMBER_WORDS and token.kind is TokenKind.WORD:
         return Item(_DIGITS.get(word, word), TokenKind.NUMBER, _PLAIN, token.start, token.end, at, led=_led(found, at))
     verb = word in _VERBS_TOO and at > 0 and found[at - 1].lower not in _OWNERS
@@ -155,6 +160,19 @@ def _item(
         root, token.kind, weight, token.start, token.end, at, capital, _led(found, at), _owns(found, at), article,
         _joined(found, at), word.endswith("ed") and len(word) > _SHORTEST_PARTICIPLE,
     )  # fmt: skip
+
+
+def _is_called(found: list[Token] | tuple[Token, ...], at: int) -> bool:
+    """Whether a name only calls somebody: it stands between a comma and the end, or at the beginning before one."""
+    before, after = found[at - 1].text if at else "", found[at + 1].text if at + 1 < len(found) else "."
+    last = all(each.is_mark for each in found[at + 1 :])
+    return (before == "," and last and at <= _LONGEST_CALL) or (at == 0 and after == ",")
+
+
+def _is_part_of(found: list[Token] | tuple[Token, ...], at: int) -> bool:
+    """Whether a number tells how many of them are meant: one of our hens."""
+    after = [each.lower for each in found[at + 1 : at + 3]]
+    return len(after) == 2 and after[0] == "of" and after[1] in DETERMINERS
 
 
 def _led(found: list[Token] | tuple[Token, ...], at: int) -> str:

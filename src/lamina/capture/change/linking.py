@@ -27,6 +27,7 @@ from lamina.capture.change.echo import is_hearsay, repeated
 from lamina.capture.change.items import ME, items
 from lamina.capture.change.known import STANDS, Known, passage_in
 from lamina.capture.change.links import Earlier, Kind, Link, comparable, decide, may_overtake
+from lamina.capture.change.meaning import Sense
 from lamina.capture.change.since import since
 from lamina.capture.change.told import Cue, Told, tellings, told
 from lamina.capture.classify import DOUBTFUL, SURE
@@ -63,8 +64,8 @@ _LAID_ASIDE = frozenset({Status.ARCHIVED})
 class Linking:
     """One go of linking: what was decided so far counts for what comes next."""
 
-    def __init__(self, known: Known, ids: Iterator[AtomId], now: datetime) -> None:
-        self._known, self._ids, self._now = known, ids, now
+    def __init__(self, known: Known, ids: Iterator[AtomId], now: datetime, sense: Sense | None = None) -> None:
+        self._known, self._ids, self._now, self._sense = known, ids, now, sense
         self._said: list[Earlier[Evidence]] = []
 
     def read(self, turns: Sequence[Said]) -> None:
@@ -83,7 +84,7 @@ class Linking:
 
     def _read(self, turn: Said, segment: Atom) -> None:
         said = _told_by(turn.text, _name(turn.speaker))
-        alike = self._alike([new for each in said for new in each.tellings if may_overtake(new)])
+        alike = self._alike([new for each in said for new in each.tellings if not new.additive])
         correcting = False
         for start, end, text, before, found in said:
             place = Evidence(turn.segment, turn.n, start, end)
@@ -108,7 +109,7 @@ class Linking:
             return False
         earlier = [each for each in self._earlier(new, alike, source) if each.place != place]
         by_place = {each.place: each for each in earlier}
-        links = decide(new, earlier)
+        links = decide(new, earlier, self._sense)
         if not source.is_segment:  # whoever asks to remember something says what they mean: nothing is doubted for it
             told_so = new.cue >= Cue.STRONG
             links = [

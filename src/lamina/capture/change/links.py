@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Generic, TypeVar
 
 from lamina.capture.change.items import CONTACT, ME, Item, root_of
-from lamina.capture.change.slots import Difference, differ, may_be_more, may_be_several
+from lamina.capture.change.meaning import Sense, best_filling
+from lamina.capture.change.slots import TOWARDS, Difference, differ, may_be_more, may_be_one_of
 from lamina.capture.change.told import Cue, Part, Told
 from lamina.text.closed import AUXILIARIES, BE, DETERMINERS, PREPOSITIONS, word_set
 from lamina.text.tokens import TokenKind
@@ -72,6 +73,8 @@ class _Found(Generic[P]):
     pinned: bool
 
 
+SURE, DOUBT = 0.5, -0.5
+"""The log odds from which what is meant withholds what was said, and from which it only casts a doubt on it."""
 _BESIDE_THE_BEST = 0.6
 _SHARED_ANYHOW = 2
 """Words that two sentences share, however little each of them tells."""
@@ -79,8 +82,18 @@ _OPENING_WORDS, _TAIL_WORDS = 3, 6
 _CALLING = frozenset({"called", "named"})
 _LONGEST_SURE = 28
 _SHORT_OLD, _SHORT_NEW = 13, 16
+_LONGEST_NEW = 22
 _LONG_COVERAGE, _LONG_EXTRA, _CORRECTED = 0.75, 4, 0.4
 _MOST_ITEMS_SURE = 14
+_PLAIN_WORDS = 20
+_FEELING = re.compile(
+    r"\b(?:i think|i guess|excit\w+|awesome|amazing|great|glad|thank(?:s|ful)?(?! to)|sounds?|gonna|wanna|gotta|hope|"
+    r"by the way|feel\w*|felt|can't wait|thinking|considering|interested|so (?:much|good|happy)|agree\w*|proud|"
+    r"passion\w*|check out|wish|super|special|blast|fun|cool|lovely|luck|incredible|inspir\w+|appreciate|dream\w*|"
+    r"worth|love(?:ly|d)?|beautiful|nice|perfect|cute|wow|aww|yum|yep|yeah|sorry|tough|keen|huge|stuff|a lot|"
+    r"happen\w*|important|interesting)\b",
+    re.IGNORECASE,
+)
 _REPLACING = re.compile(
     r"\b(?:instead|replac\w+|swapp\w+|traded|sold|no longer|any ?more|switched|got rid of|gave up|ditched|dropped)\b",
     re.IGNORECASE,
@@ -131,13 +144,20 @@ _FOND = re.compile(
     re.IGNORECASE,
 )
 _AVERSE = re.compile(
-    r"\b(?:hate|hates|dislike|dislikes|detest|loathe|can't stand|cannot stand|can't bear|gone off|went off|sick of|"
+    r"\b(?:hate|hates|dislike|dislikes|avoids?|steer clear of|had enough of|detest|loathe|"
+    r"can't stand|cannot stand|can't bear|gone off|went off|sick of|"
     r"tired of|fed up with|allergic|(?:do|does|did)(?:n't| not)(?: really)? (?:like|enjoy|love|care for)|"
     r"not (?:into|keen "
     r"on|fond of|a fan of)|no longer (?:like|love|enjoy|fond|into|keen)\w*|stopped (?:liking|enjoying|loving)|"
     r"off (?!the|to|on|at|in)|lost (?:my|the) (?:taste|appetite|love) for|over (?=it|that))\b",
     re.IGNORECASE,
 )
+_FAVOURITE = frozenset(map(root_of, ("favourite", "favorite")))
+_REACHING = frozenset(map(root_of, word_set("""
+    email e-mail mail phone number mobile contact address line write reach call text ring message send get hold use
+    new today now private personal
+""")))  # fmt: skip
+_EMPTY = frozenset(map(root_of, word_set("see hear agree know say think wait stuff thing talk tell look meet time")))
 _LIKING = frozenset(map(root_of, word_set("""
     like love enjoy adore prefer hate dislike detest loathe stand bear go sick tire feed fan keen fond into taste bit
     care swear crazy get appetite lose any stop favour favourite favorite
@@ -156,12 +176,15 @@ _SUM = re.compile(
 _HAVING = frozenset({"have", "got"})
 
 
-def decide(new: Told, earlier: Sequence[Earlier[P]]) -> list[Link[P]]:
-    """The earlier sentences that a new one overtakes; none where it only adds, or tells of the past."""
+def decide(new: Told, earlier: Sequence[Earlier[P]], sense: Sense | None = None) -> list[Link[P]]:
+    """The earlier sentences that a new one overtakes; none where it only adds, or tells of the past.
+
+    With a `sense` of what words mean, one that says it in other words is found as well.
+    """
     if not may_overtake(new):
         return []
     able = [each for each in earlier if comparable(each.told, new, near=each.near)]
-    found = [each for old in able if (each := _link(old, new))]
+    found = [each for old in able if (each := _link(old, new) or (_means(old, new, sense) if sense else None))]
     if not found and new.cue is Cue.CORRECTION:
         found = _bare_correction(new, able)
     best = max((each.worth for each in found), default=0.0)
@@ -169,8 +192,9 @@ def decide(new: Told, earlier: Sequence[Earlier[P]]) -> list[Link[P]]:
 
 
 def may_overtake(new: Told) -> bool:
-    """Whether a sentence may overtake another at all: one that only adds, or tells of the past, does not."""
-    return not new.additive and not new.past
+    """Whether a sentence may overtake another at all: one that only adds, or tells of the past, does not. What was
+    is corrected like what is."""
+    return not new.additive and (not new.past or new.cue is Cue.CORRECTION)
 
 
 def _share_a_key(old: Told, new: Told) -> bool:
@@ -180,10 +204,15 @@ def _share_a_key(old: Told, new: Told) -> bool:
     return bool(shared) and any(each.root in shared and (each.is_key or each.is_typed) for each in old.whole.items)
 
 
+def _both_tell_where(old: Told, new: Told) -> bool:
+    return _where_reached(old) is not None and _where_reached(new) is not None
+
+
 def comparable(old: Told, new: Told, *, near: bool) -> bool:
     """Whether two sentences are worth comparing: they share words that tell something, or a session, and one person
     says both."""
-    if old.past or old.pronoun or not (near or _share_a_key(old, new)):
+    past = (old.past or old.for_good) and new.cue is not Cue.CORRECTION
+    if past or old.pronoun or not (near or _share_a_key(old, new) or _both_tell_where(old, new)):
         return False
     one, other = (old.speaker or "").lower(), (new.speaker or "").lower()
     return not one or not other or one == other
@@ -191,14 +220,15 @@ def comparable(old: Told, new: Told, *, near: bool) -> bool:
 
 def _link(old: Earlier[P], new: Told) -> _Found[P] | None:
     """The first way in which the new sentence overtakes the old one."""
-    for way in (_flipped, _stepped, _same_opening, _filled, _differs, _handed_over, _gave_up, _counted):
+    for way in (_flipped, _stepped, _same_opening, _filled, _differs, _reached, _handed_over, _gave_up, _counted):
         found = way(old, new)
         if found is None:
             continue
         loose = (old.told.loose or new.loose) and way in (_differs, _gave_up, _counted)
         passing = old.told.passing and way is not _flipped and new.cue is not Cue.CORRECTION
-        passing = passing or (new.passing and new.cue < Cue.STRONG and way is not _differs)
-        sure = found.link.sure and not loose and not passing
+        passing = passing or (new.passing and new.cue < Cue.STRONG and way not in (_differs, _gave_up))
+        felt = not (_is_plain(old.told) and _is_plain(new)) and new.cue is not Cue.CORRECTION and way is not _stepped
+        sure = found.link.sure and not loose and not passing and not (felt and way is not _flipped)
         if sure or found.pinned:
             return replace(
                 found,
@@ -211,6 +241,28 @@ def _link(old: Earlier[P], new: Told) -> _Found[P] | None:
                 ),
             )
     return None
+
+
+def _means(old: Earlier[P], new: Told, sense: Sense) -> _Found[P] | None:
+    """Both fill one slot with different values, in whatever words; only of what was stated plainly and briefly."""
+    if old.told.loose or new.loose or old.told.passing or not (_is_plain(old.told) and _is_plain(new)):
+        return None
+    found = best_filling(old.told, new, sense)
+    if found is None or found.likely < DOUBT or (may_be_one_of(found.old, old.told) and new.cue < Cue.STRONG):
+        return None
+    told = new.cue >= Cue.STRONG or found.new[0].led in TOWARDS or found.names_old
+    typed = any(each.is_typed for each in found.old) and found.of_one_sort
+    shown = (typed and (told or new.cue is Cue.WEAK)) or (told and found.alike_placed)
+    made = _made(old, _kind(new), found.likely >= SURE and shown, found.old, found.new, 0.5)
+    if not made.link.sure and not (made.pinned and found.of_one_sort and new.cue > Cue.NONE):
+        return None
+    return replace(made, link=replace(made.link, pinned=made.pinned, told=told, way="means"))
+
+
+@lru_cache(maxsize=4096)
+def _is_plain(told: Told) -> bool:
+    """Whether a sentence tells how things stand, and not how somebody feels about it."""
+    return told.whole.words <= _PLAIN_WORDS and not _FEELING.search(told.text) and told.text[0] not in "\"'"
 
 
 def _kind(new: Told) -> Kind:
@@ -235,13 +287,14 @@ def _flipped(old: Earlier[P], new: Told) -> _Found[P] | None:
         for other in new.parts:
             there, here = _objects(one), _objects(other)
             shared = [each for each in there if each.root in {thing.root for thing in here}]
-            if not shared or len(shared) * 5 < len(there) * 3:
+            telling = any(each.is_typed or (each.is_key and each.root not in _EMPTY) for each in shared)
+            if not telling or len(shared) * 5 < len(there) * 3:
                 continue
             before, now = _fondness(_words(old.told, one)), _fondness(_words(new, other))
             if before * now < 0:
                 return _made(old, _kind(new), True, there, here, len(shared) + 1.0)
             same = {each.root for each in one.items} == {each.root for each in other.items}
-            held = not (old.told.passing or new.passing)
+            held = not (old.told.passing or new.passing) and _is_plain(old.told) and _is_plain(new)
             if same and held and one.denied != other.denied and not before and not now:
                 return _made(old, _kind(new), True, there, here, len(shared) + 1.0)
     return None
@@ -252,7 +305,10 @@ def _words(told: Told, part: Part) -> str:
 
 
 def _objects(part: Part) -> list[Item]:
-    return [each for each in part.items if each.root != ME and each.root not in _LIKING]
+    """What is liked or not: of "my favourite drink is cider" the cider."""
+    liked = [each for each in part.items if each.root != ME and each.root not in _LIKING]
+    named = any(each.root in _FAVOURITE and each.at < part.verb_at for each in part.items)
+    return [each for each in liked if each.at > part.verb_at] or liked if named else liked
 
 
 @lru_cache(maxsize=1024)
@@ -361,6 +417,8 @@ def _filled(old: Earlier[P], new: Told) -> _Found[P] | None:
     known = {each.root for each in old.told.whole.items}
     values = [each for each in old.told.whole.items if each.is_typed or each.opens]
     came = [each for each in new.whole.items if each.root not in known]
+    if new.whole.words > _SHORT_NEW:
+        return None
     for value in reversed(values):
         instead = [each for each in came if each.fits(value) and each.root != ME]
         if instead and not any(part.items and _says_whole(part, old.told) for part in new.parts[1:]):
@@ -385,8 +443,26 @@ def _differs(old: Earlier[P], new: Told) -> _Found[P] | None:
     return replace(made, link=replace(made.link, same_shape=found.same_shape, exact=found.exact, strict=found.strict))
 
 
+def _reached(old: Earlier[P], new: Told) -> _Found[P] | None:
+    """Where somebody is reached, said of nobody and nothing else, and then another address of that sort."""
+    was, now = _where_reached(old.told), _where_reached(new)
+    if was is None or now is None or was.kind is not now.kind or was.root == now.root or new.cue is Cue.NONE:
+        return None
+    return _made(old, _kind(new), True, [was], [now], 1.0)
+
+
+def _where_reached(told: Told) -> Item | None:
+    """The one address or number at which whoever speaks is reached, if that is all a sentence tells."""
+    found = [each for each in told.whole.items if each.kind in CONTACT]
+    others = [
+        each for each in told.whole.items if each.is_key and each.kind not in CONTACT and each.root not in _REACHING
+    ]
+    mine = any(each.root == ME for each in told.whole.items)
+    return found[0] if len(found) == 1 and mine and not others else None
+
+
 def _holds_several(found: Difference, old: Told, new: Told) -> bool:
-    if not may_be_several(found, old):
+    if not may_be_one_of(found.old, old):
         return False
     having = any(each.root in _HAVING for each in old.whole.items)
     return not _REPLACING.search(new.text) if having else found.cue < Cue.STRONG
@@ -401,6 +477,8 @@ def _is_sure(found: Difference, old: Told, new: Told) -> bool:
         return False
     if new.cue is Cue.CORRECTION:
         return found.strict >= _CORRECTED and old.whole.words <= _SHORT_NEW
+    if new.whole.words > _LONGEST_NEW and not found.led_to:
+        return False
     long = old.whole.words > _SHORT_OLD or found.words > _SHORT_NEW
     if long and (found.strict < _LONG_COVERAGE or found.extra > _LONG_EXTRA or not found.typed):
         return False
@@ -409,6 +487,8 @@ def _is_sure(found: Difference, old: Told, new: Told) -> bool:
     if found.typed:
         needed = 0.45 if found.led_to else 0.6 if found.cue >= Cue.STRONG else 0.7
         return found.coverage >= needed
+    if not found.placed and not found.led_to:
+        return False
     if found.cue >= Cue.STRONG:
         return found.coverage >= 0.7 and found.strict >= 0.6
     plain = not any(each.is_verb for each in (*found.old, *found.new))
@@ -426,8 +506,12 @@ def _gave_up(old: Earlier[P], new: Told) -> _Found[P] | None:
         named = [each for each in told_of if each.kind is TokenKind.NAME]
         mine = any(each.root == ME for each in old.told.whole.items) <= any(each.root == ME for each in new.whole.items)
         mine = mine or any(each.kind is TokenKind.NAME for each in shared)
-        whole = bool(named) and all(each.root in roots for each in named)
-        if shared and mine and (whole or 2 * len(shared) >= len([each for each in told_of if each.is_key])):
+        whole = bool(named) and all(each.root in roots for each in named) and not any(each.owns for each in named)
+        others = any(each.kind is TokenKind.NAME and each.root not in old.told.roots for each in part.items)
+        if named and not whole and others:
+            continue  # it is another's
+        much = 2 * len(shared) - len([each for each in told_of if each.is_key])
+        if shared and mine and (whole or much > 0 or (much == 0 and any(each.is_typed for each in shared))):
             sure = (whole or part.denied) and part.words <= _SHORT_NEW and not old.told.passing
             return _made(old, Kind.GIVEN_UP, sure, shared, (), 0.5 + len(shared))
     return None

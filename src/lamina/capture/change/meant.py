@@ -33,6 +33,7 @@ _COMMON = word_set("""
     story situation issue thing things matter case status result results
 """)
 _COMMON_ROOTS = frozenset(root_of(each) for each in _COMMON)
+_GOES_ON = re.compile(r"\W*(?:(?:and|but|also|so),? )?(?:she|he|they|her|his|their)\b", re.IGNORECASE)
 _QUESTION = re.compile(r"\?[\"'”’)!.* ]*$")
 
 
@@ -52,6 +53,11 @@ def is_question(text: str) -> bool:
     return _QUESTION.search(text) is not None
 
 
+def goes_on(text: str) -> bool:
+    """Whether a sentence speaks of whoever the one before it names, and of nobody else."""
+    return _GOES_ON.match(text) is not None and not any(each.kind is TokenKind.NAME for each in items(text)[:1])
+
+
 def _root(item: Item) -> str:
     return re.sub(r"[^\w]|_", "", item.root) or item.root if any(char.isdigit() for char in item.root) else item.root
 
@@ -67,6 +73,16 @@ _SAID_SO = (
     (re.compile(r"\byears old\b|\bturned \d", re.I), ("age",)),
     (re.compile(r"\b(?:earn|make|paid|get)\b.*(?:[£$€]|\b(?:euros?|dollars|pounds)\b)", re.I), ("salary", "pay")),
     (re.compile(r"\b(?:work(?:s|ing)? (?:at|for)|employed)\b", re.I), ("job", "employer", "work")),
+    (re.compile(r"\bpregnan\w+|\bexpecting\b", re.I), ("pregnancy",)),
+    (re.compile(r"\bdiagnos\w+", re.I), ("diagnosis",)),
+    (re.compile(r"\bdivorc\w+", re.I), ("divorce",)),
+    (re.compile(r"\ballerg\w+", re.I), ("allergy",)),
+    (re.compile(r"\b(?:married|wedding|wedded)\b", re.I), ("marriage", "wedding")),
+    (re.compile(r"\bweigh(?:s|ed)?\b", re.I), ("weight",)),
+    (re.compile(r"\b(?:tall|cm high)\b", re.I), ("height",)),
+    (re.compile(r"\b(?:operat(?:ed|ion)|surgery|surgeon)\b", re.I), ("operation", "surgery")),
+    (re.compile(r"\bow(?:e|es|ed|ing)\b", re.I), ("debt",)),
+    (re.compile(r"\barrested\b", re.I), ("arrest",)),
 )  # fmt: skip
 
 
@@ -120,9 +136,19 @@ class Target:
         )
         self.roots = frozenset(_root(each) for each in found) or frozenset(analyse(request.target))
         self._names &= self.roots
+        self._spared = terms(request.spared) - self.roots
         self.words = [each for each in analyse(request.target) if each not in QUESTION_STOP]
         if self.words:
             self.words += _asked_for(self.roots)
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it names somebody, and nothing else of them."""
+        return bool(self._names) and self._names == self.roots
+
+    def is_only_name_in(self, text: str) -> bool:
+        """Whether a sentence names nobody else, so that a pronoun behind it can only mean whoever is named."""
+        return {_root(each) for each in items(spelt(text)) if each.kind is TokenKind.NAME} <= self._names
 
     def share(self, atom: Atom) -> float:
         """How much of it a statement speaks of."""
@@ -156,9 +182,9 @@ class Target:
         first = max(share for share, _ in told or own)
         if self.request.everything:
             names = self._names or self.roots - _COMMON_ROOTS
-            return [
-                each for share, each in weighed if share >= 0.8 * first or names <= terms(f"{each.text} {each.more}")
-            ]
+            said = [(share, each, terms(f"{each.text} {each.more}")) for share, each in weighed]
+            chosen = [(each, roots) for share, each, roots in said if share >= 0.8 * first or names <= roots]
+            return [each for each, roots in chosen if not (self._spared and self._spared <= roots)]
         return [each for share, each in told or own if share >= first - _TIE]
 
     def _counts(self, place: Place, speaker: str | None) -> bool:
@@ -184,5 +210,12 @@ class Target:
 
 def _asked_for(roots: frozenset[str]) -> list[str]:
     """Words by which a search finds what says it without the word itself."""
-    found = {"address": "live moved", "phone": "call reach", "birthday": "born", "salary": "earn paid", "job": "work"}
-    return [token for word, more in found.items() if root_of(word) in roots for token in analyse(more)]
+    return [token for word, more in _SAID_AS.items() if root_of(word) in roots for token in analyse(more)]
+
+
+_SAID_AS = {
+    "address": "live moved", "phone": "call reach", "birthday": "born", "salary": "earn paid", "job": "work",
+    "pregnancy": "pregnant expecting", "diagnosis": "diagnosed", "divorce": "divorced", "allergy": "allergic",
+    "marriage": "married wedding", "weight": "weigh weighs", "height": "tall", "operation": "operated surgery",
+    "surgery": "operation operated", "debt": "owe owes", "arrest": "arrested", "age": "old turned born",
+}  # fmt: skip

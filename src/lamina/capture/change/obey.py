@@ -7,7 +7,7 @@ recall no longer shows it. All of it is one commit with the words of the request
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lamina.atom.atom import Atom, Evidence, kind_defaults
@@ -20,7 +20,7 @@ from lamina.capture.change.echo import repeated
 from lamina.capture.change.forgetting import Request, requests
 from lamina.capture.change.items import ME, items
 from lamina.capture.change.known import STANDS, Known
-from lamina.capture.change.meant import LOOKED_AT, Place, Target, is_question, spelt, terms
+from lamina.capture.change.meant import LOOKED_AT, Place, Target, goes_on, is_question, spelt, terms
 from lamina.capture.current import ASKED_AT, asked_at, ended_at
 from lamina.capture.found import Said
 from lamina.capture.rules.classes import is_pasted
@@ -45,10 +45,15 @@ def obey(turns: Sequence[Said], known: Known, store: Store, ids: Iterator[AtomId
         if segment is None or is_assistant(turn.speaker) or statements_wait(segment.origin):
             continue  # what is pasted is told by the grammar, sentence by sentence
         before = _before(turn, segment)
-        for request in requests(turn.text, before.text if before else ""):
-            place = Evidence(turn.segment, turn.n, request.start, request.end)
-            if not any(each.status is Status.TOMBSTONED for each in known.on(place)):
-                _Obeying(turn, segment, request, known, store, ids).do(before)
+        asked = requests(turn.text, before.text if before else "")
+        for request in [each for each in asked if not _is_obeyed(each, turn, known)]:
+            _Obeying(turn, segment, request, known, store, ids).do(before)
+
+
+def _is_obeyed(request: Request, turn: Said, known: Known) -> bool:
+    """Whether it was carried out when it was heard first."""
+    place = Evidence(turn.segment, turn.n, request.start, request.end)
+    return any(each.status is Status.TOMBSTONED for each in known.on(place))
 
 
 def hushed(turns: Sequence[Said], known: Known, store: Store) -> None:
@@ -149,7 +154,24 @@ class _Obeying:
         """The sentences that say best what the request names."""
         found = {each.at: each for each in self._candidates(target)}
         weighed = target.weighed([*found.values()])
-        return [each for each in target.best(weighed, self.turn.speaker) if self._may_touch(each.at)]
+        chosen = [each for each in target.best(weighed, self.turn.speaker) if self._may_touch(each.at)]
+        if self.request.everything and target.is_name:
+            chosen += [more for each in chosen for more in self._going_on(each, target)]
+        return chosen
+
+    def _going_on(self, place: Place, target: Target) -> Iterator[Place]:
+        """The sentences behind one that go on with whoever it names: "Berta is a nurse. She works nights." """
+        words = self.known.get(AtomId(place.at.segment))
+        passage = passage_of(words, place.at.passage) if words else None
+        if passage is None or not target.is_only_name_in(place.text):
+            return
+        for start, end in sentences(passage.text):
+            if start < place.at.end:
+                continue
+            said = passage.text[start:end]
+            if not goes_on(said):
+                return
+            yield replace(place, at=replace(place.at, start=start, end=end), text=said, more="")
 
     def _candidates(self, target: Target) -> Iterator[Place]:
         asked = Evidence(self.turn.segment, self.turn.n, self.request.start, self.request.end)

@@ -11,9 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from lamina.capture.change.another import (
+    cuts_a_name,
+    is_about_another,
+    is_number_of,
+    is_subject_of_another,
+    word_before,
+)
 from lamina.capture.change.items import CONTACT, ME, Item, root_of
+from lamina.capture.change.runs import COUNTS, is_near, runs_of
 from lamina.capture.change.told import Cue, Part, Told
-from lamina.text.closed import KIN, PREPOSITIONS, word_set
+from lamina.text.closed import PREPOSITIONS, word_set
 from lamina.text.tokens import TokenKind
 
 NEEDED = {Cue.NONE: 0.70, Cue.WEAK: 0.60, Cue.STRONG: 0.45, Cue.CORRECTION: 0.40}
@@ -26,23 +34,13 @@ _FEWEST, _MOST_WORDS = 3, 3
 _TRAILING = 0.3
 """What words behind the value count: they tell more of it, not what it is the value of."""
 _SAME_LEAD = 0.1
-_TOWARDS = word_set("to into onto")
-_SUBJECT, _SUBJECT_WORDS = 2, 3
-_AFTER_OWNER = 2
-_COUNTS = frozenset({TokenKind.NUMBER, TokenKind.MONEY, TokenKind.TIME, TokenKind.DATE}) | CONTACT
-_WHENS = frozenset({TokenKind.DATE, TokenKind.TIME, TokenKind.NUMBER})
+TOWARDS = word_set("to into onto")
 _ONE_OF = re.compile(r"\b(?:one|another|some|both|two|three) of (?:my|our|the|his|her|their)\b", re.IGNORECASE)
+_IN_RETURN = word_set("for with by")
+_SWAPPING = re.compile(r"\b(?:swapp|trad|replac|exchang|switch)(?:ed|ing)\b", re.IGNORECASE)
+_A_NEW = re.compile(r"\b(?:an?|our|my|the|his|her|their) new (\w+)", re.IGNORECASE)
 _STAYING = re.compile(r"\b(?:stays?|staying|remains?|carr(?:y|ies|ying) on|as well|too)\b", re.IGNORECASE)
-_OFFICES = frozenset(map(root_of, word_set("""
-    lead run manage coach train drive handle chair captain head supply sign host call hold clean look cater deliver do
-    teach direct conduct edit organise organize supervise oversee staff open close cook bake serve print repair service
-    keep guard answer cover
-""")))  # fmt: skip
-"""What usually one does for all: whoever does it next does it instead."""
-_WITHIN_NAMES = word_set("and & of the de la")
 _CONTACT_WORDS = frozenset(map(root_of, word_set("email e-mail mail phone number mobile contact address line case")))
-_KIN_ROOTS = frozenset(root_of(word) for word in KIN)
-_NEAR_KINDS = (frozenset({TokenKind.DATE, TokenKind.TIME}), frozenset({TokenKind.NUMBER, TokenKind.MONEY}))
 _SEVERAL = frozenset(map(root_of, word_set("""
     play speak like love enjoy collect visit know read own watch follow support eat drink buy have allergic subscribe
     grow keep teach learn study sell offer make write like hate adore dislike fancy volunteer sponsor feed
@@ -67,6 +65,7 @@ class Difference:
     strict: float
     words: int
     led_to: bool
+    placed: bool
 
     @property
     def exact(self) -> bool:
@@ -76,7 +75,7 @@ class Difference:
     @property
     def typed(self) -> bool:
         """Whether the values are names, numbers, times or addresses, which a word of praise is never taken for."""
-        return self.old[0].is_typed or (self.old[0].opens and self.new[0].is_typed)
+        return self.old[0].is_typed or (self.old[0].opens and (self.new[0].is_typed or self.new[0].opens))
 
 
 def differ(old: Told, new: Told) -> Difference | None:
@@ -98,27 +97,27 @@ def _differ(one: Part, other: Part, old: Told, new: Told) -> Difference | None:
     came = [each for each in other.items if each.root not in one.roots]
     if not left or not came or not shared or _far_apart(left, came, shared, new):
         return None
-    runs, news = _runs(left, one.items), _runs(came, other.items)
-    value = _value(runs, news)
+    runs, news = runs_of(left, one.items), runs_of(came, other.items)
+    value = _value(runs, news, one.verb_at)
     if value is None:
         return None
     instead = _instead(value, news, new.cue, one, other)
     if instead is None:
         return None
-    if _is_number_of(value, one):
+    if is_number_of(value, one):
         return None
-    if _cuts_a_name(value, one.items, shared) and not _cuts_a_name(instead, other.items, shared):
+    if cuts_a_name(value, one.items, shared) and not cuts_a_name(instead, other.items, shared):
         return None
     lost = [each for each in left if each not in value and each.root not in new.around]
     extra = [each for each in came if each not in instead]
-    cue = _cue(new, other, value, instead)
-    if _is_subject_of_another(value, one, shared, cue):
+    cue = _cue(new, other, value, instead, shared)
+    if is_subject_of_another(value, one, shared, cue):
         return None
     keyed = any(each.is_key or (each.is_typed and value[0].is_typed) for each in shared) or _is_compound(shared)
     if not keyed and not (cue >= Cue.STRONG and not lost and any(each.root != ME for each in shared)):
         return None
     same_shape = not _other_shape(value, instead)
-    if _is_about_another(one, other, value, shared, lost, extra) or (cue < Cue.STRONG and not same_shape):
+    if is_about_another(one, other, value, shared, lost, extra) or (cue < Cue.STRONG and not same_shape):
         return None
     kept, missing = _weight(shared), _missing(lost, value, one)
     lead = _SAME_LEAD if value[0].led and value[0].led == instead[0].led and value[0].led in PREPOSITIONS else 0.0
@@ -137,7 +136,8 @@ def _differ(one: Part, other: Part, old: Told, new: Told) -> Difference | None:
         same_shape,
         strict,
         other.words,
-        _is_led_to(instead) or _names_old(new, other, value),
+        _is_led_to(instead, new) or _names_old(new, other, value),
+        _is_placed_alike(value, instead, one, other),
     )
     return found if _is_enough(found, one, other, cue) else None
 
@@ -157,9 +157,17 @@ def _is_compound(shared: Sequence[Item]) -> bool:
     return any(ME not in (one.root, other.root) and other.at - one.at == 1 for one, other in pairwise(shared))
 
 
-def _cue(new: Told, part: Part, value: Sequence[Item], instead: Sequence[Item]) -> Cue:
-    """What tells of a change; another clause that names the old value tells what became of it."""
-    return max(new.cue, Cue.STRONG) if _names_old(new, part, value) or _is_led_to(instead) else new.cue
+def _cue(new: Told, part: Part, value: Sequence[Item], instead: Sequence[Item], shared: Sequence[Item]) -> Cue:
+    """What tells of a change; another clause that names the old value tells what became of it, and so does a new one of
+    what both speak of."""
+    told = _names_old(new, part, value) or _is_led_to(instead, new) or _is_renewed(new, shared)
+    return max(new.cue, Cue.STRONG) if told else new.cue
+
+
+def _is_renewed(new: Told, shared: Sequence[Item]) -> bool:
+    """ "The hut has a new warden": there was another before."""
+    named = {root_of(found.group(1).lower()) for found in _A_NEW.finditer(new.text)}
+    return "one" in named or any(each.root in named and each.is_key for each in shared)
 
 
 def _names_old(new: Told, part: Part, value: Sequence[Item]) -> bool:
@@ -169,9 +177,11 @@ def _names_old(new: Told, part: Part, value: Sequence[Item]) -> bool:
     return all(each.root in elsewhere for each in named) and not _STAYING.search(new.text)
 
 
-def _is_led_to(instead: Sequence[Item]) -> bool:
-    """ "Pushed to Friday", "up to £7": whatever was done, this is what it came to."""
-    return instead[0].led in _TOWARDS and (instead[0].is_typed or instead[0].led != "to")
+def _is_led_to(instead: Sequence[Item], new: Told) -> bool:
+    """ "Pushed to Friday", "up to £7", "swapped it for a Bosch": whatever was done, this is what it came to."""
+    if instead[0].led in TOWARDS:
+        return instead[0].is_typed or instead[0].led != "to"
+    return instead[0].led in _IN_RETURN and _SWAPPING.search(new.text) is not None
 
 
 def _other_shape(value: Sequence[Item], instead: Sequence[Item]) -> bool:
@@ -181,34 +191,7 @@ def _other_shape(value: Sequence[Item], instead: Sequence[Item]) -> bool:
     return value[0].article != instead[0].article
 
 
-def _runs(found: Sequence[Item], among: Sequence[Item]) -> list[tuple[Item, ...]]:
-    """Items that stand side by side, only small words between them; what has a sort of its own stands by itself."""
-    runs: list[list[Item]] = []
-    after = dict(pairwise(among))
-    for each in found:
-        last = runs[-1][-1] if runs else None
-        near = last is not None and after.get(last) == each and (each.at - last.at == 1 or each.joined)
-        if last is not None and near and _go_together(last, each):
-            runs[-1].append(each)
-        else:
-            runs.append([each])
-    return [tuple(run) for run in runs]
-
-
-def _go_together(one: Item, other: Item) -> bool:
-    if one.root == ME or other.root == ME:
-        return False
-    if one.kind is other.kind or {one.kind, other.kind} <= _WHENS:
-        return True
-    if one.owns and one.kind is TokenKind.NAME and other.at - one.at == _AFTER_OWNER:
-        return True
-    if (one.opens or one.kind is TokenKind.NAME) and other.kind is TokenKind.NAME:
-        return other.at - one.at == 1 or other.led in _WITHIN_NAMES
-    named = {one.kind, other.kind} <= {TokenKind.NAME, TokenKind.WORD, TokenKind.NUMBER}
-    return named and other.at - one.at == 1 and TokenKind.NAME in (one.kind, other.kind)
-
-
-def _value(runs: Sequence[tuple[Item, ...]], news: Sequence[tuple[Item, ...]]) -> tuple[Item, ...] | None:
+def _value(runs: Sequence[tuple[Item, ...]], news: Sequence[tuple[Item, ...]], verb_at: int) -> tuple[Item, ...] | None:
     """The run that is the value: one with a sort before plain words, the later before the earlier. Where two runs have
     something of their sort in the new sentence, two things differ, and then it is about something else."""
     typed = [run for run in runs if any(each.is_typed or each.opens for each in run)]
@@ -219,11 +202,16 @@ def _value(runs: Sequence[tuple[Item, ...]], news: Sequence[tuple[Item, ...]]) -
     if len(typed) > 1:
         return None
     if typed and any(each.is_typed for each in typed[0]):
-        counts = tuple(each for each in typed[0] if each.kind in _COUNTS)
+        counts = tuple(each for each in typed[0] if each.kind in COUNTS)
         named = any(each.kind is TokenKind.NAME for each in typed[0])
         return typed[0] if named or not counts else counts
     plain = typed or [run for run in runs if run[0].root != ME]
-    return plain[-1] if plain and _is_thing(plain[-1]) else None
+    return plain[-1] if plain and _is_thing(plain[-1]) and (typed or _follows(plain[-1], verb_at)) else None
+
+
+def _follows(run: Sequence[Item], verb_at: int) -> bool:
+    """Whether plain words stand behind the verb and hold none: what a sentence is about is not its value."""
+    return run[0].at >= verb_at and not any(each.is_verb and each.at == verb_at for each in run)
 
 
 def _is_thing(run: Sequence[Item]) -> bool:
@@ -244,89 +232,30 @@ def _instead(value: Sequence[Item], news: Sequence[tuple[Item, ...]], cue: Cue, 
     fitting = [run if whole else tuple(each for each in run if each.fits(head)) for run in news
                if any(each.fits(head) and each.root != ME for each in run)]  # fmt: skip
     if not fitting and cue is not Cue.NONE:
-        fitting = [run for run in news if run[0].root != ME and any(_is_near(each, head) for each in run)]
+        fitting = [run for run in news if run[0].root != ME and any(is_near(each, head) for each in run)]
     return max(fitting, key=lambda run: (_alike_placed(value, run, one, other), run[0].at), default=None)
 
 
-def _is_near(item: Item, head: Item) -> bool:
-    words = {TokenKind.NAME, TokenKind.WORD}
-    return {item.kind, head.kind} <= words or any({item.kind, head.kind} <= near for near in _NEAR_KINDS)
+def _is_placed_alike(value: Sequence[Item], run: Sequence[Item], one: Part, other: Part) -> bool:
+    """Whether two values stand behind the same preposition, or beside the same word."""
+    if value[0].led and value[0].led == run[0].led:
+        return True
+    return bool(_beside(value, one) & _beside(run, other))
+
+
+def _beside(run: Sequence[Item], part: Part) -> set[tuple[str, bool]]:
+    """The words around a run, and on which side each of them stands."""
+    first, last = part.items.index(run[0]), part.items.index(run[-1])
+    found = {(part.items[first - 1].root, True)} if first else set()
+    return found | ({(part.items[last + 1].root, False)} if last + 1 < len(part.items) else set())
 
 
 def _alike_placed(value: Sequence[Item], run: Sequence[Item], one: Part, other: Part) -> int:
     """How much speaks for a run's standing in the value's place: the word before it, the preposition, or a "to"."""
-    before, instead = _neighbour(value[0], one), _neighbour(run[0], other)
+    before, instead = word_before(value[0], one), word_before(run[0], other)
     beside = 3 if before and instead and before.root == instead.root else 0
     led = 2 if value[0].led and value[0].led == run[0].led else 0
-    return beside + led + (2 if run[0].led in _TOWARDS else 0)
-
-
-def _neighbour(item: Item, part: Part) -> Item | None:
-    return next((each for each in part.items if each.at == item.at - 1), None)
-
-
-def _is_subject_of_another(value: Sequence[Item], part: Part, shared: Sequence[Item], cue: Cue) -> bool:
-    """Whether the value is whom the sentence is about, and what it says of them is no office only one can hold: two
-    people may live in one town."""
-    if not part.verb_at or value[0].at > part.verb_at or cue >= Cue.STRONG:
-        return False
-    said = [each for each in part.items if each.at >= part.verb_at and each.root != ME]
-    if not said or said[0].root in _OFFICES:
-        return False
-    return said[0].article or said[0].is_verb or any(each.is_typed and each in shared for each in said)
-
-
-def _is_number_of(value: Sequence[Item], part: Part) -> bool:
-    """Whether a number tells which one is meant, not how many: room 12, tea number 3."""
-    before = _neighbour(value[0], part)
-    numbered = value[0].kind is TokenKind.NUMBER and before is not None and not before.is_verb and before.root != ME
-    return numbered and value[0].at <= (part.verb_at or _SUBJECT_WORDS)
-
-
-def _cuts_a_name(value: Sequence[Item], among: Sequence[Item], shared: Sequence[Item]) -> bool:
-    """Whether a value is only part of a longer name whose other part both sentences have."""
-    names = {each.root for each in shared if each.kind is TokenKind.NAME}
-    if value[0].kind is not TokenKind.NAME or not names:
-        return False
-    beside = {value[0].at - 1, value[-1].at + 1}
-    return any(each.at in beside and each.root in names for each in among)
-
-
-def _is_about_another(
-    one: Part, other: Part, value: Sequence[Item], shared: Sequence[Item], lost: Sequence[Item], extra: Sequence[Item]
-) -> bool:
-    """Whether the two speak of different people, owners or things of one sort."""
-    first = {each.root for each in other.items[:_SUBJECT]}
-    named = any(each.kind is TokenKind.NAME or each.opens for each in shared)
-    if not named and ({each.root for each in lost} & _KIN_ROOTS or {each.root for each in extra} & first & _KIN_ROOTS):
-        return True
-    if any(each.root == ME for each in lost) and any(each.kind is TokenKind.NAME or each.opens for each in extra):
-        return True
-    names = [each for each in lost if each.kind is TokenKind.NAME and each.at < value[0].at]
-    if (names and any(each.kind is TokenKind.NAME for each in extra)) or any(each.owns for each in extra):
-        return True
-    if any(each.owns and each.at < value[0].at for each in lost):
-        return True
-    return _other_modifier(one.items, other.items, shared, lost, extra)
-
-
-def _other_modifier(
-    one: Sequence[Item], other: Sequence[Item], shared: Sequence[Item], lost: Sequence[Item], extra: Sequence[Item]
-) -> bool:
-    """Whether one head has one modifier there and another here: the north gate, the south gate."""
-    for head in (each for each in shared if each.root != ME):
-        before = _before(head.root, one)
-        instead = _before(head.root, other)
-        if before in lost and instead in extra:
-            return True
-    return False
-
-
-def _before(root: str, found: Sequence[Item]) -> Item | None:
-    for one, other in pairwise(found):
-        if other.root == root and other.at - one.at == 1:
-            return one
-    return None
+    return beside + led + (2 if run[0].led in TOWARDS else 0)
 
 
 def _weight(found: Sequence[Item]) -> float:
@@ -361,10 +290,10 @@ def may_be_more(item: Item) -> bool:
     return item.root in _SEVERAL_TO
 
 
-def may_be_several(found: Difference, told: Told) -> bool:
-    """Whether the value is one of several that may hold at once: the bare object of a verb such as play or own."""
-    first = found.old[0]
-    if first.kind in _COUNTS:
+def may_be_one_of(value: Sequence[Item], told: Told) -> bool:
+    """Whether a value is one of several that may hold at once: the bare object of a verb such as play or own."""
+    first = value[0]
+    if first.kind in COUNTS:
         return False
     if _ONE_OF.search(told.text):
         return True

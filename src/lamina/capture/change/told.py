@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from lamina.capture.change.items import ME, Item, items, items_of
+from lamina.capture.change.runs import COUNTS
 from lamina.capture.rules.classes import Sort, corrects, sort_of
 from lamina.text.closed import AUXILIARIES, NEGATIONS, is_english, word_set
 from lamina.text.tokens import Token, tokens
@@ -44,8 +45,8 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Told:
     """An asserted sentence. `loose`: only a piece of one that by itself asserts nothing; `passing`: it tells of nothing
-    that holds. `parts`: the whole first, then its clauses where it has several; `words`: all it is about, with the
-    sentence it points back to; `around`: what the sentence before it names."""
+    that holds; `for_good`: nothing but a correction changes it. `parts`: the whole first, then its clauses where it has
+    several; `words`: all it is about, with the sentence it points back to; `around`: what the sentence before names."""
 
     text: str
     speaker: str | None
@@ -58,6 +59,7 @@ class Told:
     ahead: bool
     pronoun: bool
     passing: bool
+    for_good: bool
     roots: frozenset[str]
     loose: bool = False
 
@@ -133,6 +135,9 @@ _SMALL_TALK = re.compile(
     r"sounds)|i appreciate|hello|hi|hey|good (?:morning|evening|idea|point)|no problem|you're right)\b",
     re.IGNORECASE,
 )
+_TO_YOU = re.compile(
+    r"^\W*(?:(?:and|but|so|yeah|yes|oh|wow|well|also)[\s,]+)*you(?:r|rs|'re|'ve|'ll|'d)?\b", re.IGNORECASE
+)
 _INTENT = re.compile(
     r"^\W*(?:(?:also|and|but|so|oh|by the way|actually|okay|now|then|anyway|well)[\s,]+)*"
     r"(?:i(?:'m| am) (?:(?:really|very|so|also|just|still|currently|now|actually|definitely|always|pretty|"
@@ -167,6 +172,10 @@ _MORE = re.compile(
     r"\b(?:\d+|one|two|three|four|five|six|ten|some|several|few|a couple) (?:more|extra|additional|other)\b",
     re.IGNORECASE,
 )
+_OUTCOME = re.compile(
+    r"(?:[,;] (?:and )?(?:so|which means|meaning|that means|hence|therefore|that makes)|:) ", re.IGNORECASE
+)
+"""What follows tells what came of it: two more arrived, which means there are sixteen."""
 _MOOD = re.compile(
     r"\bi(?:'m| am|'ve| have|'d| would|'ll| will)?\b(?: \w+){0,3}? (?:want(?:ed)? to|looking (?:forward|for|to|"
     r"into)|look forward|"
@@ -189,6 +198,19 @@ _DONE = re.compile(
     r"diagnosed|got diagnosed|got to|did \w+)\b|\bdiagnosed me\b",
     re.IGNORECASE,
 )
+_FOR_A_WHILE = re.compile(
+    r"\b(?:on holiday|for (?:the|this) (?:day|night|weekend|afternoon|morning|evening|week)(?=[,.!;]|$)|just for|"
+    r"for (?:an?|one|two|three|a few) (?:hours?|days?|nights?|weeks?)|temporarily|for the time being|"
+    r"st(?:oo|an)d(?:s|ing)? in for|fill\w* in for)\b",
+    re.IGNORECASE,
+)
+_VISITING = re.compile(
+    r"\b(?:spent|visited|watched|attended|toured|dreamt|dreamed|tasted|saw|met|went (?:on|for|to (?:a|an|see)))\b",
+    re.IGNORECASE,
+)
+_FOR_GOOD = re.compile(
+    r"\b(?:born|grew up|graduated|trained|(?:was|were) (?:founded|built|established|named after))\b", re.IGNORECASE
+)
 _SETTLING = word_set("""
     move join start switch become change hire name choose settle sign enrol enroll register marry rename appoint elect
     put set go rent plant take relocate transfer convert migrate retire quit leave drop sell keep live work have be own
@@ -199,8 +221,10 @@ _HANDED_BACK = re.compile(
 )
 _COMES_TO = re.compile(r"\b(?:up|down|over|back) to \W?\d", re.IGNORECASE)
 _LONG_AGO = re.compile(
-    r"\b(?:back in (?:the|my|\d{4})|in the (?:\d0s|\d{4}s|(?:sixt|sevent|eight|ninet)ies|noughties)|in (?:19|200|"
-    r"201)\d\d?|"
+    r"\b(?:back (?:in (?:the|my|\d{4})|at|when|then)|in the (?:\d0s|\d{4}s|(?:sixt|sevent|eight|ninet)ies|noughties)|"
+    r"in (?:19|200|201)\d\d?|"
+    r"last (?:year|time|season|summer|winter|spring|autumn|christmas)\b[^.!?]*\b(?:was|were|held)|"
+    r"(?:my|our|the) (?:old|former|previous|last) [\w ]{2,40}?(?:,[^,]*,)? was|in my \w+'s day|at (?:\d\d|the time) i|"
     r"years ago|decades ago|once upon|originally|in those days|at first|before (?:that|then|i was)|as a (?:kid|"
     r"child|student))\b",
     re.IGNORECASE,
@@ -209,6 +233,7 @@ _POINTS_BACK = re.compile(r"^\W*(?:it|they|that|this|he|she|those|these)\b", re.
 _ELSEWHERE = frozenset({"fiction", "quoted", "hypothetical", "jest"})
 """What no piece of a sentence is taken out of."""
 _COUNTED_CLAUSE = 2
+_LONGEST_CALL = 3
 _LOOSE = re.compile(r"[,;:–—()?]\s+|\s[-–—]\s|\s(?:and|but|so|because|while|which|speaking of which)\s")
 _PIECE_WORDS, _PIECE_ITEMS = 4, 2
 _BREAKS = frozenset(",;:–—!?.")
@@ -247,6 +272,8 @@ def told(
         return None
     if _SMALL_TALK.match(plain) and not ordered:
         return None
+    if _TO_YOU.match(plain) and not ordered:
+        return None
     if (_INTENT.match(plain) or _REQUEST.match(plain)) and not ordered and not guessed:
         return None
     blanked = without_dates(plain)
@@ -259,21 +286,33 @@ def told(
     leans = bool(before) and (points_back or len(parts[0].items) <= _COUNTED_CLAUSE)
     if leans:
         parts = (*parts, _part(tuple(tokens(f"{without_dates(before)} {blanked}")), speaker))
-    if not parts[0].items:
+    cue = Cue.CORRECTION if correcting else cue_of(plain)
+    if not parts[0].items or not (cue >= Cue.STRONG or _states(found, parts[0]) or guessed):
         return None
     return Told(
         text, speaker, f"{before} {text}" if leans else text, _named(before, speaker), parts,
-        Cue.CORRECTION if correcting else cue_of(plain), _is_additive(plain, sort),
+        cue, _is_additive(plain, sort),
         sort.past_state or _is_past(plain), bool(_AHEAD.search(plain)), points_back, _is_passing(plain),
+        _FOR_GOOD.search(plain) is not None,
         frozenset(each.root for part in parts for each in part.items) - {ME},
     )  # fmt: skip
 
 
+def _states(found: list[Token], whole: Part) -> bool:
+    """Whether words state something: they are more than a call, have a verb, a value behind a colon, or a number, a day
+    or an address."""
+    verbs = (token.lower in AUXILIARIES or looks_finite(token.lower) for token in found)
+    counted = any(each.kind in COUNTS for each in whole.items)
+    return whole.words > _LONGEST_CALL or counted or any(verbs) or any(token.text == ":" for token in found)
+
+
 def _is_passing(text: str) -> bool:
     """Whether it tells of a mood, a wish, something done once or something one is just at: nothing that holds."""
+    if _COMES_TO.search(text):
+        return False
     if _MOOD.search(text) or _AT_IT.search(text) or _THERE.match(text):
         return True
-    if _DONE.search(text):
+    if _DONE.search(text) or _VISITING.search(text):
         return True
     deed = _DEED.search(text)
     return deed is not None and is_past(deed.group(1).lower()) and base_form(deed.group(1).lower()) not in _SETTLING
@@ -308,12 +347,17 @@ def without_dates(text: str) -> str:
 
 def _is_additive(text: str, sort: Sort) -> bool:
     """Whether it only adds to what is so; what comes to a number of its own does not, whatever was added for it."""
-    return (sort.additive or _MORE.search(text) is not None) and not _COMES_TO.search(text)
+    if not sort.additive and _MORE.search(text) is None:
+        return False
+    outcome = _OUTCOME.search(text)
+    if outcome is not None and not sort_of(text[outcome.end() :]).additive and not _MORE.search(text[outcome.end() :]):
+        return False
+    return not _COMES_TO.search(text)
 
 
 def _is_past(text: str) -> bool:
-    """Whether a sentence only tells how it once was: "back in the nineties our boat was the Gannet"."""
-    return bool(_LONG_AGO.search(text)) and not _STRONG.search(text)
+    """Whether a sentence only tells how it was, "back in the nineties our boat was the Gannet", or is for a while."""
+    return bool(_LONG_AGO.search(text) and not _STRONG.search(text)) or _FOR_A_WHILE.search(text) is not None
 
 
 def cue_of(text: str) -> Cue:

@@ -19,8 +19,9 @@ from typing import Any
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.passage import Passage, digest_of, passages_of, searched
+from lamina.atom.relation import RelationName
 from lamina.atom.scope import Scope
-from lamina.atom.status import RECALL_WEIGHT, Status
+from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
 from lamina.store.base import Edge, Match, Rest, TextQuery
 from lamina.store.encodings import Near
 from lamina.store.sqlite.database import Database
@@ -57,6 +58,7 @@ CREATE TABLE edges(
   source TEXT NOT NULL, name TEXT NOT NULL, target TEXT NOT NULL, scope INTEGER NOT NULL, confidence REAL NOT NULL,
   PRIMARY KEY(source, name, target)) WITHOUT ROWID;
 CREATE INDEX edges_to ON edges(target);
+CREATE INDEX edges_at_odds ON edges(scope) WHERE name='contradicts';
 CREATE TABLE rests(
   segment TEXT NOT NULL, n INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL, atom_id TEXT NOT NULL,
   scope INTEGER NOT NULL, PRIMARY KEY(segment, n, start, end, atom_id)) WITHOUT ROWID;
@@ -398,6 +400,44 @@ class Index:
                 (*ids, *ids, *scopes, *standing, *scopes),
             )
         ]
+
+    def links(
+        self,
+        name: RelationName,
+        scopes: Sequence[Scope],
+        statuses: Collection[Status],
+        to: Collection[AtomId] | None,
+    ) -> list[Edge]:
+        chosen, standing = ",".join("?" * len(scopes)), [each.value for each in statuses]
+        # The name stands in the text, because an index of a part of the table is used only where it does.
+        sql = (
+            "SELECT e.source, e.target, e.confidence FROM edges e JOIN atoms a ON a.atom_id=e.source "
+            f"JOIN atoms t ON t.atom_id=e.target WHERE e.name='{name.value}' "
+            f"AND e.scope IN (SELECT id FROM scopes WHERE scope IN ({chosen})) "
+            f"AND t.scope IN (SELECT id FROM scopes WHERE scope IN ({chosen})) "
+            f"AND a.status IN ({','.join('?' * len(standing))}) "
+            + ("" if to is None else "AND e.target IN (SELECT value FROM json_each(?)) ")
+            + "ORDER BY 1, 2"
+        )
+        targets = () if to is None else (json.dumps(sorted(to)),)
+        rows = self.db.rows(sql, (*scopes, *scopes, *standing, *targets))
+        return [Edge(AtomId(source), name.value, target, confidence) for source, target, confidence in rows]
+
+    def followed(self, ids: Collection[AtomId], scopes: Sequence[Scope]) -> dict[AtomId, list[AtomId]]:
+        chosen, ended = ",".join("?" * len(scopes)), ",".join(f"'{each.value}'" for each in sorted(ENDED))
+        rows = self.db.rows(
+            "WITH RECURSIVE own(id) AS (SELECT id FROM scopes WHERE scope IN (" + chosen + ")), "
+            "walk(start, id) AS (SELECT value, value FROM json_each(?) UNION "
+            "SELECT w.start, e.source FROM walk w JOIN atoms a ON a.atom_id=w.id JOIN edges e ON e.target=w.id "
+            f"WHERE e.name='supersedes' AND e.scope IN own AND a.status IN ({ended})) "
+            "SELECT w.start, w.id FROM walk w JOIN atoms a ON a.atom_id=w.id "
+            f"WHERE a.status NOT IN ({ended}) AND a.scope IN own ORDER BY 1, 2",
+            (*scopes, json.dumps(sorted(ids))),
+        )
+        found: dict[AtomId, list[AtomId]] = {}
+        for start, end in rows:
+            found.setdefault(AtomId(start), []).append(AtomId(end))
+        return found
 
     def resting(self, keys: Sequence[tuple[AtomId, int]], scopes: Sequence[Scope]) -> list[Rest]:
         chosen = ",".join("?" * len(scopes))

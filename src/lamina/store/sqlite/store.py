@@ -13,6 +13,7 @@ from typing import TypeVar
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.record import difference
+from lamina.atom.relation import RelationName
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status, Way
 from lamina.atom.trust import Origin
@@ -187,6 +188,20 @@ class SqliteStore:
         wanted = list(ids)
         with self._lock:
             return self._following(lambda: self._index.edges(wanted, scopes, statuses))
+
+    def links(
+        self,
+        name: RelationName,
+        scopes: Sequence[Scope],
+        statuses: Collection[Status],
+        to: Collection[AtomId] | None = None,
+    ) -> list[Edge]:
+        with self._lock:
+            return self._following(lambda: self._index.links(name, scopes, statuses, to))
+
+    def followed(self, ids: Collection[AtomId], scopes: Sequence[Scope]) -> dict[AtomId, list[AtomId]]:
+        with self._lock:
+            return self._following(lambda: self._index.followed(ids, scopes))
 
     def resting(self, keys: Collection[tuple[AtomId, int]], scopes: Sequence[Scope]) -> list[Rest]:
         wanted = list(keys)

@@ -1,0 +1,50 @@
+"""The words a statement rested on elsewhere, found again among those that were brought in here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from lamina.atom.atom import Atom, Evidence
+from lamina.atom.passage import Passage, passages_of
+from lamina.atom.scope import Scope
+from lamina.atom.trust import TRUST, Origin
+from lamina.capture.redact import redact
+from lamina.importers.item import Quote
+from lamina.store.base import Filter, Store
+
+
+class Quoted:
+    """Looks quotes up in the sessions of a scope, each session once."""
+
+    def __init__(self, store: Store, scope: Scope, *, personal: bool = False) -> None:
+        self._store, self._scope, self._personal = store, scope, personal
+        self._sessions: dict[str, list[tuple[Atom, Passage]]] = {}
+
+    def evidence(self, quotes: Sequence[Quote], origin: Origin, source: str) -> tuple[Evidence, ...]:
+        """Where the quoted words stand here, so far as they came from the same sort of source as the quotes and are
+        worth as much: nobody's quotes say anything of words that were brought in otherwise."""
+        found = (self._found(each, origin, source) for each in quotes)
+        return tuple(dict.fromkeys(each for each in found if each is not None))
+
+    def _found(self, quote: Quote, origin: Origin, source: str) -> Evidence | None:
+        words = redact(quote.words, personal=self._personal).text
+        for segment, passage in self._said_in(redact(quote.session_id).text):
+            start = passage.text.find(words)
+            own = (segment.source_id or "").startswith(f"{source}:") and TRUST[segment.origin] == TRUST[origin]
+            if own and start >= 0 and self._is_the_turn(passage, quote):
+                return Evidence(segment.id, passage.n, start, start + len(words))
+        return None
+
+    def _is_the_turn(self, passage: Passage, quote: Quote) -> bool:
+        speaker = redact(quote.speaker, personal=self._personal).text if quote.speaker else None
+        return passage.speaker == speaker and (None in (passage.at, quote.at) or passage.at == quote.at)
+
+    def _said_in(self, session: str) -> list[tuple[Atom, Passage]]:
+        if session not in self._sessions:
+            self._sessions[session] = list(self._read(session))
+        return self._sessions[session]
+
+    def _read(self, session: str) -> Iterator[tuple[Atom, Passage]]:
+        found = self._store.read(Filter(scopes=(self._scope,), session_id=session))
+        for segment in sorted((each for each in found if each.is_segment), key=lambda each: each.id):
+            yield from ((segment, passage) for passage in passages_of(segment))

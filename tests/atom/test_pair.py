@@ -1,0 +1,40 @@
+"""Two statements at odds: which links say that one never held, and which are only guesses."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from lamina.atom import Atom, AtomId, Scope
+from lamina.atom.pair import SURE, is_guess, is_rival
+from lamina.atom.relation import Relation, RelationName
+
+TEA = Atom(
+    id=AtomId("0" * 26),
+    scope=Scope("org:local"),
+    kind="fact",
+    content="Tea is green.",
+    observed_at=datetime(2026, 1, 1, tzinfo=UTC),
+)
+OTHER = AtomId("1" * 26)
+
+
+@pytest.mark.parametrize(
+    ("name", "confidence", "guess", "rival"),
+    [
+        (RelationName.CONTRADICTS, SURE, False, True),
+        (RelationName.CONTRADICTS, SURE - 0.01, True, False),
+        (RelationName.DEPENDS_ON, 0.5, False, False),
+        (RelationName.DEPENDS_ON, 1.0, False, False),
+    ],
+)
+def test_only_a_sure_contradiction_makes_a_rival(
+    name: RelationName, confidence: float, guess: bool, rival: bool
+) -> None:
+    link = Relation(name, OTHER, confidence)
+    assert (is_guess(link), is_rival(TEA.with_(relations=(link,)))) == (guess, rival)
+
+
+def test_what_contradicts_nothing_is_no_rival() -> None:
+    assert not is_rival(TEA)

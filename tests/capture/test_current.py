@@ -1,0 +1,121 @@
+"""What a new statement is compared with: enough to decide, and no more of a claim than that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lamina
+from lamina import Atom, FixedClock, Memory, Origin, Result, Scope, Status
+from lamina.atom.atom import Evidence
+from lamina.atom.identity import AtomId
+from lamina.capture.current import BESIDE, LATELY
+from lamina.capture.write import verdicts_on
+from lamina.store.base import Change, Commit, Filter
+from lamina.store.sqlite import SqliteStore
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+NOW = START + timedelta(days=30)
+MINUTE = timedelta(minutes=1)
+LOCAL = Scope("org:local")
+
+
+class Counting(SqliteStore):
+    """A store that counts the atoms it hands out."""
+
+    handed = 0
+
+    def read(self, wanted: Filter) -> list[Atom]:
+        found = super().read(wanted)
+        self.handed += len(found)
+        return found
+
+
+def price(n: int, **fields: Any) -> Atom:
+    given = {"subject": "shop", "attribute": "price", "value": f"{n} euros", "observed_at": START + n * MINUTE}
+    return Atom(id=AtomId(f"{n:026d}"), scope=LOCAL, kind="fact", content=f"It costs {n} euros.", **{**given, **fields})
+
+
+def values(status: Status, count: int) -> list[Atom]:
+    """So many statements of one claim; the last one holds where the others were replaced one by the next."""
+    if status is not Status.SUPERSEDED:
+        fields = {"attribute": "like"} if status is Status.ACTIVE else {}
+        return [price(n, status=status, **fields) for n in range(count)]
+    return [
+        price(n, status=status, valid_from=START + n * MINUTE, valid_until=START + (n + 1) * MINUTE)
+        for n in range(count - 1)
+    ] + [price(count - 1, valid_from=START + (count - 1) * MINUTE)]
+
+
+def handed_out(path: Path, known: list[Atom], said: Atom) -> int:
+    """How many atoms are read to decide about a statement."""
+    path.mkdir()
+    store = Counting(path, FixedClock(NOW))
+    try:
+        changes = tuple(map(Change, known))
+        store.commit(Commit(actor="t", origin=Origin.HUMAN, verb="t", reason="t", scope=LOCAL, changes=changes))
+        store.handed = 0
+        verdicts_on([said], store, NOW)
+        return store.handed
+    finally:
+        store.close()
+
+
+@pytest.mark.parametrize("status", [Status.SUPERSEDED, Status.CONSTRAINED, Status.CHALLENGED, Status.ACTIVE])
+@pytest.mark.parametrize("from_words", [False, True])
+def test_a_claim_with_many_values_is_not_read_whole(tmp_path: Path, status: Status, from_words: bool) -> None:
+    count = BESIDE + 3 * LATELY
+    known = values(status, 2 * count)
+    rests = (Evidence(AtomId("z" * 26), 1, 0, 5),) if from_words else ()
+    said = price(9 * count, attribute=known[0].attribute, evidence=rests)
+    few, many = (handed_out(tmp_path / str(n), values(status, n), said) for n in (count, 2 * count))
+    assert few == many
+    assert many <= (3 * BESIDE if from_words else 2 * LATELY)
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock(START)
+
+
+@pytest.fixture
+def memory(tmp_path: Path, clock: FixedClock) -> Iterator[Memory]:
+    with lamina.open(tmp_path / "vault", clock=clock, watch=False) as opened:
+        yield opened
+
+
+def costs(memory: Memory, n: int, **fields: Any) -> lamina.Receipt:
+    return memory.remember(f"It costs {n}.", subject="shop", attribute="price", value=str(n), **fields)
+
+
+@pytest.mark.parametrize("place", [2, 31])
+def test_a_value_that_comes_late_finds_its_place_among_many(memory: Memory, clock: FixedClock, place: int) -> None:
+    known = []
+    for n in range(LATELY + 15):
+        clock.at = START + n * MINUTE
+        known.append(costs(memory, n).atom.id)
+    late = costs(memory, 999, observed_at=START + place * MINUTE + MINUTE / 2)
+    assert late.outcomes[0].result is Result.SUPERSEDED
+    before, own, after = (memory.get(each) for each in (known[place], late.atom.id, known[place + 1]))
+    assert before.valid_until == own.valid_from
+    assert own.valid_until == after.valid_from
+
+
+def test_what_was_taken_back_stays_away_behind_many_others(memory: Memory, clock: FixedClock) -> None:
+    def said(n: int, at: datetime) -> lamina.Receipt:
+        words = [{"speaker": "Ann", "content": f"My favourite number is {n}.", "at": at}]
+        return memory.capture(words, session_id=f"{n} {clock.at}", wait=True)
+
+    first = next(each.atom for each in said(7, START).outcomes if each.result is Result.NEW)
+    clock.at += MINUTE
+    memory.forget(first.id, "nobody's business")
+    for n in range(LATELY + 5):
+        clock.at += MINUTE
+        memory.remember(f"Ann's number: {n + 100}", subject="Ann", attribute=first.attribute, value=str(n + 100))
+    again = said(7, START)
+    assert Status.ACTIVE not in {each.atom.status for each in again.outcomes if each.atom.value == first.value}
+    assert memory.get(first.id).status is Status.TOMBSTONED

@@ -1,0 +1,262 @@
+"""Words go with their statements from vault to vault: what was over there is over here, and nothing comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from exports import START, chatgpt, message, write
+
+import lamina
+from lamina import Atom, FixedClock, Memory, Origin, Status
+from lamina.atom.atom import Evidence
+from lamina.atom.passage import passages_of
+from lamina.store.base import Change, Commit
+
+NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+FORMATS = ("json", "markdown", "okf", "csv")
+TALK = (
+    "Our office is in Cork.",
+    "My locker is number 14.",
+    "The launch party is on Thursday.",
+    "I keep a caravan at Keem Bay.",
+    "My address is 5 Mill Lane.",
+    "We moved the office from Cork to Galway.",
+    "My locker is number 22 now.",
+    "Sorry, the launch party is on Friday, not Thursday.",
+    "I sold the caravan.",
+    "Please forget my address.",
+    "The garden gate is green.",
+)
+OVER = TALK[:5]
+QUESTIONS = {
+    "where is our office?": "We moved the office from Cork to Galway.",
+    "what number is my locker?": "My locker is number 22 now.",
+    "is locker 14 mine?": "My locker is number 22 now.",
+    "when is the launch party?": "Sorry, the launch party is on Friday, not Thursday.",
+    "where is the caravan at Keem Bay?": "I sold the caravan.",
+    "is the garden gate green?": "The garden gate is green.",
+}
+
+
+def opened(place: Path, day: int) -> Memory:
+    return lamina.open(place, clock=FixedClock(NOON + day * DAY), watch=False, background=False)
+
+
+def say(memory: Memory, day: int, *words: str, session: str = "") -> None:
+    at = NOON + day * DAY
+    turns = [{"speaker": "Ann", "content": each, "at": at + n * timedelta(minutes=1)} for n, each in enumerate(words)]
+    memory.capture(turns, session_id=session or f"talk {day}", wait=True)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    clock = FixedClock(NOON)
+    with lamina.open(tmp_path / "vault", clock=clock, watch=False, background=False) as made:
+        for day, words in enumerate(TALK):
+            clock.at = NOON + day * DAY
+            say(made, day, words)
+        clock.at = NOON + 20 * DAY
+        yield made
+
+
+def exported(memory: Memory, place: Path, form: str = "json") -> Path:
+    return memory.export(place.with_suffix({"json": ".json", "csv": ".csv"}.get(form, "")), format=form)
+
+
+def shown(memory: Memory, question: str) -> list[str]:
+    return [hit.text for hit in memory.recall(question).hits]
+
+
+def statements(memory: Memory) -> list[Atom]:
+    return [atom for atom in memory.list(status=None, limit=None) if not atom.is_segment]
+
+
+def told(memory: Memory) -> str:
+    """Everything that recall tells of any of the questions."""
+    return "\n".join(memory.recall(each).context(100_000) for each in (*QUESTIONS, "what is my address?", *OVER))
+
+
+def rests(memory: Memory, atom: Atom, evidence: Evidence) -> None:
+    """Let a statement rest on more words."""
+    resting = memory.get(atom.id)
+    change = Change(resting.with_(evidence=(*resting.evidence, evidence)))
+    memory._store.commit(
+        Commit(actor="test", origin=Origin.HUMAN, verb="test", reason="a test", scope=memory.scope, changes=(change,))
+    )
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_is_over_in_one_vault_is_over_in_another(memory: Memory, tmp_path: Path, form: str) -> None:
+    place = exported(memory, tmp_path / "out", form)
+    with opened(tmp_path / "other", 30) as other:
+        other.import_(place)
+        for question, answer in QUESTIONS.items():
+            assert answer in shown(memory, question)
+            if question != "is locker 14 mine?" or form != "okf":
+                assert answer in shown(other, question)
+        assert not any(words in told(other) for words in OVER)
+        assert {atom.origin for atom in other.list(status=None, limit=None)} == {Origin.IMPORT}
+        assert all(atom.status is not Status.ACTIVE for atom in statements(other))
+
+
+@pytest.mark.parametrize("form", ["json", "markdown", "csv"])
+def test_history_is_told_as_history(memory: Memory, tmp_path: Path, form: str) -> None:
+    with opened(tmp_path / "other", 30) as other:
+        other.import_(exported(memory, tmp_path / "out", form))
+        for words in OVER:
+            there = [hit.marks for hit in memory.recall(words, include="history").hits if hit.text == words]
+            here = [hit.marks for hit in other.recall(words, include="history").hits if hit.text == words]
+            assert here == there != []
+        ended = {(atom.content, atom.status) for atom in statements(memory) if atom.status is not Status.ACTIVE}
+        assert {(atom.content, atom.status) for atom in statements(other)} >= ended
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_nothing_that_is_over_waits_to_be_confirmed(memory: Memory, tmp_path: Path, form: str) -> None:
+    with opened(tmp_path / "other", 30) as other:
+        other.import_(exported(memory, tmp_path / "out", form))
+        waiting = [atom.content for atom in other.review.held()]
+        assert waiting
+        assert not any(
+            part in each for part in ("is in Cork", "14", "on Thursday.", "Keem", "Mill") for each in waiting
+        )
+        for atom in other.review.held()[::-1]:
+            other.review.confirm(atom.id)
+        assert not any(words in told(other) for words in OVER)
+        for question, answer in QUESTIONS.items():
+            if question != "is locker 14 mine?" or form != "okf":
+                assert answer in shown(other, question)
+
+
+def test_a_bundle_for_others_does_not_hold_words_that_are_over(memory: Memory, tmp_path: Path) -> None:
+    say(memory, 12, "The kitchen clock is slow.", session="talk 0")
+    place = exported(memory, tmp_path / "bundle", "okf")
+    words = "".join(file.read_text(encoding="utf-8") for file in place.rglob("*.md"))
+    assert "kitchen clock" in words
+    assert not any(each in words for each in (*OVER, "Mill Lane", "Keem Bay"))
+
+
+def test_an_import_says_nothing_of_what_a_person_says_here(memory: Memory, tmp_path: Path) -> None:
+    with opened(tmp_path / "other", 30) as other:
+        say(other, 29, "Our office is in Cork.")
+        other.import_(exported(memory, tmp_path / "out"))
+        assert "Our office is in Cork." in shown(other, "where is our office?")
+        (own,) = [atom for atom in statements(other) if atom.status is Status.ACTIVE]
+        assert own.origin is Origin.HUMAN
+        assert (own.supersedes, own.superseded_by) == ((), ())
+
+
+def test_an_export_says_nothing_of_words_that_came_in_otherwise(tmp_path: Path) -> None:
+    gate = "The garden gate is green."
+    chat = write(tmp_path / "conversations.json", [chatgpt("c1", [message("user", gate, START)])])
+    with opened(tmp_path / "vault", 20) as memory:
+        at = datetime.fromtimestamp(START, UTC)
+        memory.capture([{"speaker": "user", "content": gate, "at": at}], session_id="chatgpt-c1", wait=True)
+        (green,) = statements(memory)
+        memory.forget(green.id, "private")
+        place = exported(memory, tmp_path / "out")
+    with opened(tmp_path / "other", 30) as other:
+        other.import_(chat)
+        other.import_(place)
+        assert shown(other, "is the garden gate green?") == [gate]
+        assert all(atom.status is Status.CONSTRAINED for atom in statements(other))
+
+
+def test_what_ends_after_an_export_ends_with_the_next(memory: Memory, tmp_path: Path) -> None:
+    first = exported(memory, tmp_path / "first")
+    say(memory, 15, "The garden gate is blue now.")
+    with opened(tmp_path / "other", 30) as other:
+        other.import_(first)
+        assert shown(other, "which colour is the garden gate?") == ["The garden gate is green."]
+        other.import_(exported(memory, tmp_path / "second"))
+        assert shown(other, "which colour is the garden gate?") == ["The garden gate is blue now."]
+        green = [atom.status for atom in statements(other) if "green" in atom.content]
+        assert green == [Status.SUPERSEDED]
+        position = len(other.journal())
+        other.import_(exported(memory, tmp_path / "third"))
+        assert len(other.journal()) == position
+
+
+def test_what_a_person_confirmed_here_is_not_ended_by_an_import(memory: Memory, tmp_path: Path) -> None:
+    first = exported(memory, tmp_path / "first")
+    say(memory, 15, "The garden gate is blue now.")
+    with opened(tmp_path / "other", 30) as other:
+        other.import_(first)
+        (green,) = [atom for atom in other.review.held() if "green" in atom.content]
+        other.review.confirm(green.id)
+        other.import_(exported(memory, tmp_path / "second"))
+        assert other.get(green.id).status is Status.ACTIVE
+        assert "The garden gate is green." in shown(other, "is the garden gate green?")
+
+
+def test_words_said_after_a_statement_was_made_go_with_it_too(memory: Memory, tmp_path: Path) -> None:
+    echo = "Cork it is, near the river."
+    memory.capture([{"speaker": "assistant", "content": echo, "at": NOON + 3 * DAY}], session_id="echo", wait=True)
+    (words,) = [atom for atom in memory.list(limit=None) if atom.is_segment and echo in atom.content]
+    (cork,) = [atom for atom in statements(memory) if atom.content == "Ann's office is in Cork."]
+    assert cork.id < words.id
+    rests(memory, cork, Evidence(words.id, 1, 0, len(echo)))
+    with opened(tmp_path / "other", 30) as other:
+        other.import_(exported(memory, tmp_path / "out"))
+        assert echo in [hit.text for hit in other.recall("Cork near the river", include="history").hits]
+        assert echo not in shown(other, "Cork near the river")
+
+
+def test_a_sentence_of_which_part_holds_is_not_lost(tmp_path: Path) -> None:
+    both = "I live in Ghent and my desk is on the third floor."
+    with opened(tmp_path / "vault", 0) as memory:
+        memory.capture([{"speaker": "Ann", "content": both, "at": NOON}], session_id="both")
+        (words,) = [atom for atom in memory.list(limit=None) if atom.is_segment]
+        for content, status in (("Ann lives in Ghent.", "superseded"), ("Ann's desk is on the third floor.", "active")):
+            made = memory.remember(content, subject="Ann").atom
+            rests(memory, made, Evidence(words.id, 1, 0, len(both)))
+            if status != "active":
+                memory.update_status(made.id, status, "it changed")
+        place = exported(memory, tmp_path / "out")
+    with opened(tmp_path / "other", 30) as other:
+        other.import_(place)
+        assert both in shown(other, "where is my desk?")
+
+
+CHANGES = ("corrected", "rejected", "forgotten", "erased", "session erased", "words forgotten")
+
+
+def change(memory: Memory, how: str) -> None:
+    (green,) = [atom for atom in statements(memory) if atom.content == "The garden gate is green."]
+    (words,) = [atom for atom in memory.list(limit=None) if atom.is_segment and "gate is green" in atom.content]
+    match how:
+        case "corrected":
+            say(memory, 15, "Sorry, the garden gate is blue, not green.")
+        case "rejected":
+            memory.update_status(green.id, "invalidated", "never so")
+        case "forgotten":
+            memory.forget(green.id, "private")
+        case "erased":
+            memory.erase(green.id, reason="she asked me to")
+        case "session erased":
+            memory.erase(session=words.session_id, reason="she asked me to")
+        case _:
+            memory.forget(words.id, "private")
+            memory.forget(green.id, "private")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("how", CHANGES)
+def test_an_export_brought_back_brings_nothing_back(memory: Memory, tmp_path: Path, form: str, how: str) -> None:
+    memory.capture("# Sheds\n\nThe tool shed holds nine rakes.", name="sheds.md", session_id="sheds", wait=True)
+    place = exported(memory, tmp_path / "out", form)
+    change(memory, how)
+    before = {atom.id: atom for atom in memory.list(status=None, limit=None)}
+    said = [passage.text for atom in before.values() if atom.is_segment for passage in passages_of(atom)]
+    memory.import_(place)
+    after = {atom.id: atom for atom in memory.list(status=None, limit=None)}
+    assert {each: after[each] for each in before} == before
+    assert "The garden gate is green." not in told(memory)
+    (rakes,) = shown(memory, "how many rakes does the tool shed hold?")
+    assert rakes.endswith("The tool shed holds nine rakes.")
+    assert all(each.status is not Status.ACTIVE for each in after.values() if each.id not in before)
+    assert said == [passage.text for atom in after.values() if atom.is_segment for passage in passages_of(atom)]

@@ -1,0 +1,57 @@
+"""A guess of the less trusted neither marks nor moves what somebody more trusted said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import lamina
+from lamina import FixedClock, Memory
+from lamina.recall.marks import Mark
+
+NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
+KNOWN, NEWER = "The library card costs 12 euros a year.", "I paid 15 euros for the library card."
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock(NOON)
+
+
+@pytest.fixture
+def person(tmp_path: Path, clock: FixedClock) -> Iterator[Memory]:
+    with lamina.open(tmp_path / "vault", clock=clock, watch=False) as opened:
+        yield opened
+
+
+@pytest.fixture
+def agent(person: Memory, tmp_path: Path, clock: FixedClock) -> Iterator[Memory]:
+    with lamina.open(tmp_path / "vault", clock=clock, watch=False, ceiling="agent", actor="bot") as opened:
+        yield opened
+
+
+def say(memory: Memory, clock: FixedClock, words: str) -> None:
+    clock.at += timedelta(days=1)
+    memory.capture([{"speaker": "Ida", "content": words}], session_id=f"{clock.at:%Y-%m-%d}", wait=True)
+
+
+def shown(memory: Memory) -> dict[str, tuple[str, ...]]:
+    return {hit.text: tuple(hit.marks) for hit in memory.recall("what does the library card cost?").hits}
+
+
+def test_a_person_s_later_words_may_make_a_person_s_outdated(person: Memory, clock: FixedClock) -> None:
+    say(person, clock, KNOWN)
+    say(person, clock, NEWER)
+    assert Mark.OUTDATED in shown(person)[KNOWN]
+    assert list(shown(person)).index(NEWER) < list(shown(person)).index(KNOWN)
+
+
+def test_an_agent_s_words_leave_a_person_s_as_they_are(person: Memory, agent: Memory, clock: FixedClock) -> None:
+    say(person, clock, KNOWN)
+    say(agent, clock, NEWER)
+    assert shown(person)[KNOWN] == ()
+    assert next(iter(shown(person))) == KNOWN
+    assert Mark.DISPUTED in shown(person)[NEWER]

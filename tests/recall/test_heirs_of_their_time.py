@@ -1,0 +1,102 @@
+"""What takes the slot of something that is over is never news of a later day than the question asks of."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from ledge import Ledge
+from town import DAY, NOON, texts
+
+from lamina import Atom, FixedClock, Hit
+from lamina.atom.standing import begins
+from lamina.atom.status import Status
+
+START = NOON - 40 * DAY
+OLD, NEW = "Our stall is by the fountain.", "It is under the arches instead."
+
+
+class Step(NamedTuple):
+    """How a statement is followed by the next: after how many days, from when on, and what becomes of it."""
+
+    days: int
+    begins: int
+    becomes: Status
+    until: bool
+    spoken: bool
+
+
+_STEPS = st.builds(
+    Step, st.integers(0, 4), st.integers(-6, 6), st.sampled_from([Status.SUPERSEDED, Status.INVALIDATED]),
+    st.booleans(), st.booleans(),
+)  # fmt: skip
+
+
+def told(ledge: Ledge, steps: list[Step], *, doubted: bool) -> None:
+    """A chain of statements, each said and written down on a day of its own."""
+    before: Atom | None = None
+    for n, step in enumerate(steps):
+        ledge.clock.at += step.days * DAY
+        at, words = ledge.clock.at, f"The lantern hangs at gate{n}."
+        if step.spoken:
+            ledge.say(words, at=at)
+        new = ledge.atom(
+            words, *([words] if step.spoken else []), observed_at=at, subject="lantern",
+            valid_from=at + step.begins * DAY if step.begins else None,
+            status=Status.CHALLENGED if doubted and n == len(steps) - 1 else Status.ACTIVE,
+        )  # fmt: skip
+        if before is None:
+            (before,) = ledge.put(new).atoms
+            continue
+        until: dict[str, Any] = {"valid_until": max(begins(new), begins(before))} if steps[n - 1].until else {}
+        ended = before.with_(status=steps[n - 1].becomes, superseded_by=(new.id,), **until)
+        before = ledge.put(new.with_(supersedes=(before.id,)), ended).atoms[0]
+
+
+def is_of_its_time(hit: Hit, at: datetime) -> bool:
+    """Whether words had been said by then, and a statement had been said or was true already."""
+    if hit.atom.is_segment:
+        return hit.passage.at is not None and hit.passage.at <= at
+    return hit.atom.observed_at <= at or begins(hit.atom) <= at
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(_STEPS, min_size=2, max_size=4), st.booleans(), st.integers(0, 16))
+@example([Step(0, 0, Status.INVALIDATED, False, True), Step(4, 2, Status.SUPERSEDED, True, False)], False, 2)
+@example([Step(0, 0, Status.SUPERSEDED, False, True), Step(4, 0, Status.SUPERSEDED, True, False)], True, 2)
+def test_no_heir_of_a_later_day_is_shown(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[Step], doubted: bool, day: int
+) -> None:
+    ledge = Ledge(tmp_path_factory.mktemp("vault") / "vault", clock=FixedClock(START))
+    try:
+        told(ledge, steps, doubted=doubted)
+        ledge.clock.at = NOON
+        at = START + day * DAY
+        for question in ("where does the lantern hang?", "gate0"):
+            shown = ledge.memory.recall(question, as_of=at)
+            assert [hit.text for hit in shown.hits if not is_of_its_time(hit, at)] == []
+            known = ledge.memory.recall(question, known_at=at).hits
+            seen = [atom for hit in known for atom in (hit.atom, *hit.statements)]
+            assert [atom.content for atom in seen if atom.recorded_at is None or atom.recorded_at > at] == []
+            assert all(is_of_its_time(hit, at) for hit in known)
+    finally:
+        ledge.memory.close()
+
+
+@pytest.mark.parametrize("status", [Status.ACTIVE, Status.CHALLENGED])
+def test_the_heir_of_something_wrong_is_no_answer_for_the_time_before_it_was_said(
+    tmp_path: Path, status: Status
+) -> None:
+    ledge = Ledge(tmp_path / "vault")
+    ledge.say(OLD, at=NOON - 9 * DAY)
+    old = ledge.states("The stall is by the fountain.", OLD)
+    new = ledge.atom("The stall is under the arches.", observed_at=NOON - 2 * DAY, status=status)
+    ledge.replace(old, new, Status.INVALIDATED, since=NOON - DAY)
+    ledge.clock.at = NOON
+    assert texts(ledge.memory.recall("the fountain", as_of=NOON - 5 * DAY)) == []
+    assert texts(ledge.memory.recall("the fountain", as_of=NOON - 2 * DAY)) == ["The stall is under the arches."]
+    ledge.memory.close()
