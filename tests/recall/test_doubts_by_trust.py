@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import lamina
-from lamina import FixedClock, Memory
+from lamina import Atom, FixedClock, Memory
 from lamina.recall.marks import Mark
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
@@ -38,6 +38,11 @@ def say(memory: Memory, clock: FixedClock, words: str) -> None:
     memory.capture([{"speaker": "Ida", "content": words}], session_id=f"{clock.at:%Y-%m-%d}", wait=True)
 
 
+def known(memory: Memory) -> Atom:
+    (found,) = (each for each in memory.list(limit=None) if each.evidence and "12 euros" in each.content)
+    return found
+
+
 def shown(memory: Memory) -> dict[str, tuple[str, ...]]:
     return {hit.text: tuple(hit.marks) for hit in memory.recall("what does the library card cost?").hits}
 
@@ -54,4 +59,22 @@ def test_an_agent_s_words_leave_a_person_s_as_they_are(person: Memory, agent: Me
     say(agent, clock, NEWER)
     assert shown(person)[KNOWN] == ()
     assert next(iter(shown(person))) == KNOWN
+    assert Mark.DISPUTED in shown(person)[NEWER]
+
+
+def test_a_link_an_agent_makes_marks_nothing_of_a_person(person: Memory, agent: Memory, clock: FixedClock) -> None:
+    say(person, clock, KNOWN)
+    clock.at += timedelta(days=1)
+    own = agent.remember("Cards of libraries are fifteen euros these days.").atom
+    agent.relate(own.id, "contradicts", known(agent).id, 0.5)
+    assert shown(person)[KNOWN] == ()
+
+
+def test_what_a_person_vouched_for_is_not_marked_by_an_agent(person: Memory, agent: Memory, clock: FixedClock) -> None:
+    say(agent, clock, KNOWN)
+    person.update_status(known(person).id, "challenged", "is that so?")
+    (doubted,) = (each for each in person.list(status="challenged", limit=None) if "12 euros" in each.content)
+    person.review.confirm(doubted.id)
+    say(agent, clock, NEWER)
+    assert shown(person)[KNOWN] == ()
     assert Mark.DISPUTED in shown(person)[NEWER]

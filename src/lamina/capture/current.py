@@ -95,13 +95,13 @@ class Current:
         return [each for each in found if each.valid_until and begins(each) < each.valid_until]
 
     def ended(self, atom: Atom, claim: Claim | None) -> tuple[Atom, datetime] | None:
-        """One that said the same and was taken back after this was said, and when."""
+        """One that said the same and was taken back after this was said, and when; by nobody less trusted."""
         if claim:
             self._are_all(Filter(scopes=(atom.scope,), claims=claim.names, statuses=_TAKEN_BACK))
         rivals = self._in_claim(atom, claim) if claim else []
         said = [*self._in_words(atom), *(each for each in rivals if value_of(each) == value_of(atom))]
         for each in said:
-            if each.status in _TAKEN_BACK and each.revision:
+            if each.status in _TAKEN_BACK and each.revision and self.guard(each) >= self.trust(atom):
                 at = ended_at(each, self._store)
                 if at is not None and atom.observed_at <= at:
                     return each, at

@@ -233,11 +233,17 @@ class Grounds:
             for each in self.view.store.links(RelationName.CONTRADICTS, self.view.scopes, (Status.ACTIVE,), to=ids)
             if each.confidence < SURE
         }
-        self._read({source for source, _ in low})
+        self._read({each for both in low for each in both})
         for source, target in sorted(low):
-            atom = self._known.get(source)
-            if atom is not None and target in _doubts(atom) and atom not in self._newer[target]:
+            atom, older = self._known.get(source), self._known.get(target)
+            if atom is None or older is None or target not in _doubts(atom) or atom in self._newer[target]:
+                continue
+            if self._counts_against(atom, older):
                 self._newer[target].append(atom)
+
+    def _counts_against(self, newer: Atom, older: Atom) -> bool:
+        """Whether whoever stands behind one statement is as trusted as whoever stands behind the other."""
+        return self.view.store.guard(newer) >= self.view.store.guard(older)
 
     def _read(self, ids: Collection[AtomId]) -> None:
         fresh = sorted(set(ids) - self._known.keys())

@@ -22,14 +22,19 @@ FIRST = 5
 MOST = 2 / 3
 """The part of a question's words that a sentence holds if it speaks of just that."""
 REPLACED, ANNOUNCED, SUPPOSED = "which it may replace", "which is only announced", "which claims nothing"
+OLDER = "which says as much and is older"
+_BEGINNINGS = frozenset(
+    analyse("first original originally initial initially previous previously earlier before ago start")
+)
+"""Words of a question that asks how it began."""
 
 Better = Callable[[Found], tuple[Before, ...]]
 """In front of which statements a later hit stands, if it does."""
 
 
 def in_order(found: Sequence[Found], grounds: Grounds, asked: Collection[str]) -> list[Found]:
-    """The hits with those moved up that stand before what may be outdated, is announced or claims nothing; `asked` are
-    the words of the question."""
+    """The hits with those moved up that stand before what may be outdated, is announced, claims nothing or is older;
+    `asked` are the words of the question."""
     ordered = list(found)
     for n, each in enumerate(found):
         better = _better_than(each, grounds, asked if n < FIRST else ())
@@ -49,9 +54,22 @@ def _better_than(hit: Found, grounds: Grounds, asked: Collection[str]) -> Better
     if not asked or not hit.atom.is_segment or hit.instead_of is not None or grounds.view.past:
         return None
     shared, sentence = _meant(hit)
-    if len(shared) < MOST * len(asked) or _claims(sentence):
+    if len(shared) < MOST * len(asked):
         return None
-    return lambda later: (Before(hit.atom.id, SUPPOSED),) if _claims_as_much(later, shared) else ()
+    if not _claims(sentence):
+        return lambda later: (Before(hit.atom.id, SUPPOSED),) if _claims_as_much(later, shared) else ()
+    if is_assistant(hit.passage.speaker) or _BEGINNINGS & frozenset(asked):
+        return None
+    return lambda later: (
+        (Before(hit.atom.id, OLDER),) if _says_it_later(later, hit) and _claims_as_much(later, shared) else ()
+    )
+
+
+def _says_it_later(later: Found, hit: Found) -> bool:
+    """Whether the same person says something in a later session."""
+    if later.atom.session_id == hit.atom.session_id or later.passage.speaker != hit.passage.speaker:
+        return False
+    return (later.passage.at or later.atom.observed_at) > (hit.passage.at or hit.atom.observed_at)
 
 
 def _said(later: Found, wanted: Mapping[AtomId, AtomId], why: str) -> tuple[Before, ...]:

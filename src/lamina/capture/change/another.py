@@ -50,10 +50,14 @@ def cuts_a_name(value: Sequence[Item], among: Sequence[Item], shared: Sequence[I
 
 
 def is_about_another(
-    one: Part, other: Part, value: Sequence[Item], shared: Sequence[Item], lost: Sequence[Item], extra: Sequence[Item]
-) -> bool:
-    """Whether the two speak of different people, owners or things of one sort."""
-    first = {each.root for each in other.items[:_SUBJECT]}
+    one: Part, other: Part, value: Sequence[Item], shared: Sequence[Item], lost: Sequence[Item], extra: Sequence[Item],
+    *, told: bool = False,
+) -> bool:  # fmt: skip
+    """Whether the two speak of different people, owners or things of one sort; what something has is another thing,
+    unless a change is `told` of."""
+    if not told and _is_of_it(one, other):
+        return True
+    first = {each.root for n, each in enumerate(other.items) if n < _SUBJECT or each.at < other.verb_at}
     named = any(each.kind is TokenKind.NAME or each.opens for each in shared)
     if not named and ({each.root for each in lost} & _KIN_ROOTS or {each.root for each in extra} & first & _KIN_ROOTS):
         return True
@@ -67,6 +71,15 @@ def is_about_another(
     if _is_swapped(lost, extra):
         return True
     return _other_modifier(one.items, other.items, shared, lost, extra)
+
+
+def _is_of_it(one: Part, other: Part) -> bool:
+    """Whether the new sentence is about what belongs to whom the old one is about: Ada goes swimming, Ada's teacher."""
+    owning = {each.root for each in one.items if each.owns}
+    for owner, owned in pairwise(other.items):
+        if owner.owns and owner.root in one.roots and owner.root not in owning and owned.root not in one.roots:
+            return True
+    return False
 
 
 def _is_kin_of(one: Part, other: Part) -> bool:

@@ -24,6 +24,8 @@ from lamina.text.sentences import sentences
 LOOKED_AT = 20
 OVER = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.TOMBSTONED})
 _SHORTEST_WORD = 4
+_SHORT_ECHO = 40
+"""Characters of a sentence that hardly says more than the word it repeats."""
 
 
 def repeated(ended: Atom, known: Known) -> Atom:
@@ -37,7 +39,7 @@ def repeated(ended: Atom, known: Known) -> Atom:
         place
         for atom, passage in (*known.search(words, STANDS, LOOKED_AT), *known.heard())
         if atom.is_segment and is_hearsay(atom, passage.speaker, passage.text)
-        for place in _places(atom, passage, value, key, known)
+        for place in _places(atom, passage, value, key, known, named=_is_named(ended))
     ]
     fresh = tuple(each for each in dict.fromkeys(places) if each not in ended.evidence)
     return ended.with_(evidence=(*ended.evidence, *fresh)) if fresh else ended
@@ -55,7 +57,7 @@ def heard(turns: Sequence[Said], known: Known) -> None:
             if not value or _lives_on(ended, value, known):
                 continue
             passage = Passage(turn.n, turn.text, 0, len(turn.text), turn.speaker, turn.at)
-            places = tuple(_places(segment, passage, value, _key(ended, value), known))
+            places = tuple(_places(segment, passage, value, _key(ended, value), known, named=_is_named(ended)))
             fresh = tuple(each for each in places if each not in ended.evidence)
             if fresh:
                 known.put(ended.with_(evidence=(*ended.evidence, *fresh)))
@@ -83,19 +85,28 @@ def _value(ended: Atom) -> frozenset[str]:
     return frozenset(each.root for each in found) if sharp else frozenset()
 
 
+def _is_named(ended: Atom) -> bool:
+    """Whether a value is told by a name, a number or several words; one plain word stands in many sentences that do
+    not repeat it."""
+    found = items(ended.value or "")
+    return len(found) > 1 or any(each.is_typed or each.opens for each in found)
+
+
 def _key(ended: Atom, value: frozenset[str]) -> frozenset[str]:
     said = items(f"{ended.subject} {ended.attribute or ''} {ended.content}")
     return frozenset(each.root for each in said if each.is_key) - value
 
 
 def _places(
-    atom: Atom, passage: Passage, value: frozenset[str], key: frozenset[str], known: Known
+    atom: Atom, passage: Passage, value: frozenset[str], key: frozenset[str], known: Known, *, named: bool
 ) -> Iterator[Evidence]:
     spans = sentences(passage.text)
     whole = frozenset(each.root for each in items(passage.text[:4000]))
     for start, end in spans:
         roots = frozenset(each.root for each in items(passage.text[start:end]))
-        if not value <= roots or not (roots & key or is_assistant(passage.speaker) or whole & key):
+        short = end - start <= _SHORT_ECHO and ":" not in passage.text[start:end]
+        around = (named or short) and (is_assistant(passage.speaker) or bool(whole & key))
+        if not value <= roots or not (roots & key or around):
             continue
         place = Evidence(atom.id, passage.n, start, end)
         if not any(each.status in STANDS for each in known.on(place)):

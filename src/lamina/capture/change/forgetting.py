@@ -205,7 +205,7 @@ _SAYS_OF_IT = re.compile(
     r"\W*(?:sorry,? |but |and |well,? )*(?:that|this|it|which|those|these)(?:['’]s| was| is| were| are)\b",
     re.IGNORECASE,
 )
-_MINE = re.compile(r"\b(?:my|our)\b", re.IGNORECASE)
+_MINE = re.compile(r"\b(?:my|our)\b(?! (?:books?|records?|files?|notes)\b)", re.IGNORECASE)
 _OWN_LATER = re.compile(r"\b(?:about|regarding|on|of|concerning) (?:my|our)\b", re.IGNORECASE)
 _REASON = re.compile(
     r"[\s,;–—(-]+(?=(?:because|since|cause|cos|as (?:i|it|we|she|he|they|that)|now that|so (?:that|nobody|no one)|"

@@ -166,7 +166,9 @@ def _is_called(found: list[Token] | tuple[Token, ...], at: int) -> bool:
     """Whether a name only calls somebody: it stands between a comma and the end, or at the beginning before one."""
     before, after = found[at - 1].text if at else "", found[at + 1].text if at + 1 < len(found) else "."
     last = all(each.is_mark for each in found[at + 1 :])
-    return (before == "," and last and at <= _LONGEST_CALL) or (at == 0 and after == ",")
+    more = found[at + 2].lower if at + 2 < len(found) else ""
+    first = at == 0 and after == "," and more not in DETERMINERS and more not in ("who", "which", "and")
+    return (before == "," and last and at <= _LONGEST_CALL) or first
 
 
 def _is_part_of(found: list[Token] | tuple[Token, ...], at: int) -> bool:

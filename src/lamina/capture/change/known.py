@@ -13,6 +13,7 @@ from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import Passage, parse_segment, passage_of, passages_of
 from lamina.atom.scope import Scope
 from lamina.atom.status import RECALL_WEIGHT, Status
+from lamina.atom.trust import trust_of
 from lamina.store.base import Filter, Store, TextQuery
 
 STANDS = frozenset(RECALL_WEIGHT)
@@ -68,6 +69,10 @@ class Known:
         if atom_id not in self._atoms:
             self._read([atom_id])
         return self._atoms.get(atom_id)
+
+    def guard(self, atom: Atom) -> float:
+        """How trusted one must be to change how an atom stands."""
+        return self._store.guard(atom) if atom.revision else trust_of(atom.origin)
 
     def before(self, atom_id: AtomId) -> Atom | None:
         """An atom as it was found in the store; None where it is made in this very commit."""

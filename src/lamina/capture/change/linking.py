@@ -22,7 +22,7 @@ from lamina.atom.passage import Passage
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.standing import begins
 from lamina.atom.status import Status
-from lamina.atom.trust import statements_wait, trust_of
+from lamina.atom.trust import statements_wait
 from lamina.capture.change.echo import is_hearsay, repeated
 from lamina.capture.change.items import ME, items
 from lamina.capture.change.known import STANDS, Known, passage_in
@@ -227,7 +227,7 @@ class Linking:
         if link.is_another_value and _may_be_several(before):
             return heir
         told_before = heir.is_episode and heir.revision
-        if not link.sure or trust_of(heir.origin) < trust_of(before.origin) or before.is_episode or told_before:
+        if not link.sure or self._is_beyond(before, heir) or before.is_episode or told_before:
             return self._doubt(before, heir)
         if heir.is_episode:
             heir = heir.with_(kind="fact", **kind_defaults("fact", heir.confidence, heir.origin))
@@ -271,10 +271,14 @@ class Linking:
     def _doubt(self, before: Atom, heir: Atom) -> Atom:
         if any(each.target == before.id for each in heir.relations) or hold_both(before, heir):
             return heir
-        sure = trust_of(heir.origin) < trust_of(before.origin)
+        sure = self._is_beyond(before, heir)
         doubt = Relation(RelationName.CONTRADICTS, before.id, SURE if sure else DOUBTFUL, self._now)
         status = Status.CHALLENGED if sure else heir.status
         return self._put(heir.with_(relations=(*heir.relations, doubt), status=status))
+
+    def _is_beyond(self, before: Atom, heir: Atom) -> bool:
+        """Whether somebody more trusted stands behind a statement than behind the one that would take its place."""
+        return self._known.guard(heir) < self._known.guard(before)
 
     def _put(self, atom: Atom) -> Atom:
         self._known.put(atom)

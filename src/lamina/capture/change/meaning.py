@@ -159,7 +159,7 @@ class _Pair:
         subject = [each for each in key if each.at < self._one.verb_at]
         if subject and self._nearest(subject[-1], rest) < _HEAD:
             return False
-        nouns = [each for each in key if each.is_key and not each.is_verb]
+        nouns = [each for each in key if each.is_key and (each.at < self._one.verb_at or not each.is_verb)]
         told = self._new.cue >= Cue.STRONG and self._names(value)
         return bool(nouns) and (told or min(self._nearest(each, rest) for each in nouns) >= _NOUN)
 

@@ -129,6 +129,8 @@ class _Order:
         told = self._private or is_knowable(about) or POSSESSED.match(about) is not None
         if about.startswith(",") and not COURTESY.match(about.lstrip(", ")):
             return None
+        if _AND_DO.search(about):
+            return None
         if not marked and (IDIOM.match(about) or PROMPT.search(about) or FOR_NOW.search(about)):
             return None
         may = _MAY.search(self._found["lead"]) is not None
@@ -194,6 +196,7 @@ class _Order:
 
 
 _THE = re.compile(r"(?:about )?(?:the|a|an|that|this|those|these|any|some)\b")
+_AND_DO = re.compile(r"\b(?:and|then) (?:just |please |instead )?(?:use|write|answer|start|try|make|explain|do)\b")
 _ONE_WORD = re.compile(r"(?:about )?the [\w-]+\W*$")
 _A = re.compile(r"(?:a|an|me|us|my memor(?:y|ies))\b")
 _FROM_YOURS = re.compile(rf"\W*(?:from|in|off|out of) {YOURS}\b")

@@ -117,7 +117,9 @@ def _differ(one: Part, other: Part, old: Told, new: Told) -> Difference | None:
     if not keyed and not (cue >= Cue.STRONG and not lost and any(each.root != ME for each in shared)):
         return None
     same_shape = not _other_shape(value, instead)
-    if is_about_another(one, other, value, shared, lost, extra) or (cue < Cue.STRONG and not same_shape):
+    if is_about_another(one, other, value, shared, lost, extra, told=cue >= Cue.STRONG) or (
+        cue < Cue.STRONG and not same_shape
+    ):
         return None
     kept, missing = _weight(shared), _missing(lost, value, one)
     lead = _SAME_LEAD if value[0].led and value[0].led == instead[0].led and value[0].led in PREPOSITIONS else 0.0

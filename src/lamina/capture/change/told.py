@@ -349,10 +349,16 @@ def _is_additive(text: str, sort: Sort) -> bool:
     """Whether it only adds to what is so; what comes to a number of its own does not, whatever was added for it."""
     if not sort.additive and _MORE.search(text) is None:
         return False
-    outcome = _OUTCOME.search(text)
-    if outcome is not None and not sort_of(text[outcome.end() :]).additive and not _MORE.search(text[outcome.end() :]):
+    return not _COMES_TO.search(text) and not _has_outcome(text)
+
+
+def _has_outcome(text: str) -> bool:
+    """Whether it tells what came of it, in so many names or numbers."""
+    found = _OUTCOME.search(text)
+    rest = text[found.end() :] if found else ""
+    if not rest or sort_of(rest).additive or _MORE.search(rest):
         return False
-    return not _COMES_TO.search(text)
+    return any(token.is_typed for token in tokens(rest)) or any(each.is_typed for each in items(rest))
 
 
 def _is_past(text: str) -> bool:

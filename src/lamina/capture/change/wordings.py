@@ -308,7 +308,6 @@ _WHOSE = r"(?=(?:my|our|his|her|their|[\w-]+'s)\b)"
 _ANYBODY = r"(?:anyone|anybody|nobody|no one|people|others|strangers)(?: else)?(?: \w+)?(?: to)?"
 KEEPING = re.compile(
     rf"\byou{_STILL} {_KNOW} {_WHOSE}|\bfor you to (?:still )?{_KNOW}\b|\b{_ANYBODY} {_KNOW}\b"
-    r"|\byou(?:'ve| have)(?: got)? no (?:\w+ )?(?:use|need|reason|business)\b"
     rf"|\b(?:on|off|from|out of|in) (?:{YOURS}|{OURS})|\b{YOURS} (?:should|must|ought)"
     r"|\b(?:i|we)(?:'ve| have|'d| had)?(?: just| once| also)? (?:told you|mentioned|confided|confessed|overshared|"
     r"let slip|gave you|"
@@ -322,6 +321,7 @@ HAVING = re.compile(
     rf"\byou{_STILL} {_HAVE}(?: on to| onto)? {_WHOSE}|\byou(?:'ve| have) got {_WHOSE}|\bfor you to (?:still "
     rf")?{_HAVE}\b"
     rf"|\b{_ANYBODY} {_HAVE}\b|\byou{_STILL} {_WHOSE}"
+    r"|\byou(?:'ve| have)(?: got)? no (?:\w+ )?(?:use|need|reason|business)\b"
     r"|(?:n't|\bnot|\bno longer) (?:needed|necessary|relevant|required|current|in use|valid)\b"
 )
 """The same of what somebody has, which may be a thing as well."""

@@ -34,6 +34,9 @@ _HEDGE = _any(
     r"i heard", r"i've heard", r"we heard", r"they say", r"people say", r"i (?:forget|forgot)", r"if i recall",
     r"kick(?:ing|ed) around", r"exploring the idea", r"sort of plan", r"not (?:really )?decided", r"up in the air",
     r"at some point", r"sooner or later", r"eventually", r"in the cards", r"we'll see", r"open to",
+    r"float(?:ed|ing)", r"talk (?:of|that|about us|in the)", r"thought experiment",
+    r"thinks? (?:they|we|it|he|she) (?:could|might|may)",
+    r"nobody knows", r"playing with (?:numbers|the idea)", r"suggest(?:ed|s)", r"propos(?:ed|es)",
     r"keep(?:ing)? an eye on", r"sleep(?:ing)? on it", r"penciled", r"pencilled",
 )  # fmt: skip
 _JEST = _any(
@@ -48,7 +51,7 @@ _WORKS = (
 _FICTION = _any(
     rf"in (?:my|the|our|a|this|that|his|her) (?:\w+ )?{_WORKS}",
     r"(?:my|our|the|his|her) (?:\w+ )?(?:character|protagonist|heroine|hero|villain|avatar|narrator)(?:'s)?",
-    r"translat\w+", r"how do (?:you|i) say", r"for (?:example|instance)", r"e\.g\.?", r"i\.e\.?",
+    r"translate\w*", r"how do (?:you|i) say", r"for (?:example|instance)", r"e\.g\.?", r"i\.e\.?",
     r"sample (?:sentence|text|data|line)", r"placeholder", r"dummy", r"example sentence", r"in the exercise",
     r"play(?:ing|ed)? the (?:part|role) of", r"i dreamt", r"i dreamed", r"role-?play\w*", r"fictional", r"made-up",
     r"lyrics?", r"proverb", r"the saying",
@@ -89,7 +92,8 @@ _CORRECTION = _any(
     r"oops", r"whoops", r"correction(?=\s*[:,.!–—-])", r"i meant", r"i mean", r"misread", r"misspoke", r"typo",
     r"wrong",
     r"(?:isn't|is not|wasn't|not|'s not) (?:right|correct|true|quite right|accurate)", r"scratch that",
-    r"strike that", r"make that", r"hang on", r"hold on", r"wait(?=\s*[,.!–—-])", r"mixed up", r"mistaken",
+    r"strike that", r"(?<!so )(?<!please )make that", r"hang on", r"hold on", r"wait(?=\s*[,.!–—-])", r"mixed up",
+    r"mistaken",
     r"mistake", r"should have (?:been|said)", r"was never", r"were never", r"let me correct", r"to correct",
     r"my bad", r"apologies", r"i got (?:that|it|the) \w*\s?wrong", r"muddled", r"slip of", r"mistyped",
     r"not \w+(?: \w+)? but \w+", r"rather than what i said", r"i misremembered", r"misremembered", r"miscounted",
