@@ -1,6 +1,6 @@
 """Learn the weights of capture/change/meaning.py from pairs of sentences, and print them.
 
-    python scripts/learn_slots.py PAIRS.jsonl… [--talk TALK.jsonl…] [--held-out PAIRS.jsonl…]
+    python scripts/learn_slots.py scripts/pairs/*.jsonl [--talk TALK.jsonl…] [--held-out PAIRS.jsonl…]
 
 A line of PAIRS: {"old": …, "new": …, "same": true, "old_value": …, "new_value": …}; where "same" is false the old
 sentence still holds. A line of TALK: {"speaker": …, "text": …, "session": …}, of conversations in which hardly anything
