@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lamina.capture.change.links import Earlier, Link, decide
+from lamina.capture.change.link import Earlier, Link
+from lamina.capture.change.links import decide
 from lamina.capture.change.meaning import NAMES, WEIGHTS, best_filling, fillings
 from lamina.capture.change.told import Told, tellings, told
 from lamina.models.sense import alike

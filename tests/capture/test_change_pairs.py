@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lamina.capture.change.links import Earlier, decide
+from lamina.capture.change.link import Earlier
+from lamina.capture.change.links import decide
 from lamina.capture.change.told import tellings
 from lamina.models.sense import alike
 from lamina.text.sentences import sentences

@@ -13,7 +13,8 @@ from lamina.atom.pair import is_guess
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.capture.change.told import Cue, told
+from lamina.capture.change.cues import Cue
+from lamina.capture.change.told import told
 from lamina.capture.current import Current
 from lamina.capture.receipt import Result
 from lamina.text.alike import say_the_same

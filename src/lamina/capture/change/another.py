@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from lamina.capture.change.cues import Cue
 from lamina.capture.change.items import ME, Item, root_of
-from lamina.capture.change.told import Cue, Part
+from lamina.capture.change.told import Part
 from lamina.text.closed import KIN, word_set
 from lamina.text.tokens import TokenKind
 

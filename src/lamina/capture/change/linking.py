@@ -23,13 +23,15 @@ from lamina.atom.relation import Relation, RelationName
 from lamina.atom.standing import begins
 from lamina.atom.status import Status
 from lamina.atom.trust import statements_wait
+from lamina.capture.change.cues import Cue
 from lamina.capture.change.echo import is_hearsay, repeated
 from lamina.capture.change.items import ME, items
 from lamina.capture.change.known import STANDS, Known, passage_in
-from lamina.capture.change.links import Earlier, Kind, Link, comparable, decide, may_overtake
+from lamina.capture.change.link import Earlier, Kind, Link
+from lamina.capture.change.links import comparable, decide, may_overtake
 from lamina.capture.change.meaning import Sense
 from lamina.capture.change.since import since
-from lamina.capture.change.told import Cue, Told, tellings, told
+from lamina.capture.change.told import Told, tellings, told
 from lamina.capture.classify import DOUBTFUL, SURE
 from lamina.capture.found import Said
 from lamina.capture.rules.classes import corrects

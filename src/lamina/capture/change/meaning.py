@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lamina.capture.change.another import cuts_a_name, is_about_another, is_number_of
+from lamina.capture.change.cues import Cue
 from lamina.capture.change.items import CONTACT, ME, Item
 from lamina.capture.change.runs import COUNTS, is_near, runs_of
-from lamina.capture.change.told import Cue, Part, Told
+from lamina.capture.change.told import Part, Told
 from lamina.text.closed import word_set
 from lamina.text.tokens import TokenKind
 

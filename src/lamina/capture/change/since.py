@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
-from lamina.capture.change.told import Cue, cue_of
+from lamina.capture.change.cues import Cue, cue_of
 from lamina.capture.rules.dates import began, begins, resolve
 
 _OPENING = re.compile(r"\b(?:start|beginning|first) of (?:the|this) (week|month|year)\b", re.IGNORECASE)

@@ -18,9 +18,10 @@ from lamina.capture.change.another import (
     is_subject_of_another,
     word_before,
 )
+from lamina.capture.change.cues import Cue
 from lamina.capture.change.items import CONTACT, ME, Item, root_of
 from lamina.capture.change.runs import COUNTS, is_near, runs_of
-from lamina.capture.change.told import Cue, Part, Told
+from lamina.capture.change.told import Part, Told
 from lamina.text.closed import PREPOSITIONS, word_set
 from lamina.text.tokens import TokenKind
 

@@ -5,28 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from functools import lru_cache
 from itertools import pairwise
 
+from lamina.capture.change.blanks import without_dates
+from lamina.capture.change.cues import STRONG, Cue, cue_of
 from lamina.capture.change.items import ME, Item, items, items_of
+from lamina.capture.change.lasting import COMES_TO, FOR_GOOD, is_over, is_passing
 from lamina.capture.change.runs import COUNTS
-from lamina.capture.rules.classes import Sort, corrects, sort_of
+from lamina.capture.rules.classes import Sort, sort_of
 from lamina.text.closed import AUXILIARIES, NEGATIONS, is_english, word_set
 from lamina.text.tokens import Token, tokens
-from lamina.text.verbs import base_form, is_past, looks_finite
+from lamina.text.verbs import looks_finite
 
 MOST_WORDS = 40
 _LONGEST_GUESS = 14
-
-
-class Cue(IntEnum):
-    """How strongly a sentence tells that something is no longer as it was."""
-
-    NONE = 0
-    WEAK = 1
-    STRONG = 2
-    CORRECTION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,67 +61,6 @@ class Told:
         return self.parts[0]
 
 
-def _any(*cues: str) -> re.Pattern[str]:
-    return re.compile(r"(?<![\w'])(?:" + "|".join(cues) + r")(?!\w)", re.IGNORECASE)
-
-
-_STRONG = _any(
-    r"now(?! that)", r"now that", r"these days", r"nowadays", r"switch(?:ed|ing)", r"chang(?:ed|ing)",
-    r"change of (?:plans?|heart|mind)", r"replac(?:ed|ing|es)", r"swapp(?:ed|ing)", r"trad(?:ed|ing)", r"instead",
-    r"no longer", r"any ?more", r"left", r"sold", r"quit", r"gave up", r"given up", r"back to", r"rather than",
-    r"(?:from|as of) (?:today|now|tomorrow)", r"from (?:now|here) on", r"t[oa]k(?:es|en|ook|ing)? over", r"took over",
-    r"convert(?:ed|ing)", r"done with", r"gone (?:off|over)", r"went (?:off|over|back|with)", r"dropped", r"ditched",
-    r"migrat(?:ed|ing)", r"renamed", r"reassigned", r"relocated", r"succeeded", r"succeeds", r"handed (?:over|on|it)",
-    r"stopped", r"cleared", r"from then on", r"got rid of", r"gave up", r"turned into", r"became",
-    r"(?:has|have) become", r"reverted", r"in place of", r"out of the", r"at present", r"currently",
-    r"going forward", r"out of (?!the|my|our|all|it)",
-    r"re(?:wrote|written|built|did|cast|named|assigned|scheduled|hired)", r"until recently", r"used to",
-    r"different", r"upgraded", r"downgraded", r"retired",
-    r"ended up (?:with|going|using|at|in)", r"went (?:for|bust)", r"jumped ship", r"bowed out",
-    r"stepped (?:down|in|up)",
-    r"redeployed", r"transferred", r"packed (?:off|up|in)", r"pulled out", r"fell through", r"until further notice",
-    r"for good", r"as it turns out", r"given to", r"was given", r"has been given",
-    r"put (?:me|us|him|her|them|it) (?:on|with|in)",
-    r"appointed", r"elected", r"promoted", r"hired", r"chosen", r"nominated",
-)  # fmt: skip
-_WEAK = _any(
-    r"since", r"just", r"new", r"again", r"went (?:up|down)", r"raised", r"lowered", r"moved", r"moving", r"booked",
-    r"decided", r"start(?:ed|ing|s)", r"grown", r"grew", r"rose", r"fell", r"shifted",
-    r"reissued", r"updated?", r"bumped", r"cut", r"increased", r"decreased", r"extended", r"postponed", r"rescheduled",
-    r"pushed", r"brought forward", r"joined", r"bought", r"got", r"reached", r"hit", r"up to",
-    r"down to", r"passed", r"next", r"finally", r"at last", r"turns out", r"already",
-)  # fmt: skip
-_ADVERBIAL = re.compile(
-    r"\b(?:(?:since|from|as of|starting|beginning|effective|until|till|by|ever since)\s+(?:the\s+)?"
-    r"(?:(?:start|end|beginning|middle)\s+of\s+)?(?:(?:last|next|this|early|late|mid)[\s-]+)?"
-    r"(?:today|tomorrow|yesterday|now|then|week(?:end)?|month|year|spring|summer|autumn|fall|winter|"
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october|"
-    r"november|december|\d{4}|\d{1,2}(?:st|nd|rd|th)?(?:\s+(?:of\s+)?(?:january|february|march|april|may|june|"
-    r"july|august|"
-    r"september|october|november|december))?(?:\s+\d{4})?(?!\s*[:.]\d|\s*[ap]m))\b(?:\s+onwards?)?"
-    r"|(?:(?:a|an|one|two|three|four|five|six|seven|eight|nine|ten|couple of|few|\d+)\s+)"
-    r"(?:day|week|month|year|hour|minute|night|morning)s?\s+(?:ago|back|earlier)"
-    r"|for\s+the\s+(?:past|last)\s+(?:\w+\s+)?(?:day|week|month|year)s?"
-    r"|(?:in|within)\s+(?:a|one|two|three|four|five|six|\d+)\s+(?:day|week|month|year)s?(?:['’]s?\s+time)?"
-    r"|(?:last|next|this|the\s+other)\s+(?:week(?:end)?|month|year|night|evening|morning|spring|summer|autumn|fall|"
-    r"winter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|"
-    r"october|november|december|day)"
-    r"|(?:at|over|on)\s+the\s+weekend|these days|right now|at the moment|at present|for now|by the way|as it happens|"
-    r"as of now|from now on|going forward|in the end|a while (?:ago|back)|earlier this (?:week|month|year)|"
-    r"the other day|yesterday|today|tonight|tomorrow|nowadays|recently|lately)\b",
-    re.IGNORECASE,
-)
-_EVENT_DAY = re.compile(
-    r"\b(?:on|in)\s+(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:the\s+)?\d{1,2}(?:st|nd|rd|th)?(?:\s+(?:of\s+)?"
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december))?|"
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december)(?:\s+\d{1,4})?)\b",
-    re.IGNORECASE,
-)
-_CHANGING = re.compile(
-    r"\b(?:moved|relocated|switched|changed|left|joined|started|quit|sold|bought|replaced|swapped|took over|retired|"
-    r"resigned|migrated|became)\b",
-    re.IGNORECASE,
-)
 _SMALL_TALK = re.compile(
     r"^\W*(?:thanks?(?! to)|thank you|great|awesome|cool|nice|perfect|sounds good|got it|okay|ok|sure|wow|"
     r"that(?:'s| is| was| "
@@ -176,58 +108,8 @@ _OUTCOME = re.compile(
     r"(?:[,;] (?:and )?(?:so|which means|meaning|that means|hence|therefore|that makes)|:) ", re.IGNORECASE
 )
 """What follows tells what came of it: two more arrived, which means there are sixteen."""
-_MOOD = re.compile(
-    r"\bi(?:'m| am|'ve| have|'d| would|'ll| will)?\b(?: \w+){0,3}? (?:want(?:ed)? to|looking (?:forward|for|to|"
-    r"into)|look forward|"
-    r"interested|intrigued|curious|worried|concerned|excited|glad|happy|hoping|thinking|planning|considering|wondering|"
-    r"need to|love to|like to (?!be called)|all set|ready|torn|research(?:ed|ing)|going to (?:start|try|check|"
-    r"look|add|make|go|use)|"
-    r"think i'll|remember(?:ed)?|realized?|realised?|noticed|struggling|trying)\b",
-    re.IGNORECASE,
-)
-_AT_IT = re.compile(
-    r"\b(?:have|'ve|has|'s) (?:\w+ )?been (?:\w+ )?(?!based|called|named|made|moved)\w+ing\b", re.IGNORECASE
-)
-_DEED = re.compile(
-    r"\b(?:i|we)(?: (?:just|also|recently|already|finally|actually|even|really|once|did))* (\w+)\b", re.IGNORECASE
-)
-_THERE = re.compile(r"^\W*(?:[\w ]{0,30}\s)?there(?:'s| is| are| was| were)\b", re.IGNORECASE)
-_DONE = re.compile(
-    r"\b(?:i|we|(?:\w+ )?(?:has|have|had|'ve)) (?:\w+ )?(?:completed|finished|visited|seen|tried|watched|read|"
-    r"attended|played|been "
-    r"diagnosed|got diagnosed|got to|did \w+)\b|\bdiagnosed me\b",
-    re.IGNORECASE,
-)
-_FOR_A_WHILE = re.compile(
-    r"\b(?:on holiday|for (?:the|this) (?:day|night|weekend|afternoon|morning|evening|week)(?=[,.!;]|$)|just for|"
-    r"for (?:an?|one|two|three|a few) (?:hours?|days?|nights?|weeks?)|temporarily|for the time being|"
-    r"st(?:oo|an)d(?:s|ing)? in for|fill\w* in for)\b",
-    re.IGNORECASE,
-)
-_VISITING = re.compile(
-    r"\b(?:spent|visited|watched|attended|toured|dreamt|dreamed|tasted|saw|met|went (?:on|for|to (?:a|an|see)))\b",
-    re.IGNORECASE,
-)
-_FOR_GOOD = re.compile(
-    r"\b(?:born|grew up|graduated|trained|(?:was|were) (?:founded|built|established|named after))\b", re.IGNORECASE
-)
-_SETTLING = word_set("""
-    move join start switch become change hire name choose settle sign enrol enroll register marry rename appoint elect
-    put set go rent plant take relocate transfer convert migrate retire quit leave drop sell keep live work have be own
-    get book
-""")
 _HANDED_BACK = re.compile(
     r"\b(?:handed|gave|given|sent|brought|took) (?:\w+ ){0,3}?(?:back|away|up|in)\b", re.IGNORECASE
-)
-_COMES_TO = re.compile(r"\b(?:up|down|over|back) to \W?\d", re.IGNORECASE)
-_LONG_AGO = re.compile(
-    r"\b(?:back (?:in (?:the|my|\d{4})|at|when|then)|in the (?:\d0s|\d{4}s|(?:sixt|sevent|eight|ninet)ies|noughties)|"
-    r"in (?:19|200|201)\d\d?|"
-    r"last (?:year|time|season|summer|winter|spring|autumn|christmas)\b[^.!?]*\b(?:was|were|held)|"
-    r"(?:my|our|the) (?:old|former|previous|last) [\w ]{2,40}?(?:,[^,]*,)? was|in my \w+'s day|at (?:\d\d|the time) i|"
-    r"years ago|decades ago|once upon|originally|in those days|at first|before (?:that|then|i was)|as a (?:kid|"
-    r"child|student))\b",
-    re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(r"^\W*(?:it|they|that|this|he|she|those|these)\b", re.IGNORECASE)
 _ELSEWHERE = frozenset({"fiction", "quoted", "hypothetical", "jest"})
@@ -292,8 +174,8 @@ def told(
     return Told(
         text, speaker, f"{before} {text}" if leans else text, _named(before, speaker), parts,
         cue, _is_additive(plain, sort),
-        sort.past_state or _is_past(plain), bool(_AHEAD.search(plain)), points_back, _is_passing(plain),
-        _FOR_GOOD.search(plain) is not None,
+        sort.past_state or is_over(plain), bool(_AHEAD.search(plain)), points_back, is_passing(plain),
+        FOR_GOOD.search(plain) is not None,
         frozenset(each.root for part in parts for each in part.items) - {ME},
     )  # fmt: skip
 
@@ -304,18 +186,6 @@ def _states(found: list[Token], whole: Part) -> bool:
     verbs = (token.lower in AUXILIARIES or looks_finite(token.lower) for token in found)
     counted = any(each.kind in COUNTS for each in whole.items)
     return whole.words > _LONGEST_CALL or counted or any(verbs) or any(token.text == ":" for token in found)
-
-
-def _is_passing(text: str) -> bool:
-    """Whether it tells of a mood, a wish, something done once or something one is just at: nothing that holds."""
-    if _COMES_TO.search(text):
-        return False
-    if _MOOD.search(text) or _AT_IT.search(text) or _THERE.match(text):
-        return True
-    if _DONE.search(text) or _VISITING.search(text):
-        return True
-    deed = _DEED.search(text)
-    return deed is not None and is_past(deed.group(1).lower()) and base_form(deed.group(1).lower()) not in _SETTLING
 
 
 def _named(before: str, speaker: str | None) -> frozenset[str]:
@@ -329,27 +199,17 @@ def _named(before: str, speaker: str | None) -> frozenset[str]:
 def _asserts_after_all(text: str, why: str) -> bool:
     """A matter of taste told as an opinion, or a new number in place of one to be forgotten."""
     if why == "hedge":
-        return bool(_OPINION.match(text) and _STRONG.search(text))
+        return bool(_OPINION.match(text) and STRONG.search(text))
     if why == "jest":
         return _LAUGH.search(text) is not None and not sort_of(_LAUGH.sub("", text)).why
     return why == "forget" and _CONTACT.search(text) is not None
-
-
-def without_dates(text: str) -> str:
-    """The sentence with what only tells when blanked out, every other character in its place."""
-    blanked = _ADVERBIAL.sub(lambda found: " " * len(found.group()), text)
-    if _CHANGING.search(blanked):
-        kept = _EVENT_DAY.sub(lambda found: " " * len(found.group()), blanked)
-        if any(token.is_typed for token in tokens(kept)):
-            return kept
-    return blanked
 
 
 def _is_additive(text: str, sort: Sort) -> bool:
     """Whether it only adds to what is so; what comes to a number of its own does not, whatever was added for it."""
     if not sort.additive and _MORE.search(text) is None:
         return False
-    return not _COMES_TO.search(text) and not _has_outcome(text)
+    return not COMES_TO.search(text) and not _has_outcome(text)
 
 
 def _has_outcome(text: str) -> bool:
@@ -359,20 +219,6 @@ def _has_outcome(text: str) -> bool:
     if not rest or sort_of(rest).additive or _MORE.search(rest):
         return False
     return any(token.is_typed for token in tokens(rest)) or any(each.is_typed for each in items(rest))
-
-
-def _is_past(text: str) -> bool:
-    """Whether a sentence only tells how it was, "back in the nineties our boat was the Gannet", or is for a while."""
-    return bool(_LONG_AGO.search(text) and not _STRONG.search(text)) or _FOR_A_WHILE.search(text) is not None
-
-
-def cue_of(text: str) -> Cue:
-    """How strongly a sentence tells of a change."""
-    if corrects(text):
-        return Cue.CORRECTION
-    if _STRONG.search(text):
-        return Cue.STRONG
-    return Cue.WEAK if _WEAK.search(text) else Cue.NONE
 
 
 def _parts(found: list[Token], speaker: str | None) -> tuple[Part, ...]:
