@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
 
@@ -17,6 +17,9 @@ from lamina.atom.trust import trust_of
 from lamina.store.base import Filter, Store, TextQuery
 
 STANDS = frozenset(RECALL_WEIGHT)
+Wanted = Callable[[Atom, Passage], bool]
+_MORE = 3
+"""So many times more passages are looked at than are wanted: a machine's long answers share words with everything."""
 
 
 def passage_in(atom: Atom, n: int) -> Passage | None:
@@ -78,18 +81,22 @@ class Known:
         """An atom as it was found in the store; None where it is made in this very commit."""
         return self._stored.get(atom_id)
 
-    def search(self, words: Sequence[str], statuses: frozenset[Status], limit: int) -> list[tuple[Atom, Passage]]:
-        """The passages that share most with these words, in the order they were said."""
+    def search(
+        self, words: Sequence[str], statuses: frozenset[Status], limit: int, wanted: Wanted = lambda atom, passage: True
+    ) -> list[tuple[Atom, Passage]]:
+        """The passages that share most with these words, of those that are wanted, in the order they were said."""
         query = TextQuery(
             scopes=(self._scope,), tokens=tuple(dict.fromkeys(words)), statuses=statuses,
-            memory_types=frozenset(MemoryType), valid_at=self._now, limit=limit,
+            memory_types=frozenset(MemoryType), valid_at=self._now, limit=limit * _MORE,
         )  # fmt: skip
-        keys = [(match.atom_id, match.n) for match in self._store.search(query)[: 2 * limit]]
+        matches = sorted(self._store.search(query), key=lambda each: (-each.score, each.atom_id, each.n))
+        keys = [(match.atom_id, match.n) for match in matches[: limit * _MORE]]
         self._read(dict(keys))
-        self._look_up(keys)
         found = [(self._atoms[atom_id], n) for atom_id, n in keys if atom_id in self._atoms]
         there = [(atom, passage) for atom, n in found if (passage := passage_in(atom, n)) is not None]
-        return sorted(there, key=lambda each: (each[1].at or each[0].observed_at, each[0].id, each[1].n))
+        best = [(atom, passage) for atom, passage in there if wanted(atom, passage)][:limit]
+        self._look_up([(atom.id, passage.n) for atom, passage in best])
+        return sorted(best, key=lambda each: (each[1].at or each[0].observed_at, each[0].id, each[1].n))
 
     def about(self, subject: str, limit: int) -> list[Atom]:
         """The youngest statements that stand on a subject, the oldest of them first."""

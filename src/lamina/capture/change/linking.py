@@ -102,7 +102,8 @@ class Linking:
         if not news:
             return []
         words = [word for new in news for word in analyse(new.words) if word not in QUESTION_STOP]
-        return self._known.search(words, STANDS, LOOKED_AT + min(len(news) - 1, MOST_MORE) * LOOKED_AT_MORE)
+        limit = LOOKED_AT + min(len(news) - 1, MOST_MORE) * LOOKED_AT_MORE
+        return self._known.search(words, STANDS, limit, _is_vouched_for)
 
     def _decide(
         self, new: Told, alike: Sequence[tuple[Atom, Passage]], place: Evidence, source: Atom, at: datetime
@@ -149,8 +150,6 @@ class Linking:
             old = told(one_line(atom.content), None) if alone else None
             if old is not None and _states(old) and atom.status in STANDS and len(atom.content) <= LONGEST_SENTENCE:
                 yield Earlier(old, _own_place(atom))
-            return
-        if is_hearsay(atom, passage.speaker, passage.text):
             return
         near = atom.session_id is not None and atom.session_id == source.session_id
         for start, end, _, _, said in _told_by(passage.text, _name(passage.speaker), guess=True):
@@ -309,6 +308,10 @@ def _told_by(turn: str, speaker: str | None, *, guess: bool = False) -> tuple[_S
             found.append(_Sentence(start, end, text, before, said))
             before = text
     return tuple(found)
+
+
+def _is_vouched_for(atom: Atom, passage: Passage) -> bool:
+    return not atom.is_segment or not is_hearsay(atom, passage.speaker, passage.text)
 
 
 def _name(speaker: str | None) -> str | None:

@@ -51,7 +51,8 @@ def _share_a_key(old: Told, new: Told) -> bool:
 
 
 def _both_tell_where(old: Told, new: Told) -> bool:
-    return where_reached(old) is not None and where_reached(new) is not None
+    contact = old.has_contact and new.has_contact
+    return contact and where_reached(old) is not None and where_reached(new) is not None
 
 
 def comparable(old: Told, new: Told, *, near: bool) -> bool:

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from lamina.capture.change.blanks import without_dates
 from lamina.capture.change.cues import STRONG, Cue, cue_of
-from lamina.capture.change.items import ME, Item, items, items_of
+from lamina.capture.change.items import CONTACT, ME, Item, items, items_of
 from lamina.capture.change.lasting import COMES_TO, FOR_GOOD, is_over, is_passing
 from lamina.capture.change.runs import COUNTS
 from lamina.capture.rules.classes import Sort, sort_of
@@ -53,6 +53,7 @@ class Told:
     pronoun: bool
     passing: bool
     for_good: bool
+    has_contact: bool
     roots: frozenset[str]
     loose: bool = False
 
@@ -175,7 +176,7 @@ def told(
         text, speaker, f"{before} {text}" if leans else text, _named(before, speaker), parts,
         cue, _is_additive(plain, sort),
         sort.past_state or is_over(plain), bool(_AHEAD.search(plain)), points_back, is_passing(plain),
-        FOR_GOOD.search(plain) is not None,
+        FOR_GOOD.search(plain) is not None, any(each.kind in CONTACT for each in parts[0].items),
         frozenset(each.root for part in parts for each in part.items) - {ME},
     )  # fmt: skip
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from lamina.capture.change.cues import Cue
 from lamina.capture.change.items import CONTACT, ME, Item, root_of
@@ -119,13 +118,14 @@ def differs(old: Earlier[P], new: Told) -> Found[P] | None:
 
 def reached(old: Earlier[P], new: Told) -> Found[P] | None:
     """Where somebody is reached, said of nobody and nothing else, and then another address of that sort."""
+    if not new.has_contact or not old.told.has_contact:
+        return None
     was, now = where_reached(old.told), where_reached(new)
     if was is None or now is None or was.kind is not now.kind or was.root == now.root or new.cue is Cue.NONE:
         return None
     return made(old, kind_of(new), True, [was], [now], 1.0)
 
 
-@lru_cache(maxsize=4096)
 def where_reached(told: Told) -> Item | None:
     """The one address or number at which whoever speaks is reached, if that is all a sentence tells."""
     found = [each for each in told.whole.items if each.kind in CONTACT]
