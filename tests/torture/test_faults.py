@@ -34,7 +34,7 @@ from lamina.memory import Memory
 from lamina.vault.files import Disk
 
 SCRATCH = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(tempfile.gettempdir())
-READ_SHARE = 8
+READ_SHARE = 16
 DEEP_SHARE = 4
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -280,7 +280,7 @@ def test_a_failed_sync_is_never_acknowledged_and_the_log_is_made_safe_before_the
         memory.remember("After the disk was mended.")
         fault.disarm()
         emptied = fault.names.index("xTruncate")
-        assert fault.names[0] == "xSync"
+        assert next(each for each in fault.names if each not in READING) == "xSync"
         assert "xSync" in fault.names[:emptied], "the log is copied and synced"
         assert {"xWrite", "xSync"} <= set(fault.names[emptied:]), "and only then written to"
     with Memory(tmp_path / "vault", watch=False) as memory:

@@ -40,11 +40,23 @@ class Database:
         with self.or_closed(), translated(path):
             self._db.set_busy_handler(self._wait)
             self._db.set_wal_hook(self._tidy_log)
-            self._db.pragma("journal_mode", "wal")
+            self._keep_a_log()
             self._db.pragma("temp_store", "memory")
             self._db.pragma("cache_size", -32_000)
             path.chmod(0o600)
             self._inode = path.stat().st_ino
+
+    def _keep_a_log(self) -> None:
+        """Write ahead. While another connection makes or removes the log SQLite refuses at once, without waiting."""
+        ends = time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                self._db.pragma("journal_mode", "wal")
+                return
+            except apsw.BusyError:
+                if time.monotonic() > ends:
+                    raise
+                time.sleep(random.uniform(0.002, 0.02))
 
     def rows(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> list[tuple[Any, ...]]:
         with self._turn, translated(self.path):
