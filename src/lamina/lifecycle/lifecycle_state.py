@@ -1,0 +1,72 @@
+"""Where a memory stands in its life, as a reader sees it. A label for ranking: what counts is decided by the status."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+
+from lamina.atom.atom import Atom
+from lamina.atom.kinds import traits
+from lamina.atom.status import ENDED, Status
+from lamina.lifecycle.half_life import lasts
+from lamina.lifecycle.heat import decay, heat, last_event
+from lamina.lifecycle.signals import Signals
+from lamina.lifecycle.verification import Verification, verification
+
+ARCHIVED_AT, STALE_AT, HOT_AT = 0.85, 0.65, 0.55
+PROTECTED = frozenset({"procedure"})
+"""Kinds whose label never says archived, beside those protected from archival itself."""
+
+
+class LifecycleState(StrEnum):
+    """How alive a memory is."""
+
+    CANDIDATE = "candidate"
+    VALIDATED = "validated"
+    ACTIVE = "active"
+    STALE = "stale"
+    ARCHIVED = "archived"
+
+
+WEIGHT: Mapping[LifecycleState, float] = {
+    LifecycleState.ACTIVE: 1.05,
+    LifecycleState.VALIDATED: 1.03,
+    LifecycleState.CANDIDATE: 0.99,
+    LifecycleState.STALE: 0.94,
+    LifecycleState.ARCHIVED: 0.92,
+}
+DISPUTED_WEIGHT = 0.88
+
+
+def lifecycle_state(atom: Atom, signals: Signals, now: datetime) -> LifecycleState:
+    """The label at a moment: what the status says first, then decay, then how hot it was when last touched."""
+    if atom.status is Status.ARCHIVED:
+        return LifecycleState.ARCHIVED
+    if atom.status in ENDED or verification(atom, signals) is Verification.DISPUTED:
+        return LifecycleState.STALE
+    faded = decay(atom, signals, now)
+    if faded >= ARCHIVED_AT and not _is_protected(atom):
+        return LifecycleState.ARCHIVED
+    if faded >= STALE_AT:
+        return LifecycleState.STALE
+    return _warm(atom, signals, now)
+
+
+def lifecycle_weight(atom: Atom, signals: Signals, now: datetime) -> float:
+    """What recall multiplies a relevance with."""
+    if verification(atom, signals) is Verification.DISPUTED:
+        return DISPUTED_WEIGHT
+    return WEIGHT[lifecycle_state(atom, signals, now)]
+
+
+def _warm(atom: Atom, signals: Signals, now: datetime) -> LifecycleState:
+    """Between two events heat only falls, so what the last one made of it holds until it is stale."""
+    if heat(atom, signals, min(now, last_event(atom, signals))) < HOT_AT:
+        return LifecycleState.CANDIDATE
+    vouched = verification(atom, signals) in (Verification.USER_CONFIRMED, Verification.SYSTEM_INFERRED)
+    return LifecycleState.ACTIVE if vouched else LifecycleState.VALIDATED
+
+
+def _is_protected(atom: Atom) -> bool:
+    return traits(atom.kind).protected or atom.kind in PROTECTED or lasts(atom)

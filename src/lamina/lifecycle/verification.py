@@ -1,0 +1,35 @@
+"""Who stands behind a statement. Derived from its status, its source and its confirmations; stored nowhere."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from lamina.atom.atom import Atom
+from lamina.atom.status import Status
+from lamina.atom.trust import Origin
+from lamina.lifecycle.signals import Signals
+
+
+class Verification(StrEnum):
+    """How far a statement has been checked."""
+
+    USER_CONFIRMED = "user_confirmed"
+    SYSTEM_INFERRED = "system_inferred"
+    UNVERIFIED = "unverified"
+    DISPUTED = "disputed"
+
+
+STATED = frozenset({"explicit", "implied"})
+
+
+def verification(atom: Atom, signals: Signals) -> Verification:
+    """Disputed before all; then a person's decision or explicit word; then a second source or a clear statement."""
+    if signals.disputed or atom.status is Status.CHALLENGED:
+        return Verification.DISPUTED
+    if atom.status is Status.CONSTRAINED:
+        return Verification.UNVERIFIED
+    if signals.reviewed_at or (atom.origin is Origin.HUMAN and atom.confidence_tier == "explicit"):
+        return Verification.USER_CONFIRMED
+    if signals.confirmations > 0 or (atom.confidence_tier in STATED and atom.origin in (Origin.HUMAN, Origin.AGENT)):
+        return Verification.SYSTEM_INFERRED
+    return Verification.UNVERIFIED

@@ -1,0 +1,83 @@
+"""ACT-R base level: exact, standard and the hybrid of ten uses."""
+
+from __future__ import annotations
+
+from math import inf, log
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from lives import DAY, NOON, past, said, used
+
+from lamina.lifecycle.base_level import activation, base_level, exact, hybrid, probability, standard
+from lamina.lifecycle.signals import Signals
+
+ages = st.lists(st.floats(0.01, 2000.0), min_size=1, max_size=40)
+
+
+def test_the_levels_of_four_uses() -> None:
+    assert round(exact([1, 4, 9, 16]), 6) == 0.733969
+    assert round(hybrid([1], 4, 16), 6) == 0.788457
+    assert round(hybrid([], 4, 16), 6) == round(log(2), 6) == 0.693147
+
+
+@given(st.integers(1, 1000), st.floats(0.01, 2000.0))
+def test_the_hybrid_that_knows_no_use_is_the_standard_one(count: int, life: float) -> None:
+    assert hybrid([], count, life) == pytest.approx(standard(count, life), abs=1e-9)
+
+
+@given(ages)
+def test_the_hybrid_that_knows_every_use_is_exact(days: list[float]) -> None:
+    assert hybrid(days, len(days), max(days)) == pytest.approx(exact(days), abs=1e-12)
+
+
+@given(ages.flatmap(lambda days: st.tuples(st.just(days), st.permutations(days))))
+def test_the_order_of_uses_does_not_matter(told: tuple[list[float], list[float]]) -> None:
+    assert exact(told[0]) == pytest.approx(exact(told[1]), abs=1e-12)
+
+
+@given(ages, st.floats(0.01, 2000.0))
+def test_every_use_raises_the_level(days: list[float], another: float) -> None:
+    assert exact([*days, another]) > exact(days)
+
+
+@given(ages, st.floats(0.01, 100.0))
+def test_the_level_falls_between_uses(days: list[float], later: float) -> None:
+    assert exact([each + later for each in days]) < exact(days)
+
+
+@given(st.lists(past, min_size=1, max_size=40))
+def test_an_atoms_level_falls_strictly_while_it_is_not_used(days: list[float]) -> None:
+    known = used(*days)
+    assert base_level(said(2000), known, NOON + 9 * DAY) > base_level(said(2000), known, NOON + 10 * DAY)
+
+
+def test_ten_uses_are_close_to_all_of_them_where_use_is_steady() -> None:
+    days = [1.0 + 3 * n for n in range(60)]
+    assert base_level(said(2000), used(*days), NOON) == pytest.approx(exact(days), abs=0.084)
+    assert abs(standard(60, max(days)) - exact(days)) > abs(hybrid(days[:10], 60, max(days)) - exact(days))
+
+
+@given(st.floats(0.01, 100.0), st.integers(2, 50))
+def test_uses_that_all_lie_at_one_moment_are_counted_there(day: float, many: int) -> None:
+    assert hybrid([day], many, day) == pytest.approx(exact([day] * many), abs=1e-9)
+
+
+def test_the_spread_runs_into_the_case_without_any() -> None:
+    assert hybrid([5.0], 9, 5.0 + 1e-6) == pytest.approx(hybrid([5.0], 9, 5.0), abs=1e-6)
+
+
+def test_a_use_this_very_moment_counts_as_a_second_ago() -> None:
+    assert exact([0.0]) == exact([1 / 86_400])
+
+
+def test_one_use_a_week_ago_is_half_ready_and_no_use_is_not_at_all() -> None:
+    assert activation(said(30), used(7), NOON) == pytest.approx(0.5, abs=1e-12)
+    assert base_level(said(30), Signals(), NOON) == -inf
+    assert activation(said(30), Signals(), NOON) == 0.0
+
+
+@given(st.floats(-50, 50), st.floats(-50, 50))
+def test_a_higher_level_is_never_less_likely(one: float, other: float) -> None:
+    assume(one != other)
+    assert 0.0 <= probability(min(one, other)) <= probability(max(one, other)) <= 1.0

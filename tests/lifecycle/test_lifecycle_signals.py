@@ -1,0 +1,51 @@
+"""What is kept of an atom's uses."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from lives import DAY, NOON, past, said, used
+
+from lamina.atom.atom import Signals as Counted
+from lamina.lifecycle.signals import Signals, from_counted, last_touch, trust_in
+
+
+def test_the_last_ten_uses_are_kept_with_their_number_and_the_first() -> None:
+    known = used(*range(25))
+    assert len(known.uses) == 10
+    assert known.many == known.days == 25
+    assert known.first_use == NOON - 24 * DAY
+    assert known.last_use == NOON
+
+
+def test_two_uses_of_one_day_are_one_day_of_use() -> None:
+    assert used(1.0, 1.1, 2.0).days == 2
+
+
+@given(st.lists(past, max_size=10).flatmap(lambda days: st.tuples(st.just(days), st.permutations(days))))
+def test_the_order_in_which_uses_are_told_does_not_matter(told: tuple[list[float], list[float]]) -> None:
+    one, other = told
+    assert used(*one) == used(*other)
+
+
+@given(st.lists(past, max_size=40).flatmap(lambda days: st.tuples(st.just(days), st.permutations(days))))
+def test_times_number_and_first_use_do_not_depend_on_order_however_many_there_are(
+    told: tuple[list[float], list[float]],
+) -> None:
+    one, other = (used(*each) for each in told)
+    assert (one.uses, one.many, one.first_use) == (other.uses, other.many, other.first_use)
+
+
+def test_a_store_that_only_counts_is_enough() -> None:
+    known = from_counted(Counted(1.2, 4, NOON))
+    assert (known.many, known.last_use, known.days, known.quality) == (4, NOON, 1, 1.2)
+    assert from_counted(Counted()) == Signals()
+
+
+def test_an_atom_is_trusted_no_more_than_what_it_descends_from() -> None:
+    assert trust_in(said(), Signals()) == 1.0
+    assert trust_in(said(), Signals(trust=0.3)) == 0.3
+
+
+def test_an_atom_not_recorded_yet_counts_from_when_it_was_observed() -> None:
+    assert last_touch(said(3, recorded_at=None), Signals()) == NOON - 3 * DAY
