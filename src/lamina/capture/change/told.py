@@ -131,8 +131,8 @@ def tellings(
     whole = told(text, speaker, correcting=correcting, before=before, guess=guess)
     if whole is not None:
         return (whole,)
-    if sort_of(text.replace("’", "'")).why in _ELSEWHERE:
-        return ()
+    if text.lstrip().startswith("[") or sort_of(text.replace("’", "'")).why in _ELSEWHERE:
+        return ()  # what stands in brackets tells of a picture or a sound, or was put there by a program
     found = (told(piece.strip(), speaker) for piece in _LOOSE.split(text) if len(piece.split()) >= _PIECE_WORDS)
     said = (each for each in found if each is not None and len(each.whole.items) >= _PIECE_ITEMS)
     return tuple(replace(each, loose=True) for each in said)
@@ -153,7 +153,7 @@ def told(
     guessed = guess and sort.why == "hedge" and len(plain.split()) <= _LONGEST_GUESS
     if not sort.asserts and not guessed and not _asserts_after_all(plain, sort.why):
         return None
-    if _SMALL_TALK.match(plain) and not ordered:
+    if plain.lstrip().startswith("[") or (_SMALL_TALK.match(plain) and not ordered):
         return None
     if _TO_YOU.match(plain) and not ordered:
         return None
