@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from lamina import Atom, Memory, RelationName, Status, passages_of
+from lamina.atom.pair import SURE
 from lamina.atom.standing import begins
 from lamina.bench.places import Places
 from lamina.text.times import format_time
 
-SURE = 0.75
-"""A contradiction held with less confidence is of low grade."""
 _ENDED = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.TOMBSTONED})
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from lamina.atom.atom import Atom, Evidence
 from lamina.atom.claim import claim_of
 from lamina.atom.identity import AtomId
+from lamina.atom.pair import SURE, is_guess
 from lamina.atom.relation import RelationName
 from lamina.atom.standing import Standing, standing
 from lamina.atom.status import ENDED, Status
@@ -20,8 +21,6 @@ from lamina.recall.view import View
 from lamina.store.base import Rest
 from lamina.store.encodings import Key
 
-SURE = 0.75
-"""A contradiction less sure than this keeps both statements; the older may be outdated."""
 FAR = 5
 """Over how many statements a change is felt."""
 _ENDS = {Standing.OVER: Mark.SUPERSEDED, Standing.WRONG: Mark.WRONG, Standing.TAKEN_BACK: Mark.TAKEN_BACK}
@@ -263,7 +262,7 @@ def _needs(atom: Atom) -> Iterator[AtomId]:
 
 
 def _doubts(atom: Atom) -> list[AtomId]:
-    return [each.target for each in atom.relations if each.name is RelationName.CONTRADICTS and each.confidence < SURE]
+    return [each.target for each in atom.relations if is_guess(each)]
 
 
 def _leads(atom: Atom, far: int) -> Iterator[AtomId]:

@@ -11,6 +11,7 @@ from lamina.atom.claim import claim_of
 from lamina.atom.identity import AtomId
 from lamina.atom.pair import (
     NOTE,
+    SURE,
     asked_again_at,
     contradictions,
     hold_both,
@@ -31,8 +32,6 @@ from lamina.review.revise import parse_revision, revised
 from lamina.store.base import Filter
 
 LIVE = frozenset({Status.ACTIVE, Status.CHALLENGED})
-SURE = 0.75
-"""Links below this were made from likeness alone."""
 LATER = timedelta(days=30)
 """How long a pair about which more has to be known is not shown."""
 

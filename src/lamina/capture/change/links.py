@@ -15,7 +15,7 @@ from lamina.capture.change.steps import gave_up, handed_over, stepped
 from lamina.capture.change.told import Told
 from lamina.capture.change.values import bare_correction, counted, differs, filled, reached, same_opening, where_reached
 
-SURE, DOUBT = 0.5, -0.5
+WITHHOLDS, DOUBTS = 0.5, -0.5
 """The log odds from which what is meant withholds what was said, and from which it only casts a doubt on it."""
 _BESIDE_THE_BEST = 0.6
 _SHARED_ANYHOW = 2
@@ -95,12 +95,12 @@ def _means(old: Earlier[P], new: Told, sense: Sense) -> Found[P] | None:
     if old.told.loose or new.loose or old.told.passing or not (is_plain(old.told) and is_plain(new)):
         return None
     found = best_filling(old.told, new, sense)
-    if found is None or found.likely < DOUBT or (may_be_one_of(found.old, old.told) and new.cue < Cue.STRONG):
+    if found is None or found.likely < DOUBTS or (may_be_one_of(found.old, old.told) and new.cue < Cue.STRONG):
         return None
     told = new.cue >= Cue.STRONG or found.new[0].led in TOWARDS or found.names_old
     typed = any(each.is_typed for each in found.old) and found.of_one_sort
     shown = (typed and (told or new.cue is Cue.WEAK)) or (told and found.alike_placed)
-    linked = made(old, kind_of(new), found.likely >= SURE and shown, found.old, found.new, 0.5)
+    linked = made(old, kind_of(new), found.likely >= WITHHOLDS and shown, found.old, found.new, 0.5)
     if not linked.link.sure and not (linked.pinned and found.of_one_sort and new.cue > Cue.NONE):
         return None
     return replace(linked, link=replace(linked.link, pinned=linked.pinned, told=told, way="means"))
