@@ -12,7 +12,7 @@ from lamina.atom.atom import Atom, Evidence
 from lamina.atom.identity import AtomId
 from lamina.atom.passage import Passage
 from lamina.atom.status import Status
-from lamina.atom.trust import statements_wait
+from lamina.atom.trust import Origin, statements_wait, trust_of
 from lamina.capture.change.items import ME, items
 from lamina.capture.change.known import STANDS, Known
 from lamina.capture.found import Said
@@ -38,11 +38,16 @@ def repeated(ended: Atom, known: Known) -> Atom:
     places = [
         place
         for atom, passage in (*known.search(words, STANDS, LOOKED_AT), *known.heard())
-        if atom.is_segment and is_hearsay(atom, passage.speaker, passage.text)
+        if atom.is_segment and is_hearsay(atom, passage.speaker, passage.text) and _may_rest_on(ended, atom)
         for place in _places(atom, passage, value, key, known, named=_is_named(ended))
     ]
     fresh = tuple(each for each in dict.fromkeys(places) if each not in ended.evidence)
     return ended.with_(evidence=(*ended.evidence, *fresh)) if fresh else ended
+
+
+def _may_rest_on(ended: Atom, segment: Atom) -> bool:
+    """Whether a statement may name words among what it rests on: of those a machine made, none trusted less."""
+    return ended.origin is Origin.HUMAN or trust_of(segment.origin) >= trust_of(ended.origin)
 
 
 def heard(turns: Sequence[Said], known: Known) -> None:
