@@ -11,8 +11,10 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from lamina.capture.change.life import LIFE, Rule, rule
+from lamina.capture.change.nomination import Nominator
 from lamina.capture.found import Extractor, Nobody
 from lamina.capture.llm.extractor import LlmExtractor
+from lamina.capture.llm.nominator import ChatNominator
 from lamina.capture.reading import Reader
 from lamina.capture.rules.extractor import RulesExtractor
 from lamina.capture.signals import DEFAULT
@@ -75,7 +77,7 @@ class Equipment:
     def reader(self) -> Reader:
         """Who reads captured words for statements."""
         own = DEFAULT.with_own(self._settings.signals)
-        return Reader(self._extractor(), own, self._light, self.dependencies, self.several)
+        return Reader(self._extractor(), own, self._light, self.dependencies, self.several, self._nominator())
 
     def close(self) -> None:
         """Let go of connections."""
@@ -97,6 +99,11 @@ class Equipment:
                 return RulesExtractor()
             case "auto":
                 return LlmExtractor(self.chat, RulesExtractor()) if self.chat is not None else RulesExtractor()
+
+    def _nominator(self) -> Nominator | None:
+        """Who is asked what changed: whoever reads, where that is a chat model."""
+        chat = self.chat if self._settings.extractor == "auto" else None
+        return ChatNominator(chat) if chat is not None else None
 
     def _chat_named(self, name: str) -> Chat | None:
         """The chat model, or one of its family by another name."""

@@ -19,8 +19,10 @@ from pydantic import BaseModel, Field
 
 from lamina import FixedClock, Memory, Settings
 from lamina.atom.atom import Evidence
+from lamina.capture.change.nomination import Line
 from lamina.capture.found import Finding, Said
 from lamina.capture.llm.extractor import LlmExtractor
+from lamina.capture.llm.nominator import ChatNominator
 from lamina.capture.llm.support import stands_in
 from lamina.models.anthropic_chat import AnthropicChat
 from lamina.models.budget import Budget, Limits, Prices
@@ -200,3 +202,13 @@ def test_a_server_killed_in_the_middle_of_an_answer_leaves_the_rules_and_comes_b
             assert isinstance(chat.ask(ASKED, Judged, most_tokens=120).value, Judged)
         finally:
             again.kill()
+
+
+def test_what_it_names_as_changed_stands_in_the_lines_it_was_shown(smol: Smol) -> None:
+    earlier = [Line(Evidence("a", n, 0, 9), text, "Ann", NOON) for n, text in enumerate(
+        ("My evenings belong to the chess club.", "Our cat is called Pim."), 1)]  # fmt: skip
+    new = [Line(Evidence("b", 1, 0, 9), "The judo mat has all my evenings.", "Ann", NOON)]
+    with closing(smol.chat()) as chat:
+        named = ChatNominator(chat, most_tokens=600).nominate(earlier, new)
+    said = {each.place: each.text.lower() for each in (*earlier, *new)}
+    assert all(stands_in(each.was, said[each.old]) and stands_in(each.now, said[each.new]) for each in named)

@@ -65,8 +65,9 @@ def capture(
             replays = reader.replays(turns, segments, writer.scope, store, now)
             made = reader.made(turns, before, kept_in, writer.scope, store, fresh, now, replays)
             verdicts = reader.verdicts(
-                made.atoms, turns, segments, writer.scope, store, fresh, now, replays, compare=compare
-            )
+                made.atoms, turns, segments, writer.scope, store, fresh, now, replays, compare=compare,
+                nominated=made.nominated,
+            )  # fmt: skip
             receipt = write(Words(segments), verdicts, writer, store, verb, reason, key)
         else:
             words = Words(segments, waiting(turns, writer.scope, said.session_id, now, reader.patterns))

@@ -18,6 +18,7 @@ from lamina.capture.box import boxed
 from lamina.capture.change.change import Change
 from lamina.capture.change.forgetting import requests
 from lamina.capture.change.life import LIFE, Rule
+from lamina.capture.change.nomination import Nomination, Nominator, nominations
 from lamina.capture.change.replay import Replays, replays_of, said_first
 from lamina.capture.classify import Verdict
 from lamina.capture.found import Extractor, Nobody, Said
@@ -28,6 +29,7 @@ from lamina.capture.surprise import PROMOTES, Familiarity
 from lamina.capture.write import Words, Writer, fresh_ids, kept_anyway, verdicts_on, write
 from lamina.errors import LaminaError
 from lamina.models.embedder import Embedder
+from lamina.models.errors import ModelError
 from lamina.models.sense import alike
 from lamina.store.base import Filter, Store
 from lamina.store.buffer import Queue, Waiting
@@ -52,6 +54,7 @@ class Reader:
     embedder: Callable[[], Embedder | None] = lambda: None
     dependencies: tuple[Rule, ...] = LIFE
     several: frozenset[str] = frozenset()
+    nominator: Nominator | None = None
 
     @property
     def links(self) -> bool:
@@ -74,17 +77,31 @@ class Reader:
             return Made([], self.extractor.name)
         found = statements(turns, before, self.extractor, segments, ids, shown_lately(store, scope))
         feeling = Familiarity(store, self.embedder() if found.atoms else None, now)
-        return replace(found, atoms=[feeling.weighed(each) for each in boxed(found.atoms, store, ids)])
+        made = replace(found, atoms=[feeling.weighed(each) for each in boxed(found.atoms, store, ids)])
+        return self._with_changes(made, turns, segments, scope, store, now)
+
+    def _with_changes(
+        self, made: Made, turns: Sequence[Said], segments: Mapping[str, Atom], scope: Scope, store: Store, now: datetime
+    ) -> Made:
+        """What was made with the changes somebody clever names; who has just failed to read is not asked again."""
+        if self.nominator is None or made.trouble:
+            return made
+        try:
+            named = nominations(self.nominator, turns, segments, scope, store, now)
+        except ModelError as error:
+            return replace(made, unnamed=str(error))
+        return replace(made, nominated=tuple(named))
 
     def verdicts(
         self, atoms: Sequence[Atom], turns: Sequence[Said], words: Collection[Atom], scope: Scope, store: Store,
         ids: Iterator[AtomId], now: datetime, replays: Replays, *, compare: bool = True,
+        nominated: Sequence[Nomination] = (),
     ) -> list[Verdict]:  # fmt: skip
         """What becomes of statements made of turns, and what is over because of them."""
         verdicts = verdicts_on(atoms, store, now, self.several)
         if not (self.links and compare):
             return verdicts
-        return Change(turns, words, replays, store, scope, ids, now, alike).made_of(verdicts)
+        return Change(turns, words, replays, store, scope, ids, now, alike, nominated).made_of(verdicts)
 
 
 class Rhythm(StrEnum):
@@ -220,7 +237,9 @@ def _read(
                 own = [each for each in made.atoms if (each.origin, each.principal) == (origin, principal)]
                 words = [each for each in segments.values() if (each.origin, each.principal) == (origin, principal)]
                 said = [each for each in turns if each.segment in {segment.id for segment in words}]
-                verdicts = reader.verdicts(own, said, words, scope, store, fresh, now, replays, compare=compare)
+                verdicts = reader.verdicts(
+                    own, said, words, scope, store, fresh, now, replays, compare=compare, nominated=made.nominated
+                )
                 writer = Writer(actor, origin, principal, scope)
                 part = write(Words(), verdicts, writer, store, "extract", f"read {session_id}", None)
                 receipt = replace(part, outcomes=(*receipt.outcomes, *part.outcomes))

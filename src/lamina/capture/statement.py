@@ -14,6 +14,7 @@ from lamina.atom.kinds import traits
 from lamina.atom.status import Status
 from lamina.atom.trust import statements_wait
 from lamina.capture.causes import with_causes
+from lamina.capture.change.nomination import Nomination
 from lamina.capture.change.since import since
 from lamina.capture.classify import CORRECTION
 from lamina.capture.draft import CONTENT_LIMIT, parse_draft
@@ -42,16 +43,20 @@ WORTHLESS = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """The statements some turns gave rise to, who found them, and what went wrong on the way."""
+    """The statements some turns gave rise to, who found them, and what went wrong on the way; the changes that were
+    named, and why nobody named any where somebody should have."""
 
     atoms: list[Atom]
     by: str
     trouble: str | None = None
+    nominated: tuple[Nomination, ...] = ()
+    unnamed: str | None = None
 
     @property
     def told(self) -> str:
         """How the reading went, for the receipt."""
-        return f"read by {self.by}" + (f", because {self.trouble}" if self.trouble else "")
+        read = f"read by {self.by}" + (f", because {self.trouble}" if self.trouble else "")
+        return read + (f"; changes went by rules alone, because {self.unnamed}" if self.unnamed else "")
 
 
 def statements(

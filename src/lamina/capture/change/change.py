@@ -15,6 +15,7 @@ from lamina.capture.change.echo import OVER, heard, repeated
 from lamina.capture.change.known import Known
 from lamina.capture.change.linking import Linking
 from lamina.capture.change.meaning import Sense
+from lamina.capture.change.nomination import Nomination
 from lamina.capture.change.obey import REASON, hushed, obey
 from lamina.capture.change.replay import Replays, rest_again, said_first
 from lamina.capture.classify import Verdict
@@ -31,11 +32,12 @@ class Change:
 
     def __init__(
         self, turns: Sequence[Said], words: Iterable[Atom], replays: Replays, store: Store, scope: Scope,
-        ids: Iterator[AtomId], now: datetime, sense: Sense | None = None,
+        ids: Iterator[AtomId], now: datetime, sense: Sense | None = None, nominated: Sequence[Nomination] = (),
     ) -> None:  # fmt: skip
         self._known = Known(store, scope, now)
         self._known.hear(words)
         self._turns, self._store, self._ids, self._now, self._sense = turns, store, ids, now, sense
+        self._nominated = nominated
         self._replays = {place: replays[place] for each in turns if (place := (each.segment, each.n)) in replays}
 
     def made_of(self, verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -44,7 +46,7 @@ class Change:
         for verdict in verdicts:
             known.take((*verdict.others, *(() if verdict.result is Result.REFUSED else (verdict.atom,))))
         rest_again(self._replays, known)
-        linking = Linking(known, self._ids, self._now, self._sense)
+        linking = Linking(known, self._ids, self._now, self._sense, self._nominated)
         Conditions(known, self._ids, self._now).read(fresh)
         linking.read(fresh)
         for verdict in verdicts:

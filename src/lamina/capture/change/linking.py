@@ -7,12 +7,10 @@ recall can tell it is over. Everything decided is a change to atoms: one commit 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 from lamina.atom.atom import Atom, Evidence, kind_defaults
 from lamina.atom.claim import claim_of
@@ -30,6 +28,8 @@ from lamina.capture.change.known import STANDS, Known, passage_in
 from lamina.capture.change.link import Earlier, Kind, Link
 from lamina.capture.change.links import comparable, decide, may_overtake
 from lamina.capture.change.meaning import Sense
+from lamina.capture.change.nomination import Nomination
+from lamina.capture.change.sentence import LONGEST_SENTENCE, is_vouched_for, name_of, told_by
 from lamina.capture.change.since import since
 from lamina.capture.change.told import Told, tellings, told
 from lamina.capture.classify import DOUBTFUL, SURE
@@ -38,8 +38,6 @@ from lamina.capture.rules.classes import corrects
 from lamina.text.analyse import QUESTION_STOP, analyse
 from lamina.text.closed import AUXILIARIES, word_set
 from lamina.text.normal import normal_form, one_line
-from lamina.text.roles import is_role
-from lamina.text.sentences import sentences
 from lamina.text.verbs import is_past, looks_finite
 
 LOOKED_AT = 40
@@ -53,11 +51,9 @@ CLEAR = 0.8
 """How much of the key a statement told by itself must share to replace another that says it in other words."""
 LATE = 0.85
 """How sure a statement is that was made of a sentence only when it was overtaken."""
-MOST_SENTENCES = 40
 _DOERS = word_set("i you we they it he she that this who which to always never also still usually")
 _CLAUSES, _ENOUGH = 3, 3
 """A sentence of two clauses has three parts, itself included; a clause with fewer words than this tells nothing."""
-LONGEST_SENTENCE = 400
 _WHICH = re.compile(r"(?<!\bis )(?<!\bat )(?<!\bto )\b(?:number|no\.|#) ?(?P<n>\d+)\b", re.IGNORECASE)
 _LAID_ASIDE = frozenset({Status.ARCHIVED})
 """What was laid aside stays so: the table leads from there to no end, and its time tells that it is over."""
@@ -66,8 +62,12 @@ _LAID_ASIDE = frozenset({Status.ARCHIVED})
 class Linking:
     """One go of linking: what was decided so far counts for what comes next."""
 
-    def __init__(self, known: Known, ids: Iterator[AtomId], now: datetime, sense: Sense | None = None) -> None:
+    def __init__(
+        self, known: Known, ids: Iterator[AtomId], now: datetime, sense: Sense | None = None,
+        nominated: Sequence[Nomination] = (),
+    ) -> None:  # fmt: skip
         self._known, self._ids, self._now, self._sense = known, ids, now, sense
+        self._nominated: Mapping[Evidence, list[Nomination]] = _by_place(nominated)
         self._said: list[Earlier[Evidence]] = []
 
     def read(self, turns: Sequence[Said]) -> None:
@@ -85,17 +85,39 @@ class Linking:
             self._said.append(Earlier(new, _own_place(atom)))
 
     def _read(self, turn: Said, segment: Atom) -> None:
-        said = _told_by(turn.text, _name(turn.speaker))
+        said = told_by(turn.text, name_of(turn.speaker))
         alike = self._alike([new for each in said for new in each.tellings if not new.additive])
         correcting = False
         for start, end, text, before, found in said:
             place = Evidence(turn.segment, turn.n, start, end)
             at, linked = since(text, turn.at, before) or turn.at, False
-            news = tellings(text, _name(turn.speaker), correcting=True, before=before) if correcting else found
+            news = tellings(text, name_of(turn.speaker), correcting=True, before=before) if correcting else found
             for new in news:
                 linked |= self._decide(new, alike, place, segment, at)
                 self._said.append(Earlier(new, place, near=True))
+            linked |= bool(news) and self._believe(place, news[0], segment, at)
             correcting = corrects(text) and not linked
+
+    def _believe(self, place: Evidence, new: Told, source: Atom, at: datetime) -> bool:
+        """Put down what somebody clever says the new sentence overtakes, so far as it still holds."""
+        linked = False
+        for named in self._nominated.get(place, ()):
+            old = self._said_at(named.old) if self._known.holds(named.old) else None
+            if old is not None:
+                link = Link(named.old, named.kind, True, _roots(named.was), _roots(named.now), named.was, told=True,
+                            way="nominated")  # fmt: skip
+                self._put_down(link, old, new, place, source, at)
+                linked = True
+        return linked
+
+    def _said_at(self, place: Evidence) -> Told | None:
+        """The sentence that stands at a place; None where there is none any more."""
+        words = self._known.get(AtomId(place.segment))
+        passage = passage_in(words, place.passage) if words is not None else None
+        if words is None or passage is None:
+            return None
+        text = one_line(passage.text[place.start : place.end]) if words.is_segment else one_line(words.content)
+        return next(iter(tellings(text, name_of(passage.speaker), guess=True)), None)
 
     def _alike(self, news: Sequence[Told]) -> list[tuple[Atom, Passage]]:
         """The passages that share most words with what is said now, in the order they were said."""
@@ -103,7 +125,7 @@ class Linking:
             return []
         words = [word for new in news for word in analyse(new.words) if word not in QUESTION_STOP]
         limit = LOOKED_AT + min(len(news) - 1, MOST_MORE) * LOOKED_AT_MORE
-        return self._known.search(words, STANDS, limit, _is_vouched_for)
+        return self._known.search(words, STANDS, limit, is_vouched_for)
 
     def _decide(
         self, new: Told, alike: Sequence[tuple[Atom, Passage]], place: Evidence, source: Atom, at: datetime
@@ -152,7 +174,7 @@ class Linking:
                 yield Earlier(old, _own_place(atom))
             return
         near = atom.session_id is not None and atom.session_id == source.session_id
-        for start, end, _, _, said in _told_by(passage.text, _name(passage.speaker), guess=True):
+        for start, end, _, _, said in told_by(passage.text, name_of(passage.speaker), guess=True):
             alike = [old for old in said if comparable(old, new, near=near)]
             place = Evidence(atom.id, passage.n, start, end)
             if alike and self._known.holds(place):
@@ -286,38 +308,6 @@ class Linking:
         return atom
 
 
-class _Sentence(NamedTuple):
-    """A sentence of a turn: its place, its words, those of the sentence before it, and what it tells."""
-
-    start: int
-    end: int
-    text: str
-    before: str
-    tellings: tuple[Told, ...]
-
-
-@lru_cache(maxsize=4096)
-def _told_by(turn: str, speaker: str | None, *, guess: bool = False) -> tuple[_Sentence, ...]:
-    """The sentences of a turn; those of earlier turns, where a guess counts too, are read each by itself."""
-    found: list[_Sentence] = []
-    before = ""
-    for start, end in sentences(turn)[:MOST_SENTENCES]:
-        if end - start <= LONGEST_SENTENCE:
-            text = one_line(turn[start:end])
-            said = tellings(text, speaker, guess=True) if guess else tellings(text, speaker, before=before)
-            found.append(_Sentence(start, end, text, before, said))
-            before = text
-    return tuple(found)
-
-
-def _is_vouched_for(atom: Atom, passage: Passage) -> bool:
-    return not atom.is_segment or not is_hearsay(atom, passage.speaker, passage.text)
-
-
-def _name(speaker: str | None) -> str | None:
-    return None if is_role(speaker) else speaker
-
-
 def _states(said: Told) -> bool:
     """Whether words say something of something: they have a verb, or a value behind a colon."""
     words = [each.strip(".,;!?\"'()").replace("’", "'").lower() for each in said.text.split()]
@@ -342,6 +332,17 @@ def _tells_which(text: str, value: Sequence[str]) -> bool:
 def _rests_on(heir: Atom, before: Atom) -> bool:
     """Whether one is said to rest on the other: then it says it again, and does not end it."""
     return any(each.name is RelationName.DEPENDS_ON and each.target == before.id for each in heir.relations)
+
+
+def _by_place(nominated: Sequence[Nomination]) -> dict[Evidence, list[Nomination]]:
+    found: dict[Evidence, list[Nomination]] = {}
+    for each in nominated:
+        found.setdefault(each.new, []).append(each)
+    return found
+
+
+def _roots(words: str) -> tuple[str, ...]:
+    return tuple(each.root for each in items(words) if each.root != ME)
 
 
 def _own_place(atom: Atom) -> Evidence:

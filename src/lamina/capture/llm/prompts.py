@@ -4,7 +4,9 @@ that remembers the beginning of a prompt reads them once."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
+from lamina.capture.change.nomination import Line
 from lamina.capture.found import Said
 from lamina.capture.llm.run import Shown
 from lamina.models.chat import Message, system, user
@@ -42,6 +44,20 @@ the words name no time. corrects: true if it says that something said earlier wa
 Leave out greetings, guesses, what is only asked or imagined, and what an assistant explains; of an assistant's turns
 take only what it recommended by name."""
 
+_COMPARE = f"""\
+You keep a memory true to what people say. {DATA_ONLY} Each line of the data is one sentence: its number, whether it is
+"earlier" or "new", who said it, the day, and the words."""
+
+_NAME_CHANGES = """\
+Task: list the new lines that say that something is no longer as an older line, earlier or new, says. None is a good
+answer, and the usual one.
+Both must be about the same person or thing and the same property, and cannot both be true now: another home, job, date,
+number, taste, plan or owner. More of the same, another occasion, another thing, an opinion or a mood is no change.
+new, old: the numbers of the two lines; the old one stands before the new one.
+how: changed (it was so and is no longer), corrected (it was never so), ended (it is over and nothing takes its place).
+was, now: the words of the old line that no longer hold, and the words of the new line that say so, copied letter by
+letter, as few as possible."""
+
 
 def assessing(shown: Sequence[Shown], before: Sequence[Said]) -> list[Message]:
     """Asks whether turns are worth reading closely."""
@@ -53,11 +69,23 @@ def extracting(shown: Sequence[Shown], before: Sequence[Said]) -> list[Message]:
     return [system(_RULES), user(f"{_data(shown, before)}\n\n{_EXTRACT}")]
 
 
+def naming_changes(earlier: Sequence[Line], new: Sequence[Line]) -> list[Message]:
+    """Asks which new lines overtake older ones."""
+    labelled = [*(("earlier", each) for each in earlier), *(("new", each) for each in new)]
+    lines = [_told(f"{n} {label}", each.speaker, each.at, harmless(each.text)) for n, (label, each) in
+             enumerate(labelled, 1)]  # fmt: skip
+    return [system(_COMPARE), user(f"{fenced(lines)}\n\n{_NAME_CHANGES}")]
+
+
 def _data(shown: Sequence[Shown], before: Sequence[Said]) -> str:
     context = [_line("before", each, harmless(each.text, _CONTEXT_CHARS)) for each in before]
     return fenced([*context, *(_line(f"turn {n}", each.said, harmless(each.text)) for n, each in enumerate(shown, 1))])
 
 
 def _line(label: str, said: Said, words: str) -> str:
-    who = harmless(said.speaker or "somebody", 60).replace("|", "/")
-    return f"{label} | {who} | {said.at:%A %Y-%m-%d} | {words}"
+    return _told(label, said.speaker, said.at, words)
+
+
+def _told(label: str, speaker: str | None, at: datetime, words: str) -> str:
+    who = harmless(speaker or "somebody", 60).replace("|", "/")
+    return f"{label} | {who} | {at:%A %Y-%m-%d} | {words}"

@@ -53,3 +53,23 @@ class Extracted(BaseModel):
     """Everything a run states."""
 
     statements: list[FoundStatement] = Field(max_length=25)
+
+
+MOST_LINES = 60
+"""So many lines are shown where a model is asked what changed."""
+
+
+class NamedChange(BaseModel):
+    """One line that overtakes an earlier one, as the model gives it."""
+
+    new: int = Field(ge=1, le=MOST_LINES)
+    old: int = Field(ge=1, le=MOST_LINES)
+    how: Literal["changed", "corrected", "ended"]
+    was: str = Field(max_length=120)
+    now: str = Field(max_length=120)
+
+
+class Changes(BaseModel):
+    """Everything that is over because of what is said now."""
+
+    changes: list[NamedChange] = Field(max_length=12)

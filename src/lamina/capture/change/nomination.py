@@ -1,0 +1,95 @@
+"""Changes that somebody clever names: the lines they are shown, and what they may say of them.
+
+A nomination only says that one line overtakes another. When what holds is left to the arithmetic of intervals, and who
+may overtake whom to trust, as with every other change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from lamina.atom.atom import Atom, Evidence
+from lamina.atom.scope import Scope
+from lamina.capture.change.echo import is_hearsay
+from lamina.capture.change.known import STANDS, Known
+from lamina.capture.change.link import Kind
+from lamina.capture.change.sentence import is_vouched_for, name_of, told_by
+from lamina.capture.found import Said
+from lamina.store.base import Store
+from lamina.text.analyse import QUESTION_STOP, analyse
+from lamina.text.normal import one_line
+
+MOST_NEW, MOST_EARLIER = 20, 40
+"""How many lines are shown of what is said now, and of what was said before."""
+_LOOKED_AT = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A sentence as it is shown, and where it stands."""
+
+    place: Evidence
+    text: str
+    speaker: str | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Nomination:
+    """A new line overtakes an old one; the words of each that tell what was and what is now."""
+
+    new: Evidence
+    old: Evidence
+    kind: Kind
+    was: str
+    now: str
+
+
+class Nominator(Protocol):
+    """Somebody who sees which lines overtake which."""
+
+    def nominate(self, earlier: Sequence[Line], new: Sequence[Line]) -> list[Nomination]:
+        """The changes that new lines tell of, oldest first; a ModelError where nobody can be asked."""
+
+
+def nominations(
+    nominator: Nominator, turns: Sequence[Said], segments: Mapping[str, Atom], scope: Scope, store: Store, now: datetime
+) -> list[Nomination]:
+    """Ask which of the turns' sentences overtake earlier ones; nobody is asked where there is nothing to overtake."""
+    known = Known(store, scope, now)
+    known.take(segments.values())
+    heard = [each for each in turns if _is_heard(each, segments)]
+    new = [line for turn in heard for line in _lines(turn)][:MOST_NEW]
+    earlier = list(_before(new, known))[:MOST_EARLIER]
+    spoken_in = {(each.place.segment, each.place.passage) for each in new}
+    return nominator.nominate(earlier, new) if new and (earlier or len(spoken_in) > 1) else []
+
+
+def _is_heard(turn: Said, segments: Mapping[str, Atom]) -> bool:
+    words = segments.get(turn.segment)
+    return words is not None and not is_hearsay(words, turn.speaker, turn.text)
+
+
+def _lines(turn: Said, *, guess: bool = False) -> Iterator[Line]:
+    """The sentences of a turn that tell something."""
+    for each in told_by(turn.text, name_of(turn.speaker), guess=guess):
+        if each.tellings:
+            yield Line(Evidence(turn.segment, turn.n, each.start, each.end), each.text, turn.speaker, turn.at)
+
+
+def _before(new: Sequence[Line], known: Known) -> Iterator[Line]:
+    """The sentences that share most words with new ones and still hold, in the order they were said."""
+    words = [word for each in new for word in analyse(each.text) if word not in QUESTION_STOP]
+    here = {(each.place.segment, each.place.passage) for each in new}
+    for atom, passage in known.search(words, STANDS, _LOOKED_AT, is_vouched_for) if words else ():
+        if (atom.id, passage.n) in here:
+            continue
+        if atom.is_segment:
+            said = Said(atom.id, passage.n, passage.text, passage.speaker, passage.at or atom.observed_at)
+            yield from (each for each in _lines(said, guess=True) if known.holds(each.place))
+        elif not atom.evidence:
+            whole = Evidence(atom.id, 1, 0, len(atom.content))
+            yield Line(whole, one_line(atom.content), atom.subject, atom.observed_at)
