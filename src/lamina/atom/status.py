@@ -29,6 +29,7 @@ class Way(StrEnum):
     QUARANTINE = "quarantine"
     UNDO = "undo"
     ADOPT = "adopt"
+    UPKEEP = "upkeep"
 
 
 _S = Status

@@ -24,6 +24,13 @@ _STANDING = ("status", "valid_from", "valid_until", "superseded_by")
 _OTHERS = tuple(name for name in DATA_FIELDS if name not in (*_STANDING, "pinned"))
 """All else. A pin may be set by whoever uses an atom, and is taken out only by those who may change how it stands."""
 
+_AGES = frozenset({"status", "layer", "relations"})
+_AGEING = frozenset({
+    (Status.ACTIVE, Status.ARCHIVED), (Status.ARCHIVED, Status.ACTIVE), (Status.ACTIVE, Status.CHALLENGED),
+    (Status.ACTIVE, Status.TOMBSTONED), (Status.ARCHIVED, Status.TOMBSTONED),
+})  # fmt: skip
+"""What time may do to an atom, and the arrows it may go along."""
+
 Hands: TypeAlias = Callable[[AtomId], Collection[Origin]]
 """The origins of those who have changed an atom since it was made."""
 
@@ -104,6 +111,16 @@ def objection(old: Atom | None, new: Atom, by: Origin, way: Way, look: Look, han
     )
 
 
+def _is_upkeep(old: Atom, new: Atom, way: Way) -> bool:
+    """What ageing may do to anybody's word that is not pinned: lay it aside or doubt it, move it, weigh its links.
+
+    It ends nothing and rewrites nothing; what was kept for a while only is forgotten when the while is over.
+    """
+    if way is not Way.UPKEEP or old.pinned or _differs(old, new, [each for each in DATA_FIELDS if each not in _AGES]):
+        return False
+    return old.status is new.status or (old.status, new.status) in _AGEING
+
+
 def guard(atom: Atom, look: Look, hands: Hands) -> float:
     """How trusted one must be to change how an atom stands: as its word is, or as whoever had a hand in it."""
     return max([trust(atom, look), *(TRUST[each] for each in hands(atom.id))])
@@ -169,7 +186,7 @@ def _fresh_words(old: Atom | None, new: Atom, look: Look) -> Collection[Atom]:
 
 def _is_open_to_anybody(old: Atom, new: Atom, way: Way) -> bool:
     """The notes of a run are laid aside with it, and what is over may be told of more words that say it."""
-    if _is_note(old):
+    if _is_note(old) or _is_upkeep(old, new, way):
         return True
     only = not _differs(old, new, [name for name in DATA_FIELDS if name != "evidence"])
     longer = new.evidence[: len(old.evidence)] == old.evidence

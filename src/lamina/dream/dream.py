@@ -1,0 +1,115 @@
+"""The story of a dream: step by step, each planned from what stands, held where it would change too much, committed
+once, and told. A dream broken off has done whole steps and no half ones; the next one does the rest."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+
+from lamina.atom.status import Way
+from lamina.atom.trust import Origin
+from lamina.dream.plan import Plan
+from lamina.dream.report import DreamReport, StepReport, reason_of
+from lamina.dream.scene import Scene
+from lamina.errors import InvalidInput, LaminaError, StaleRevision
+from lamina.lifecycle.guard import held
+from lamina.store.base import Change, Commit, Store
+from lamina.store.ledger import Problem
+
+JOB = "dream"
+VERB = "dream"
+LEASE_SECONDS = 1800.0
+HELD = "held-dream"
+"""The kind of problem by which the inbox asks a person about a step."""
+_TRIES = 3
+
+Step = Callable[[Scene], Plan]
+Progress = Callable[[int, int], None]
+"""How many steps are done, and how many there are."""
+
+
+def dream(
+    scenes: Sequence[Scene], steps: Mapping[str, Step], store: Store, at: datetime, *, anyway: bool = False,
+    dry_run: bool = False, progress: Progress | None = None,
+) -> DreamReport:  # fmt: skip
+    """Take every scope through the steps. `anyway`: a person has said yes to whatever would be held."""
+    batch, holder = f"dream-{secrets.token_hex(6)}", f"{os.getpid()}-{secrets.token_hex(4)}"
+    if dry_run:
+        return DreamReport(batch, at, tuple(_taken(scenes, steps, batch, anyway, lambda n, of: True)), dry_run=True)
+    if not store.jobs.take(JOB, holder, LEASE_SECONDS):
+        return DreamReport(batch, at, (), asleep="somebody else is dreaming; `lamina jobs` tells who")
+    error = ""
+
+    def goes_on(done: int, total: int) -> bool:
+        if progress is not None:
+            progress(done, total)
+        return store.jobs.renew(JOB, holder, LEASE_SECONDS, done, total)
+
+    try:
+        told = tuple(_taken(scenes, steps, batch, anyway, goes_on))
+        error = "; ".join(each.told for each in told if each.failed)
+        return DreamReport(batch, at, told)
+    except LaminaError as problem:
+        error = str(problem)
+        raise
+    finally:
+        store.jobs.release(JOB, holder, error)
+
+
+def chosen(steps: Mapping[str, Step], names: Iterable[str] | None) -> dict[str, Step]:
+    """The steps by these names, in their own order; all of them where none is named."""
+    wanted = set(names) if names is not None else set(steps)
+    unknown = sorted(wanted - set(steps))
+    if unknown:
+        raise InvalidInput(f"there is no step {', '.join(unknown)}; choose from {', '.join(steps)}")
+    return {name: step for name, step in steps.items() if name in wanted}
+
+
+def _taken(
+    scenes: Sequence[Scene], steps: Mapping[str, Step], batch: str, anyway: bool, goes_on: Callable[[int, int], bool]
+) -> list[StepReport]:
+    told: list[StepReport] = []
+    total = len(scenes) * len(steps)
+    for scene in scenes:
+        for name, step in steps.items():
+            if scene.stop() or not goes_on(len(told), total):
+                return told
+            told.append(_step(name, step, scene, batch, anyway))
+    goes_on(len(told), total)
+    return told
+
+
+def _step(name: str, step: Step, scene: Scene, batch: str, anyway: bool) -> StepReport:
+    """One step in one scope. Whoever wrote meanwhile was quicker: then it is planned again from what stands now."""
+    for left in reversed(range(_TRIES)):
+        try:
+            return _done(name, step(scene), scene, batch, anyway)
+        except StaleRevision:
+            if not left:
+                return StepReport(name, scene.scope, failed="others wrote all the while; the next dream tries again")
+        except LaminaError as error:
+            return StepReport(name, scene.scope, failed=f"nothing was changed: {error}")
+    raise AssertionError("unreachable")
+
+
+def _done(name: str, plan: Plan, scene: Scene, batch: str, anyway: bool) -> StepReport:
+    path = f"{HELD}:{scene.scope}:{name}"
+    why = None if anyway else held(plan.touched, sum(scene.store.counts((scene.scope,), "status").values()))
+    if why is not None:
+        message = f"dream {name}: {why}: `lamina dream --step {name} --dry-run` shows it, `--yes` does it"
+        scene.store.ledger.report(Problem(path, HELD, message, at=scene.now))
+        return StepReport(name, scene.scope, moves=plan.moves, notes=plan.notes, held=why)
+    commit = None
+    if plan.changes:
+        done = scene.store.commit(
+            Commit(
+                actor="lamina", origin=Origin.DREAM, verb=VERB, reason=reason_of(name, plan.moves), scope=scene.scope,
+                changes=tuple(map(Change, plan.changes)), way=Way.UPKEEP, batch=batch,
+            )
+        )  # fmt: skip
+        commit = done.id
+    plan.after()
+    scene.store.ledger.clear(path)
+    return StepReport(name, scene.scope, commit, plan.moves, plan.notes)
