@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
 from pydantic import SecretStr
 
+from lamina.atom.identity import AtomId
+from lamina.atom.scope import Scope
 from lamina.capture.change.life import LIFE, Rule, rule
 from lamina.capture.change.nomination import Nominator
 from lamina.capture.found import Extractor, Nobody
@@ -19,6 +22,9 @@ from lamina.capture.reading import Reader
 from lamina.capture.rules.extractor import RulesExtractor
 from lamina.capture.signals import DEFAULT
 from lamina.clock import Clock
+from lamina.dream.scene import Scene
+from lamina.lifecycle.moment import Moment
+from lamina.lifecycle.retention import Mode
 from lamina.models.budget import Budget, Limits, Prices
 from lamina.models.chat import Chat
 from lamina.models.choose import Choice, choose
@@ -29,6 +35,7 @@ from lamina.models.files import models_folder
 from lamina.models.patience import Timing
 from lamina.models.reranker import choose_reranker
 from lamina.settings import Settings
+from lamina.store.base import Store
 from lamina.store.usage import Usage
 from lamina.text.normal import normal_form
 
@@ -78,6 +85,15 @@ class Equipment:
         """Who reads captured words for statements."""
         own = DEFAULT.with_own(self._settings.signals)
         return Reader(self._extractor(), own, self._light, self.dependencies, self.several, self._nominator())
+
+    def scene(self, store: Store, scope: Scope, ids: Iterator[AtomId], stop: Callable[[], bool]) -> Scene:
+        """A scope as a dream finds it."""
+        own = self._settings
+        return Scene(
+            store=store, scope=scope, moment=Moment(self._clock.now(), store.lives.seen(scope)), ids=ids,
+            mode=Mode(own.retention), embedder=self._light, chat=self.chat, rules=self.dependencies,
+            roots=tuple(each.expanduser() for each in own.roots.get(scope, ())), insights=own.insights, stop=stop,
+        )  # fmt: skip
 
     def close(self) -> None:
         """Let go of connections."""

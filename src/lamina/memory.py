@@ -27,6 +27,7 @@ from lamina.capture.box import seal
 from lamina.capture.capture import capture, remember
 from lamina.capture.change.dependants import with_dependants
 from lamina.capture.clean import without_secrets
+from lamina.capture.codebase import capture_codebase, codebase
 from lamina.capture.confirm import by_file, moved
 from lamina.capture.conversation import Conversation, conversation
 from lamina.capture.draft import Turn, parse_draft, parse_heading, parse_text, parse_turns
@@ -39,12 +40,19 @@ from lamina.capture.run import Run
 from lamina.capture.workplace import Workplace
 from lamina.capture.write import Writer, fresh_ids
 from lamina.clock import Clock, SystemClock
+from lamina.dream.dream import BATCH, chosen, dream
+from lamina.dream.dream import Progress as DreamProgress
+from lamina.dream.due import is_due
+from lamina.dream.report import DreamReport
+from lamina.dream.steps import STEPS
 from lamina.equipment import Equipment
 from lamina.errors import Erased, InvalidInput, InvalidScope, NotFound, Refused, StaleRevision, StoreError
 from lamina.importers.bring import Desk, Imported, Tally, bring
 from lamina.importers.inbox import MOMENT, Inbox, Taken
 from lamina.importers.plan import plan_import
 from lamina.importers.retold import retold
+from lamina.lifecycle.decision import Decision as Ageing
+from lamina.lifecycle.promotion import lowered, raised
 from lamina.models.choose import Choice
 from lamina.models.encode import Background, encode_each
 from lamina.models.encode import Progress as EncodeProgress
@@ -70,7 +78,7 @@ from lamina.review.revise import parse_revision, revised
 from lamina.review.rollback import rollback
 from lamina.review.settle import settle
 from lamina.review.stats import stats_of
-from lamina.review.undo import last_undoable, undo
+from lamina.review.undo import last_undoable, undo, undo_batch
 from lamina.settings import Settings, load_settings
 from lamina.store.base import Change, Commit, Committed, Edge, Entry, Filter, Match, TextQuery
 from lamina.store.jobs import Job
@@ -190,6 +198,21 @@ class Memory:
         if now_or_never and not self._reader.extractor.instant:
             receipt = with_statements(receipt, self._read(writer.scope, said.session_id))
         return self._published(receipt, later=not now_or_never)
+
+    def capture_codebase(
+        self, path: str | os.PathLike[str], name: str | None = None, *, private: bool = False
+    ) -> Receipt:
+        """Keep what a folder of source code holds, in short: its tree and the signatures of its files.
+
+        Run again, only what changed is read anew; what is gone is laid aside.
+        """
+        with _disk_errors():
+            known = codebase(Path(path).expanduser().absolute(), name)
+        receipt = capture_codebase(
+            known, self._writer(None, private), self._store, self._ids, self._clock.now(),
+            agents=self._agents(private), personal=self.settings.redact_personal,
+        )  # fmt: skip
+        return self._published(receipt)
 
     def remember(
         self,
@@ -352,6 +375,18 @@ class Memory:
         """Let maintenance treat an atom as any other."""
         return self._change(id, "unpin", "unpinned", lambda atom: atom.with_(pinned=False))
 
+    def promote(self, id: str) -> Atom:
+        """Move an atom one layer up: working, episodic, then the layer of its kind, where nothing fades."""
+        return self._change(id, "promote", "promoted", lambda atom: _moved_by_hand(atom, raised(atom)))
+
+    def demote(self, id: str) -> Atom:
+        """Move an atom one layer down, where it fades unless it is used."""
+        return self._change(id, "demote", "demoted", lambda atom: _moved_by_hand(atom, lowered(atom)))
+
+    def resolve(self, id: str, reason: str = "done") -> Atom:
+        """A commitment, a goal or a reminder is done: it stands as history and is laid aside in time."""
+        return self._change(id, "resolve", with_reason(reason), lambda atom: atom.with_(resolved=True))
+
     def relate(self, a: str, relation: RelationName | str, b: str, confidence: float = 1.0) -> Atom:
         """Link one atom to another; the same link again takes the new confidence."""
         name = _one_of(RelationName, relation, "relation")
@@ -376,12 +411,54 @@ class Memory:
             if last is None:
                 raise NotFound("there is nothing to undo")
             commit = last.id
+        if commit.startswith(BATCH):
+            return self._undo_dream(commit)
         if cascade and not self._trying:
             with self.trial():  # all of it or nothing: a rule broken half-way must not leave half an undo
                 undo(self._store, commit, self.scopes, self._actor, self._ceiling, cascade=True)
         done = undo(self._store, commit, self.scopes, self._actor, self._ceiling, cascade=cascade)
         self._flush()
         return done
+
+    def _undo_dream(self, batch: str) -> builtins.list[Committed]:
+        """All of a dream, or nothing of it."""
+        if not self._trying:
+            with self.trial():
+                undo_batch(self._store, batch, self.scopes, self._actor, self._ceiling)
+        done = undo_batch(self._store, batch, self.scopes, self._actor, self._ceiling)
+        self._flush()
+        return done
+
+    def dream(
+        self,
+        steps: Sequence[str] | None = None,
+        *,
+        dry_run: bool = False,
+        yes: bool = False,
+        progress: DreamProgress | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> DreamReport:
+        """Consolidate, step by step: age, merge, cards, bridge, probe, drift, prune; `undo(report.batch)` undoes all.
+
+        A step that would change more than a twentieth of the store waits for a person: `yes` is their word.
+        """
+        if yes and self._ceiling is not Origin.HUMAN:
+            raise Refused(f"{self._ceiling} may not wave through what a dream holds back; a person does")
+        wanted = chosen(STEPS, [steps] if isinstance(steps, str) else steps)
+        if dry_run and not self._trying:
+            with self.trial():
+                return self.dream(steps, dry_run=True, yes=yes, progress=progress, stop=stop)
+        self._look_for_edits()
+        now = self._clock.now()
+        scenes = [self._equipment.scene(self._store, each, fresh_ids(self._ids, now), stop) for each in self.scopes]
+        report = dream(scenes, wanted, self._store, now, anyway=yes, dry_run=self._trying, progress=progress)
+        self._flush()
+        return report
+
+    def dream_is_due(self) -> bool:
+        """Whether so many captures were read since the last dream, or so many hours have gone by."""
+        after = timedelta(hours=self.settings.dream_hours)
+        return is_due(self._store, self.scopes, self._clock.now(), self.settings.dream_every, after)
 
     @contextmanager
     def trial(self) -> Iterator[None]:
@@ -412,10 +489,12 @@ class Memory:
         ranking: str = "full",
         as_of: Moment | None = None,
         known_at: Moment | None = None,
+        filter_stale: bool = False,
     ) -> Recall:
         """The passages that answer a question, best first: deterministic, scoped, explained, never stale.
 
         `fast` leaves out the closer look at token states; `ranking="plain"` is a fixed ranking over words alone.
+        `filter_stale` leaves out what the last dream found stale, and what is archived.
         `as_of` asks what was true at a moment (a bare date: when it begins), `known_at` what was known at one (a bare
         date: when it ends): which atoms, in which words and with which status never changes afterwards.
         """
@@ -427,6 +506,7 @@ class Memory:
             text=question, scopes=self._permitted(scopes), k=k, mode=mode,
             include=(include,) if isinstance(include, str) else tuple(include), at=self._clock.now(), fast=fast,
             ranking=ranking, assistant=self.settings.assistant_prior, moments=moments(as_of, known_at),
+            filter_stale=filter_stale,
         )  # fmt: skip
         core = builtins.list[Atom] if asked.moments else self._core  # today's are not those of another time
         found = recall(asked, self._store, self.models, self._refresher(), secrets.token_hex(8), core)
@@ -943,6 +1023,12 @@ def _one_of(family: type[E], given: str, noun: str) -> E:
         return family(given)
     except ValueError as error:
         raise InvalidInput(f"{given!r} is no {noun}; choose from {', '.join(family)}") from error
+
+
+def _moved_by_hand(atom: Atom, decision: Ageing) -> Atom:
+    if not decision:
+        raise Refused(f"{atom.id} stays where it is: {decision.why}")
+    return decision.applied(atom)
 
 
 def _words(words: str | Sequence[dict[str, Any]] | Sequence[Piece]) -> str | Sequence[Turn] | Sequence[Piece]:

@@ -66,6 +66,23 @@ class Settings(BaseSettings):
         description='what else hangs on what: `[[dependencies]]` with `when = ["gym"]` and `doubts = ["locker"]`; '
         "where one of the first has changed, the second may no longer hold",
     )
+    retention: Literal["l2", "huber", "elastic", "elastic_blend", "power", "fsrs"] = Field(
+        default="huber",
+        description="the curve along which memories fade: l2, huber, elastic, elastic_blend, power, fsrs",
+    )
+    dream_every: int = Field(
+        default=3, ge=1, description="a dream is due after so many captures were read, where something dreams by itself"
+    )
+    dream_hours: float = Field(default=24.0, gt=0, description="and after so many hours in any case")
+    dream_chat_calls: int = Field(default=20, ge=0, description="the most calls of the chat model in one dream")
+    insights: bool = Field(
+        default=False, description="let dreams propose what far-apart things may have to do with each other"
+    )
+    roots: dict[str, tuple[Path, ...]] = Field(
+        default={},
+        description='folders of this machine that a scope\'s statements speak of: `[roots]` with `"org:local" = '
+        '["~/src/app"]`; dreams check there whether the paths, functions and commands they name still exist',
+    )
     redact_personal: bool = Field(
         default=False, description="also take card, account, social security and passport numbers out of what comes in"
     )

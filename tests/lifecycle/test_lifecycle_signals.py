@@ -42,6 +42,20 @@ def test_a_store_that_only_counts_is_enough() -> None:
     assert from_counted(Counted()) == Signals()
 
 
+def test_everything_a_store_counts_is_taken_over() -> None:
+    uses = (NOON - DAY, NOON)
+    known = from_counted(Counted(1.2, 14, NOON, uses, NOON - 30 * DAY, 9, 3.0, 1.0))
+    assert known == Signals(
+        uses=uses, count=14, first_use=NOON - 30 * DAY, use_days=9, quality=1.2, successes=3.0, failures=1.0
+    )
+
+
+def test_the_first_use_stays_unknown_where_older_ones_were_only_counted() -> None:
+    assert from_counted(Counted(1.0, 4, NOON)).used(NOON + DAY).first_use is None
+    assert from_counted(Counted(1.0, 1, NOON)).used(NOON + DAY).first_use == NOON
+    assert Signals().used(NOON).first_use == NOON
+
+
 def test_an_atom_is_trusted_no_more_than_what_it_descends_from() -> None:
     assert trust_in(said(), Signals()) == 1.0
     assert trust_in(said(), Signals(trust=0.3)) == 0.3

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lamina.atom.atom import Signals
 from lamina.atom.identity import AtomId
 from lamina.errors import InvalidInput
-from lamina.recall.feedback import Lesson, Verdict, cite, learn, opens_a_day, parse_verdict
+from lamina.recall.feedback import Lesson, Verdict, cite, learn, parse_verdict
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -48,8 +48,32 @@ def test_a_verdict_is_one_of_three() -> None:
 
 
 def test_a_use_counts_and_leaves_quality_alone() -> None:
+    signals = cite([A])[A].applied(Signals(1.3, 1, NOON - DAY, (NOON - DAY,), NOON - DAY, 1), NOON)
+    assert signals == Signals(1.3, 2, NOON, (NOON - DAY, NOON), NOON - DAY, 2)
+
+
+def test_of_uses_that_were_only_counted_the_last_is_taken_over_and_the_first_stays_unknown() -> None:
     signals = cite([A])[A].applied(Signals(1.3, 4, NOON - DAY), NOON)
-    assert signals == Signals(1.3, 5, NOON)
+    assert signals == Signals(1.3, 5, NOON, uses=(NOON - DAY, NOON), use_days=2)
+
+
+def test_the_last_ten_uses_are_kept_and_every_day_counts_once() -> None:
+    signals = Signals()
+    for n in range(24):
+        signals = Lesson(used=True).applied(signals, NOON + n * DAY / 2)
+    assert len(signals.uses) == 10
+    assert (signals.uses[-1], signals.recall_count) == (NOON + 11.5 * DAY, 24)
+    assert (signals.first_used_at, signals.use_days) == (NOON, 13)
+
+
+@pytest.mark.parametrize(("verdict", "outcome"), [("up", (1.0, 0.0)), ("down", (0.0, 0.0)), ("wrong", (0.0, 1.0))])
+def test_a_good_answer_is_a_success_and_a_wrong_one_a_failure_of_what_was_cited(
+    verdict: str, outcome: tuple[float, float]
+) -> None:
+    learnt = learn([A, B], [A], parse_verdict(verdict))
+    cited, ignored = (learnt[each].applied(Signals(), NOON) for each in (A, B))
+    assert (cited.successes, cited.failures) == outcome
+    assert ignored == Signals(0.95)
 
 
 def test_being_ignored_moves_quality_only() -> None:
@@ -57,7 +81,8 @@ def test_being_ignored_moves_quality_only() -> None:
 
 
 def test_the_last_use_never_moves_back() -> None:
-    assert Lesson(used=True).applied(Signals(1.0, 1, NOON), NOON - DAY) == Signals(1.0, 2, NOON)
+    signals = Lesson(used=True).applied(Signals(1.0, 1, NOON, (NOON,), NOON, 1), NOON - DAY)
+    assert signals == Signals(1.0, 2, NOON, (NOON - DAY, NOON), NOON - DAY, 2)
 
 
 @given(st.lists(st.sampled_from([0.1, 0.0, -0.2, -0.05]), max_size=60))
@@ -68,10 +93,3 @@ def test_quality_stays_between_its_bounds_and_steps_are_whole(moves: list[float]
         twentieths = min(40, max(2, twentieths + round(move * 20)))
         assert signals.quality_score == pytest.approx(twentieths / 20, abs=1e-9)
         assert 0.1 <= signals.quality_score <= 2.0
-
-
-def test_the_first_use_of_a_day_is_known() -> None:
-    assert opens_a_day(Signals(), NOON)
-    assert not opens_a_day(Signals(last_recalled_at=NOON), NOON + DAY / 3)
-    assert opens_a_day(Signals(last_recalled_at=NOON), NOON + DAY / 2)
-    assert not opens_a_day(Signals(last_recalled_at=NOON), NOON - DAY)

@@ -17,13 +17,14 @@ from typing import Any
 import apsw
 import pytest
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, Signals
 from lamina.atom.identity import AtomId
 from lamina.atom.passage import passages_of, render_passage
 from lamina.atom.status import Status
 from lamina.clock import Clock, FixedClock
 from lamina.errors import StoreError, StoreTooNew
 from lamina.store.base import Store
+from lamina.store.lives import Life
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.history import History, millis, moment
 from lamina.store.sqlite.text_search import CANDIDATES
@@ -513,10 +514,48 @@ def test_later_days_do_not_change_what_is_valid_now(hand: Hand) -> None:
 # Formats
 
 
+def forget_lives(db: apsw.Connection) -> None:
+    """Take the journal back to format 4."""
+    for sort, names in {
+        "TRIGGER": "heads_stir heads_rest signals_stir", "TABLE": "lives stirred dreamt probes",
+        "INDEX": "signals_by_use versions_by_scope",
+    }.items():  # fmt: skip
+        for name in names.split():
+            db.execute(f"DROP {sort} {name}")
+    for column in ("uses", "first_used_at", "use_days", "successes", "failures", "scope"):
+        db.execute(f"ALTER TABLE signals DROP COLUMN {column}")
+    db.pragma("user_version", 4)
+
+
+def test_a_journal_of_format_4_takes_its_counters_along_and_looks_at_everything(tmp_path: Path) -> None:
+    with opened(tmp_path) as hand:
+        used, ignored, over = hand.kept("used"), hand.kept("ignored"), hand.kept("over")
+        hand.put(over.with_(status=Status.SUPERSEDED))
+        hand.store.ledger.set_signals(used.id, Signals(1.2, 4, NOON + DAY, uses=(NOON, NOON + DAY), use_days=2))
+        hand.store.ledger.set_signals(ignored.id, Signals(0.95))
+        hand.store.lives.put({used.id: Life(1)})
+    db = apsw.Connection(str(tmp_path / "history.db"))
+    forget_lives(db)
+    db.close()
+    for _ in range(2):
+        with opened(tmp_path) as hand:
+            assert hand.store.ledger.signals(used.id) == Signals(1.2, 4, NOON + DAY, uses=(NOON + DAY,))
+            assert hand.store.ledger.signals(ignored.id) == Signals(0.95)
+            assert set(hand.store.lives.due(LOCAL, NOON)) == {used.id, ignored.id}
+            assert hand.store.lives.seen(LOCAL) == NOON + DAY
+            assert hand.store.check() == []
+    with opened(tmp_path) as hand:
+        hand.store.lives.put({used.id: Life(1), ignored.id: Life(1)})
+        assert hand.store.lives.due(LOCAL, NOON) == []
+        hand.store.ledger.set_signals(used.id, Signals(1.3, 5, NOON + DAY))
+        assert hand.store.lives.due(LOCAL, NOON) == [used.id]
+
+
 def test_a_journal_of_the_format_before_learns_to_erase(tmp_path: Path) -> None:
     with opened(tmp_path) as hand:
         kept = hand.kept("tea is ready")
     db = apsw.Connection(str(tmp_path / "history.db"))
+    forget_lives(db)
     for table in ("fingerprints", "erased", "retold", "erasing"):
         db.execute(f"DROP TABLE {table}")
     db.execute("DROP INDEX heads_that_end")

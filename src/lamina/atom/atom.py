@@ -63,11 +63,20 @@ def _before(start: datetime | None, end: datetime | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What use has taught us of an atom. Counted, not committed; the file shows a snapshot."""
+    """What use has taught us of an atom. Counted, not committed; the file shows a snapshot of the first three.
+
+    `uses` are the last times it was used, oldest first, `use_days` the days on which it was; answers made with it that
+    were good or wrong are its `successes` and `failures`.
+    """
 
     quality_score: float = 1.0
     recall_count: int = 0
     last_recalled_at: datetime | None = None
+    uses: tuple[datetime, ...] = ()
+    first_used_at: datetime | None = None
+    use_days: int = 0
+    successes: float = 0.0
+    failures: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

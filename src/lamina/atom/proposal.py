@@ -24,6 +24,7 @@ class Proposal(StrEnum):
     PROCEDURAL_CANONICAL = "procedural_canonical"
     PROCEDURAL_DEDUP = "procedural_dedup"
     FILE_EDIT = "file_edit"
+    INSIGHT = "insight"
 
 
 PROCEDURES = frozenset({Proposal.PROCEDURAL_CANONICAL, Proposal.PROCEDURAL_DEDUP})

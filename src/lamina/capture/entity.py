@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.identity import AtomId
-from lamina.atom.page import is_page, with_generated
+from lamina.atom.page import is_page, single_page, with_generated
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
+from lamina.capture.card import SUMMARY_OF, digest_of, page_lines, shown_rows, summary_in
+from lamina.capture.workplace import is_undone
 from lamina.store.base import Change, Commit, Committed, Filter, Store
-from lamina.text.normal import normal_form, one_line
-from lamina.vault import layout
+from lamina.text.normal import normal_form
 
 NAMED = 3
 """So many statements that name somebody make a page."""
-LISTED = 60
-"""So many of the youngest stand on it."""
+SUMMED_UP = 40
+"""So many lines of a page are summed up."""
 _LIVE = frozenset({Status.ACTIVE})
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The pages of a scope: those that are kept up, what each is called besides its own name, and names left alone.
+
+    `left` are the names of pages that somebody deleted, archived or made their own: they are not made again.
+    """
+
+    live: tuple[Atom, ...]
+    also: dict[AtomId, frozenset[str]]
+    left: frozenset[str]
+
+    def forms(self, page: Atom) -> frozenset[str]:
+        """Every name of a page in normal form."""
+        return self.also.get(page.id, frozenset()) | {normal_form(page.subject)}
 
 
 def named_in(atoms: Iterable[Atom]) -> dict[str, str]:
@@ -27,45 +46,87 @@ def named_in(atoms: Iterable[Atom]) -> dict[str, str]:
     return {form: name for name in names if (form := normal_form(name)) and name[:1].isupper()}
 
 
-def write_pages(store: Store, scope: Scope, names: dict[str, str], ids: Iterator[AtomId]) -> list[Committed]:
-    """Bring the pages of these names up to date; a page that says so already is left alone."""
-    pages = _pages(store, scope)
+def write_pages(
+    store: Store, scope: Scope, names: dict[str, str], ids: Iterator[AtomId], now: datetime | None = None
+) -> list[Committed]:
+    """Bring the pages of these names up to date; a page that says so already is left alone.
+
+    With `now` only what holds then is on them.
+    """
+    pages = pages_of(store, scope)
+    known = {form: page for page in reversed(pages.live) for form in pages.forms(page)}
     done: list[Committed] = []
     for form, name in sorted(names.items()):
-        stated = _stated_of(store, scope, form)
-        page = pages.get(form)
+        page = known.get(form)
+        if page is None and form in pages.left:
+            continue
+        forms = pages.forms(page) if page else frozenset({form})
+        stated = stated_of(store, scope, forms, now)
         if len(stated) < NAMED and page is None:
             continue
-        wanted = _page(page or _blank(scope, name, stated[0], next(ids)), name, stated)
+        wanted = kept_up(page or blank_page(scope, name, stated, next(ids)), forms, stated)
         if wanted != page:
-            done.append(_commit(store, scope, wanted, f"{len(stated)} statements name {name}"))
+            done.append(_commit(store, scope, wanted, f"{len(stated)} statements name {wanted.subject}"))
+            known |= dict.fromkeys(forms, done[-1].atoms[0])
     return done
 
 
-def _pages(store: Store, scope: Scope) -> dict[str, Atom]:
-    found = store.read(Filter(scopes=(scope,), kinds=frozenset({"entity"}), statuses=_LIVE))
-    return {normal_form(each.subject): each for each in found if is_page(each.content)}
+def pages_of(store: Store, scope: Scope) -> Pages:
+    """The pages of names there are, the oldest first. One whose marks somebody took out is theirs."""
+    found = [
+        each
+        for each in store.read(Filter(scopes=(scope,), kinds=frozenset({"entity"})))
+        if single_page(each.metadata) is None and (is_page(each.content) or each.origin is Origin.DREAM)
+    ]
+    live = {each.id: each for each in sorted(found, key=lambda each: each.id) if _is_kept_up(each)}
+    heirs = store.followed([each.id for each in found if each.status is Status.SUPERSEDED], (scope,))
+    also: dict[AtomId, frozenset[str]] = {}
+    left: set[str] = set()
+    for each in found:
+        heir = next((one for one in heirs.get(each.id, ()) if one in live), None)
+        if heir is not None:
+            also[heir] = also.get(heir, frozenset()) | {normal_form(each.subject)}
+        elif each.id not in live and each.status is not Status.SUPERSEDED and not is_undone(each, store):
+            left.add(normal_form(each.subject))
+    return Pages(tuple(live.values()), also, frozenset(left))
 
 
-def _stated_of(store: Store, scope: Scope, form: str) -> list[Atom]:
-    edges = store.edges([f"entity:{form}", f"subject:{form}"], (scope,), _LIVE)
-    ids = tuple(dict.fromkeys(each.source for each in edges))
-    found = store.read(Filter(scopes=(scope,), ids=ids, statuses=_LIVE)) if ids else []
-    return [each for each in found if each.is_searched and not each.is_segment and each.kind != "entity"]
+def kept_up(page: Atom, forms: Collection[str], stated: Sequence[Atom]) -> Atom:
+    """The page as it shall be: a summary stays as long as the lines it was made of."""
+    told = page.metadata.get(SUMMARY_OF)
+    same = told is not None and told == digest_of(shown_rows(forms, stated, SUMMED_UP))
+    return with_summary(page, forms, stated, summary_in(page.content) if same else ())
 
 
-def _page(page: Atom, name: str, stated: list[Atom]) -> Atom:
-    lines = [f"- [[{layout.stem(layout.path_for(each))}]] {one_line(each.content)}" for each in stated[:LISTED]]
-    if len(stated) > LISTED:
-        lines.append(f"- and {len(stated) - LISTED} older ones")
-    return page.with_(content=with_generated(page.content, "\n".join([f"# {name}", "", *lines])))
+def with_summary(page: Atom, forms: Collection[str], stated: Sequence[Atom], summary: Iterable[str]) -> Atom:
+    """The page with these lines as its summary."""
+    lines = page_lines(page.subject, forms, stated, summary)
+    return page.with_(content=with_generated(page.content, "\n".join(lines)))
 
 
-def _blank(scope: Scope, name: str, first: Atom, atom_id: AtomId) -> Atom:
+def blank_page(scope: Scope, name: str, stated: Sequence[Atom], atom_id: AtomId) -> Atom:
+    """A page on which nothing stands yet, of the day of the youngest statement."""
     return Atom(
-        id=atom_id, scope=scope, kind="entity", content="", subject=name, observed_at=first.observed_at,
+        id=atom_id, scope=scope, kind="entity", content="", subject=name, observed_at=stated[0].observed_at,
         origin=Origin.DREAM, **kind_defaults("entity", 1.0, Origin.DREAM),
     )  # fmt: skip
+
+
+def _is_kept_up(page: Atom) -> bool:
+    return page.status is Status.ACTIVE and page.origin is Origin.DREAM and is_page(page.content)
+
+
+def stated_of(store: Store, scope: Scope, forms: Collection[str], now: datetime | None = None) -> list[Atom]:
+    """What is stated of whoever has these names, the youngest first; with `now` only what holds then."""
+    names = [f"{sort}:{form}" for form in sorted(forms) for sort in ("entity", "subject")]
+    ids = tuple(dict.fromkeys(each.source for each in store.edges(names, (scope,), _LIVE)))
+    found = store.read(Filter(scopes=(scope,), ids=ids, statuses=_LIVE, valid_at=now)) if ids else []
+    return [each for each in found if is_stated(each)]
+
+
+def is_stated(atom: Atom) -> bool:
+    """Whether an atom is somebody's statement: not words as such, no list, and nothing a dream made of statements."""
+    return atom.is_searched and not atom.is_segment and atom.kind != "entity" and atom.origin is not Origin.DREAM
 
 
 def _commit(store: Store, scope: Scope, page: Atom, reason: str) -> Committed:

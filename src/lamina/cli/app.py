@@ -9,7 +9,22 @@ from typing import Annotated
 
 import typer
 
-from lamina.cli import bench, erase, import_, init, models, proposals, read, review, tour, try_, upkeep, working, write
+from lamina.cli import (
+    bench,
+    dream,
+    erase,
+    import_,
+    init,
+    models,
+    proposals,
+    read,
+    review,
+    tour,
+    try_,
+    upkeep,
+    working,
+    write,
+)
 from lamina.cli.command import AsJson, Scope, Shared, Vault, ending
 from lamina.cli.output import Output
 
@@ -21,7 +36,7 @@ EPILOG = (
 app = typer.Typer(
     name="lamina", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich", epilog=EPILOG
 )
-for family in (init, tour, try_, write, erase, import_, proposals, read, upkeep, bench):
+for family in (init, tour, try_, write, erase, import_, proposals, read, upkeep, dream, bench):
     app.registered_commands += family.app.registered_commands
 app.add_typer(models.app, rich_help_panel="Upkeep")
 app.add_typer(working.run, rich_help_panel=working.PANEL)

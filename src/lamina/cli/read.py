@@ -66,11 +66,14 @@ def recall(
     budget: Annotated[int, typer.Option(help="Tokens the context may take.", min=1)] = 2000,
     as_of: AsOf = None,
     known_at: KnownAt = None,
+    filter_stale: Annotated[
+        bool, typer.Option("--filter-stale", help="Leave out what the last dream found stale, and what is archived.")
+    ] = False,
 ) -> View:
     """Find the passages that answer a question, best first, each with its reason."""
     found = session.memory.recall(
         question, k, mode=mode, scopes=only or None, include=include or (), fast=fast, ranking=ranking, as_of=as_of,
-        known_at=known_at,
+        known_at=known_at, filter_stale=filter_stale,
     )  # fmt: skip
     _say_what_could_be_better(session, found)
     data = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,15 @@ def receipt_view(session: Session, memory: Memory, receipt: Receipt) -> View:
         "redacted": list(receipt.redacted), "outcomes": outcomes,
     }  # fmt: skip
     return View(data, (*blocks, *ending_blocks(session, receipt.commit)))
+
+
+def counted_view(session: Session, receipt: Receipt) -> View:
+    """How many outcomes of each sort there are, where they are too many to be told one by one."""
+    counted = Counter(outcome.result.value for outcome in receipt.outcomes)
+    lines = [f"{many:,} {result}" for result, many in counted.items()] or ["nothing has changed"]
+    lines += [f"{stage}: {how}" for stage, how in receipt.stages]
+    data = {**_ending(session, receipt.commit), "outcomes": dict(counted), "stages": dict(receipt.stages)}
+    return View(data, (*map(Line, lines), *ending_blocks(session, receipt.commit)))
 
 
 def change_view(session: Session, memory: Memory, before: Atom, after: Atom, reason: str) -> View:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from lamina.atom.identity import is_atom_id
 from lamina.cli.command import command
 from lamina.cli.output import Json, View
-from lamina.cli.receipts import change_view, learnt_view, receipt_view, undone_view
+from lamina.cli.receipts import change_view, counted_view, learnt_view, receipt_view, undone_view
 from lamina.cli.session import Session
 from lamina.cli.words import document_from, moment, turns_from, words_from
 from lamina.errors import NotFound
@@ -68,11 +69,20 @@ def capture(
     turns: Annotated[
         bool, typer.Option("--turns", "--jsonl", help="The words are JSON turns {speaker|role, content, at}.")
     ] = False,
+    codebase: Annotated[
+        Path | None,
+        typer.Option("--codebase", metavar="FOLDER", help="Keep what a folder of source code holds, in short."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="What the code base is called; default its folder.")
+    ] = None,
     origin: Origin = None,
     private: Private = False,
     key: Key = None,
 ) -> View:
     """Keep words as they were said and read them for statements; those in a file wait until you confirm them."""
+    if codebase is not None:
+        return _codebase(session, codebase, name, private)
     document = None if turns or speaker else document_from(words)
     text, file = words_from(words) if document is None else ("", document.name)
     said: str | Sequence[dict[str, Json]] | Sequence[Piece] = text if document is None else document.pieces
@@ -91,6 +101,13 @@ def capture(
         told = receipt_view(session, memory, receipt)
     session.encode()
     return told
+
+
+def _codebase(session: Session, folder: Path, name: str | None, private: bool) -> View:
+    with session.changing() as memory:
+        receipt = memory.capture_codebase(folder, name, private=private)
+    session.encode()
+    return counted_view(session, receipt)
 
 
 @command(
@@ -220,6 +237,36 @@ def unpin(session: Session, id: Id) -> View:
     with session.changing() as memory:
         before = memory.get(id)
         return change_view(session, memory, before, memory.unpin(before.id), "unpinned")
+
+
+@command(app, "promote", panel=PANEL, changes=True, example="lamina promote 8qj1hjz0")
+def promote(session: Session, id: Id) -> View:
+    """Move an atom one layer up: working, episodic, then where its kind lives and nothing fades."""
+    with session.changing() as memory:
+        before = memory.get(id)
+        after = memory.promote(before.id)
+        return change_view(session, memory, before, after, f"from {before.layer} to {after.layer}")
+
+
+@command(app, "demote", panel=PANEL, changes=True, example="lamina demote 8qj1hjz0")
+def demote(session: Session, id: Id) -> View:
+    """Move an atom one layer down, where it fades unless it is used."""
+    with session.changing() as memory:
+        before = memory.get(id)
+        after = memory.demote(before.id)
+        return change_view(session, memory, before, after, f"from {before.layer} to {after.layer}")
+
+
+@command(app, "resolve", panel=PANEL, changes=True, example="lamina resolve 8qj1hjz0")
+def resolve(
+    session: Session,
+    id: Id,
+    reason: Annotated[str, typer.Option("--reason", help="What came of it.")] = "done",
+) -> View:
+    """A commitment, a goal or a reminder is done; in time it is laid aside."""
+    with session.changing() as memory:
+        before = memory.get(id)
+        return change_view(session, memory, before, memory.resolve(before.id, reason), reason)
 
 
 @command(app, "relate", panel=PANEL, changes=True, example="lamina relate 8qj1hjz0 depends_on 1hjz0z1a")

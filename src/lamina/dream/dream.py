@@ -11,18 +11,21 @@ from datetime import datetime
 from lamina.atom.status import Way
 from lamina.atom.trust import Origin
 from lamina.dream.plan import Plan
+from lamina.dream.policy import gated
 from lamina.dream.report import DreamReport, StepReport, reason_of
 from lamina.dream.scene import Scene
 from lamina.errors import InvalidInput, LaminaError, StaleRevision
 from lamina.lifecycle.guard import held
+from lamina.review.waiting import HELD_DREAM
 from lamina.store.base import Change, Commit, Store
 from lamina.store.ledger import Problem
+from lamina.vault import layout
 
 JOB = "dream"
 VERB = "dream"
+BATCH = "dream-"
+"""How the name of a dream begins."""
 LEASE_SECONDS = 1800.0
-HELD = "held-dream"
-"""The kind of problem by which the inbox asks a person about a step."""
 _TRIES = 3
 
 Step = Callable[[Scene], Plan]
@@ -35,7 +38,7 @@ def dream(
     dry_run: bool = False, progress: Progress | None = None,
 ) -> DreamReport:  # fmt: skip
     """Take every scope through the steps. `anyway`: a person has said yes to whatever would be held."""
-    batch, holder = f"dream-{secrets.token_hex(6)}", f"{os.getpid()}-{secrets.token_hex(4)}"
+    batch, holder = f"{BATCH}{secrets.token_hex(6)}", f"{os.getpid()}-{secrets.token_hex(4)}"
     if dry_run:
         return DreamReport(batch, at, tuple(_taken(scenes, steps, batch, anyway, lambda n, of: True)), dry_run=True)
     if not store.jobs.take(JOB, holder, LEASE_SECONDS):
@@ -85,7 +88,7 @@ def _step(name: str, step: Step, scene: Scene, batch: str, anyway: bool) -> Step
     """One step in one scope. Whoever wrote meanwhile was quicker: then it is planned again from what stands now."""
     for left in reversed(range(_TRIES)):
         try:
-            return _done(name, step(scene), scene, batch, anyway)
+            return _done(name, gated(step(scene), scene), scene, batch, anyway)
         except StaleRevision:
             if not left:
                 return StepReport(name, scene.scope, failed="others wrote all the while; the next dream tries again")
@@ -95,11 +98,11 @@ def _step(name: str, step: Step, scene: Scene, batch: str, anyway: bool) -> Step
 
 
 def _done(name: str, plan: Plan, scene: Scene, batch: str, anyway: bool) -> StepReport:
-    path = f"{HELD}:{scene.scope}:{name}"
+    path = f"{layout.folder_of(scene.scope)}dream:{name}"
     why = None if anyway else held(plan.touched, sum(scene.store.counts((scene.scope,), "status").values()))
     if why is not None:
         message = f"dream {name}: {why}: `lamina dream --step {name} --dry-run` shows it, `--yes` does it"
-        scene.store.ledger.report(Problem(path, HELD, message, at=scene.now))
+        scene.store.ledger.report(Problem(path, HELD_DREAM, message, at=scene.now))
         return StepReport(name, scene.scope, moves=plan.moves, notes=plan.notes, held=why)
     commit = None
     if plan.changes:

@@ -11,7 +11,8 @@ from lamina.atom.scope import Scope
 from lamina.dream.plan import Move
 from lamina.store.base import CommitId
 
-_TOLD = 3
+_TOLD = 200
+"""So many moves are told one by one in the journal."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
+from lamina.atom.kinds import Layer
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
@@ -53,5 +54,6 @@ class Scene:
 
 
 def is_stated(atom: Atom) -> bool:
-    """Whether an atom is somebody's statement: what dreams made of statements seeds no further dreams."""
-    return atom.is_searched and not atom.is_segment and atom.kind != "entity" and atom.origin is not Origin.DREAM
+    """Whether an atom is somebody's statement: what dreams made of statements, or a reader of code, seeds no dreams."""
+    listed = atom.is_segment or atom.kind == "entity" or atom.layer is Layer.CODEBASE
+    return atom.is_searched and not listed and atom.origin is not Origin.DREAM

@@ -56,15 +56,28 @@ class Signals:
         """The signals after one more use; the order in which uses are told does not matter."""
         kept = tuple(sorted((*self.uses, at))[-KEPT_USES:])
         opens = at.date() not in {each.date() for each in self.uses}
-        first = at if self.first_use is None else min(self.first_use, at)
+        first = self._first
+        if first is not None or not self.many:
+            first = min(first or at, at)
         return replace(self, uses=kept, count=self.many + 1, first_use=first, use_days=self.days + opens)
+
+    @property
+    def _first(self) -> datetime | None:
+        """When it was first used; nobody knows where older uses were only counted."""
+        if self.first_use is None and self.many == len(self.uses):
+            return min(self.uses, default=None)
+        return self.first_use
 
 
 def from_counted(counted: Counted) -> Signals:
-    """What a store that keeps only the number of uses and the last one can tell."""
+    """What the counters of a store tell; one use is known of those that were only counted, the last."""
     last = counted.last_recalled_at
-    uses = (last,) if last else ()
-    return Signals(uses=uses, count=counted.recall_count, use_days=len(uses), quality=counted.quality_score)
+    uses = counted.uses or ((last,) if last else ())
+    return Signals(
+        uses=uses, count=counted.recall_count, first_use=counted.first_used_at,
+        use_days=max(counted.use_days, len({each.date() for each in uses})), quality=counted.quality_score,
+        successes=counted.successes, failures=counted.failures,
+    )  # fmt: skip
 
 
 def trust_in(atom: Atom, signals: Signals) -> float:

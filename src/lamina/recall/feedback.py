@@ -10,6 +10,7 @@ from enum import StrEnum
 from lamina.atom.atom import Signals
 from lamina.atom.identity import AtomId
 from lamina.errors import InvalidInput
+from lamina.lifecycle.signals import from_counted
 
 LOWEST, HIGHEST = 0.1, 2.0
 IGNORED = -0.05
@@ -35,12 +36,19 @@ class Lesson:
     used: bool = False
 
     def applied(self, signals: Signals, at: datetime) -> Signals:
-        """The signals after the lesson; quality stays within .1 and 2, and the last use never moves back."""
+        """The signals after the lesson; quality stays within .1 and 2, and the last use never moves back.
+
+        A use that the answer was better for is a success, one that it was wrong for a failure.
+        """
         quality = min(HIGHEST, max(LOWEST, round(signals.quality_score + self.quality, 9)))
         if not self.used:
             return replace(signals, quality_score=quality)
-        last = max(signals.last_recalled_at or at, at)
-        return replace(signals, quality_score=quality, recall_count=signals.recall_count + 1, last_recalled_at=last)
+        after = from_counted(signals).used(at)
+        return replace(
+            signals, quality_score=quality, recall_count=after.count, uses=after.uses, first_used_at=after.first_use,
+            last_recalled_at=max(signals.last_recalled_at or at, at), use_days=after.use_days,
+            successes=signals.successes + (self.quality > 0), failures=signals.failures + (self.quality < 0),
+        )  # fmt: skip
 
 
 def parse_verdict(text: str) -> Verdict:
@@ -76,9 +84,3 @@ def learn(hits: Iterable[AtomId], cited: Sequence[AtomId], verdict: Verdict) -> 
 def cite(ids: Iterable[AtomId]) -> dict[AtomId, Lesson]:
     """What follows from a use without a verdict: it counts, and quality stays as it is."""
     return dict.fromkeys(ids, Lesson(used=True))
-
-
-def opens_a_day(signals: Signals, at: datetime) -> bool:
-    """Whether a use at this moment is the first of its day (UTC), so that days of use can be counted."""
-    last = signals.last_recalled_at
-    return last is None or at.date() > last.date()

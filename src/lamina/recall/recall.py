@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -12,19 +13,15 @@ from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import Passage
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import statements_wait
 from lamina.models.choose import Choice
 from lamina.recall.asked import Asked
 from lamina.recall.candidate import Candidate
-from lamina.recall.collapse import Collapsed, Said, collapse
-from lamina.recall.crowd import thinned
-from lamina.recall.follow import Following, Found, as_whole, with_their_words
+from lamina.recall.follow import Following, Found, as_whole
 from lamina.recall.fuse import fuse
 from lamina.recall.gather import Admitted, Gathering, tilts
 from lamina.recall.hit import Core, Hit, Recall
 from lamina.recall.hops import add_hops, hops
 from lamina.recall.lens import Lens, look
-from lamina.recall.order import in_order
 from lamina.recall.past import NOW, Moments, admits, believed
 from lamina.recall.plain import Ranked, plain
 from lamina.recall.relevance import answering
@@ -32,15 +29,14 @@ from lamina.recall.rerank import rerank
 from lamina.recall.second_opinion import second_opinion
 from lamina.recall.shelf import shelf
 from lamina.recall.shown import Shown
+from lamina.recall.slots import SPARE, slots
+from lamina.recall.stale import LeftOut, alive_candidates, counted, stale_among
 from lamina.recall.then import admitted_then, candidates_then
 from lamina.recall.understand import memory_types, statuses, understand
 from lamina.recall.view import View
 from lamina.recall.weigh import total, weigh
 from lamina.store.base import Filter, Store
 from lamina.store.encodings import Key
-
-SPARE = 5
-"""How many more candidates than asked for are read, in case some say the same."""
 
 ENOUGH = 2
 """How many times as many candidates as are read must have stood at another time before no more are looked for."""
@@ -54,7 +50,8 @@ Refresh = Callable[[Sequence[AtomId]], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked, of whom, and what may answer. `assistant` is what a machine's words are worth beforehand."""
+    """What is asked, of whom, and what may answer. `assistant` is what a machine's words are worth beforehand;
+    `filter_stale` leaves out what is stale or laid aside."""
 
     text: str
     scopes: tuple[Scope, ...]
@@ -66,6 +63,13 @@ class Question:
     ranking: str = "full"
     assistant: float = 0.0
     moments: Moments = NOW
+    filter_stale: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Hits:
+    hits: tuple[Hit, ...]
+    filtered: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,8 @@ def _answer(question: Question, store: Store, choice: Choice, tries: int = TRIES
     if asked.idle:
         return _Answer((), "none", told, view.position)
     if question.ranking == "plain":
-        return _Answer(_plain(question, view, standing, types), "plain", told, view.position)
+        plainly = _plain(question, view, standing, types)
+        return _Answer(plainly.hits, "plain", told, view.position, tuple(plainly.filtered.items()))
     through = look(asked.meant, store, question.scopes, choice)
     with store.steady():
         leaning = tilts(asked, store.encodings.speakers(question.scopes), question.assistant, through.recipe.prior)
@@ -112,7 +117,7 @@ def _answer(question: Question, store: Store, choice: Choice, tries: int = TRIES
         else:
             admitted = Admitted(scopes=question.scopes, statuses=standing, memory_types=types, at=question.at)
             gathering = Gathering(asked, admitted, through, store, leaning)
-            candidates = gathering.candidates()
+            candidates = _candidates(question, gathering, view)
         fuse(candidates, through.recipe, closely=not question.fast)
         if not question.fast:
             rerank(candidates, asked.meant, through, store)
@@ -120,14 +125,20 @@ def _answer(question: Question, store: Store, choice: Choice, tries: int = TRIES
                 candidates += _hopped(candidates, gathering, asked, through, view)
             second_opinion(candidates, asked.text, choice.reranker, view)
         also = shelf(asked, admitted, through, view, candidates, closely=not question.fast)
-        hits = _hits(candidates, also, question, asked, through, view)
-        shown = {(hit.atom.id, hit.passage.n) for hit in hits}
+        found = _hits(candidates, also, question, asked, through, view)
+        shown = {(hit.atom.id, hit.passage.n) for hit in found.hits}
         near = [each for each in candidates if each.key in shown]
-        filtered = () if question.moments else gathering.withheld(near)
+        filtered = Counter(found.filtered) + Counter({} if question.moments else dict(gathering.withheld(near)))
     if tries > 1 and not through.is_whole(store, question.scopes):
         # Somebody wrote meanwhile, or the index was made anew: some passages were looked at without their vectors.
         return _answer(question, store, choice, tries - 1)
-    return _Answer(hits, through.name, told, view.position, filtered)
+    return _Answer(found.hits, through.name, told, view.position, tuple(sorted(filtered.items())))
+
+
+def _candidates(question: Question, gathering: Gathering, view: View) -> list[Candidate]:
+    if question.filter_stale:
+        return alive_candidates(gathering, view, ENOUGH * (question.k + SPARE))
+    return gathering.candidates()
 
 
 def _hopped(
@@ -147,44 +158,35 @@ def _hopped(
 def _hits(
     candidates: Sequence[Candidate], also: Sequence[Candidate], question: Question, asked: Asked, through: Lens,
     view: View,
-) -> tuple[Hit, ...]:  # fmt: skip
+) -> _Hits:  # fmt: skip
     """The best k, each with its weights; what says the same as a better one is folded into it."""
-    k = question.k
     every = [*candidates, *also]
-    signals = view.store.ledger.signals_of({each.key[0] for each in every})
-    weights = {each.key: weigh(each.near, signals.get(each.key[0], Signals())) for each in every}
+    ids = {each.key[0] for each in every}
+    signals, lives = view.store.ledger.signals_of(ids), view.lives(ids)
+    weights = {
+        each.key: weigh(each.near, signals.get(each.key[0], Signals()), lives.get(each.key[0])) for each in every
+    }
     ordered = sorted(every, key=lambda each: _order(each, total(weights[each.key])))
     following = Following(
         shelf=frozenset(each.key for each in also), kinds=memory_types(question.mode),
         history="history" in question.include,
     )  # fmt: skip
     words = {term.token: term.word for term in asked.terms}
-    there, slots = _slots(ordered, k, view, following, words.keys())
-    kept = slots.kept[:k]
-    relevant = answering(there, candidates, through.recipe, view, closely=not question.fast)
-    paths = view.store.ledger.paths_of({there[n].atom.id for n in kept})
+    found = slots(ordered, question.k, view, following, words.keys(), filter_stale=question.filter_stale)
+    best = {n: found.there[n] for n in found.taken}
+    relevant = answering(found.there, candidates, through.recipe, view, closely=not question.fast)
+    paths = view.store.ledger.paths_of({each.atom.id for each in best.values()})
     ranks = _ranks(candidates)
-    return tuple(
+    hits = tuple(
         _hit(
-            there[n], paths.get(there[n].atom.id), weights[there[n].candidate.key], words, relevant,
-            ranks(there[n].candidate), tuple(there[other].key for other in slots.folded.get(n, ())),
+            each, paths.get(each.atom.id), weights[each.candidate.key], words, relevant, ranks(each.candidate),
+            found.folded(n),
         )
-        for n in kept
+        for n, each in best.items()
     )  # fmt: skip
-
-
-def _slots(
-    ordered: Sequence[Candidate], k: int, view: View, following: Following, words: Collection[str]
-) -> tuple[list[Found], Collapsed]:
-    """The first candidates and who of them has a slot; where a crowd took many, those behind it are looked at too."""
-    many = k + SPARE
-    while True:
-        there = in_order(*with_their_words(ordered, many, view, following), words)
-        every = collapse([_said(each) for each in there])
-        slots = thinned(every, [each.passage.text if statements_wait(each.atom.origin) else None for each in there])
-        if len(slots.kept) >= k or len(slots.kept) == len(every.kept) or len(there) < many:
-            return there, slots
-        many *= 2
+    place = {each.key: n for n, each in enumerate(ordered)}
+    last = max((place[each.candidate.key] for each in best.values()), default=0)
+    return _Hits(hits, counted(found.left_out, last if len(hits) == question.k else None))
 
 
 def _ranks(candidates: Sequence[Candidate]) -> Callable[[Candidate], tuple[tuple[str, int, float], ...]]:
@@ -203,14 +205,6 @@ def _ranks(candidates: Sequence[Candidate]) -> Callable[[Candidate], tuple[tuple
     return of
 
 
-def _said(found: Found) -> Said:
-    atom, passage = found.atom, found.passage
-    if not atom.is_segment:
-        return Said(found.shown.text, atom.subject, atom.kind)
-    at = passage.at or atom.observed_at
-    return Said(found.shown.text, atom.subject, atom.kind, passage.speaker or "", at.date())
-
-
 def _hit(
     found: Found, path: str | None, weights: tuple[tuple[str, float], ...], words: dict[str, str],
     relevant: Callable[[Found], bool], channels: tuple[tuple[str, int, float], ...], folded: tuple[Key, ...],
@@ -227,18 +221,18 @@ def _hit(
     )  # fmt: skip
 
 
-def _plain(
-    question: Question, view: View, standing: frozenset[Status], types: frozenset[MemoryType]
-) -> tuple[Hit, ...]:
+def _plain(question: Question, view: View, standing: frozenset[Status], types: frozenset[MemoryType]) -> _Hits:
     """The plain ranking, over whole atoms and without an index."""
     wanted = Filter(scopes=question.scopes, memory_types=types)
     if question.moments:
         atoms = [each for each in believed(view, wanted) if admits(view, each, standing)]
     else:
         atoms = view.store.read(replace(wanted, statuses=standing, valid_at=question.at))
-    best = _left(plain([each for each in atoms if each.is_searched], question.text), question, view)
+    ranked = plain([each for each in atoms if each.is_searched], question.text)
+    stale = stale_among((each.atom for each in ranked), view) if question.filter_stale else {}
+    best = _left([each for each in ranked if each.atom.id not in stale], question, view)
     paths = view.store.ledger.paths_of(each.atom.id for each, _ in best)
-    return tuple(
+    hits = tuple(
         Hit(
             each.atom, Passage(1, each.atom.content, 0, len(each.atom.content), at=each.atom.observed_at),
             paths.get(each.atom.id), each.terms, (), relevant=each.terms[0][1] + each.terms[1][1] > 0,
@@ -246,6 +240,8 @@ def _plain(
         )
         for each, shown in best
     )  # fmt: skip
+    left_out = [LeftOut(n, stale[each.atom.id]) for n, each in enumerate(ranked) if each.atom.id in stale]
+    return _Hits(hits, counted(left_out, ranked.index(best[-1][0]) if len(hits) == question.k else None))
 
 
 def _left(ranked: Sequence[Ranked], question: Question, view: View) -> list[tuple[Ranked, Shown]]:

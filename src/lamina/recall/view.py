@@ -10,6 +10,7 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
 from lamina.store.base import Filter, Store
+from lamina.store.lives import Life
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,7 @@ class View:
     seq: int | None = None
     as_of: bool = False
     _known: dict[AtomId, Atom | None] = field(default_factory=dict, repr=False, compare=False)
+    _lives: dict[AtomId, Life | None] = field(default_factory=dict, repr=False, compare=False)
 
     def atoms(self, ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
         """The atoms as they are believed to be, so far as they are there."""
@@ -36,6 +38,17 @@ class View:
             found = self._read(unread)
             self._known.update({each: found.get(each) for each in unread})
         return {each: atom for each in wanted if (atom := self._known[each]) is not None}
+
+    def lives(self, ids: Iterable[AtomId]) -> dict[AtomId, Life]:
+        """What the last dream saw of these; nothing of another time, which was none of its business."""
+        if self.as_of or self.seq is not None:
+            return {}
+        wanted = tuple(dict.fromkeys(ids))
+        unread = tuple(each for each in wanted if each not in self._lives)
+        if unread:
+            found = self.store.lives.of(unread)
+            self._lives.update({each: found.get(each) for each in unread})
+        return {each: life for each in wanted if (life := self._lives[each]) is not None}
 
     def _read(self, ids: tuple[AtomId, ...]) -> dict[AtomId, Atom]:
         if self.seq is None:

@@ -16,12 +16,13 @@ from lamina.atom.claim import claim_of
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Durability, Layer, traits
 from lamina.atom.proposal import PROCEDURES, TYPE, Proposal, proposal_of
+from lamina.atom.scope import Scope
 from lamina.atom.status import ENDED, Status
 from lamina.atom.trust import TRUST, Origin
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.workplace import is_undone
 from lamina.review.reviewer import Reviewer
-from lamina.store.base import Filter
+from lamina.store.base import Filter, Store
 from lamina.text.normal import normal_form, one_line, value_form
 
 MOST = 50
@@ -51,7 +52,7 @@ def compact(by: Reviewer, *, create_proposals: bool) -> Proposed:
     groups: list[Group] = []
     left = [atom for atom in _active(by, Layer.SEMANTIC) if _is_plain(atom)]
     for find in (_by_words, _by_topic):
-        found = _proposable(find(left), {Proposal.SEMANTIC_COMPACTION}, by)
+        found = proposable(find(left), {Proposal.SEMANTIC_COMPACTION}, by.store, by.scopes)
         used = {each.id for _, members in found for each in members}
         left = [atom for atom in left if atom.id not in used]
         groups += [Group(basis, members, _synthesis(basis, members, by)) for basis, members in found]
@@ -61,7 +62,8 @@ def compact(by: Reviewer, *, create_proposals: bool) -> Proposed:
 def dedup(by: Reviewer, *, create_proposals: bool) -> Proposed:
     """Procedures of one workflow, with the surest proposed as the canonical one."""
     active = [atom for atom in _active(by, Layer.PROCEDURAL) if atom.metadata.get("workflow", "").strip()]
-    found = _proposable(_grouped(active, lambda atom: [value_form(atom.metadata["workflow"])]), PROCEDURES, by)
+    workflows = _grouped(active, lambda atom: [value_form(atom.metadata["workflow"])])
+    found = proposable(workflows, PROCEDURES, by.store, by.scopes)
     groups = [Group(f"workflow {basis}", members, _canonical(members, by)) for basis, members in found]
     return _put_forward(groups, by, "dedup", create_proposals=create_proposals)
 
@@ -108,11 +110,11 @@ def _grouped(atoms: Iterable[Atom], keys: Callable[[Atom], Sequence[str]]) -> li
     return [(key, tuple(groups[key, scope])) for key, scope in sorted(groups) if key]
 
 
-def _proposable(
-    groups: Iterable[tuple[str, tuple[Atom, ...]]], types: Iterable[Proposal], by: Reviewer
+def proposable(
+    groups: Iterable[tuple[str, tuple[Atom, ...]]], types: Iterable[Proposal], store: Store, scopes: tuple[Scope, ...]
 ) -> list[tuple[str, tuple[Atom, ...]]]:
     """Groups of two or more whose members wait in no other proposal, and that nobody has rejected."""
-    taken, rejected = _decided(frozenset(types), by)
+    taken, rejected = _decided(frozenset(types), store, scopes)
     found = []
     for basis, every in groups:
         members = tuple(each for each in every if each.id not in taken)
@@ -123,18 +125,18 @@ def _proposable(
     return found
 
 
-def _decided(types: frozenset[Proposal], by: Reviewer) -> tuple[set[AtomId], list[frozenset[AtomId]]]:
+def _decided(
+    types: frozenset[Proposal], store: Store, scopes: tuple[Scope, ...]
+) -> tuple[set[AtomId], list[frozenset[AtomId]]]:
     """Whose sources wait in an open proposal, and the sources of each that was taken back."""
     statuses = frozenset({Status.CONSTRAINED, Status.TOMBSTONED})
     made = [
-        each
-        for each in by.store.read(Filter(scopes=by.scopes, statuses=statuses, notes=False))
-        if proposal_of(each) in types
+        each for each in store.read(Filter(scopes=scopes, statuses=statuses, notes=False)) if proposal_of(each) in types
     ]
     sources = tuple({source for each in made for source in each.derived_from})
-    over = {each.id for each in by.store.read(Filter(scopes=by.scopes, ids=sources)) if each.status in ENDED}
+    over = {each.id for each in store.read(Filter(scopes=scopes, ids=sources)) if each.status in ENDED}
     waiting = (each for each in made if each.status is Status.CONSTRAINED and not over & {*each.derived_from})
-    gone = (each for each in made if each.status is Status.TOMBSTONED and not is_undone(each, by.store))
+    gone = (each for each in made if each.status is Status.TOMBSTONED and not is_undone(each, store))
     taken = {source for each in waiting for source in each.derived_from}
     return taken, [frozenset(each.derived_from) for each in gone]
 

@@ -10,9 +10,7 @@ from lamina.atom.status import Status, Way
 from lamina.atom.trust import Origin
 from lamina.errors import NotFound, UndoRefused
 from lamina.store.base import Change, Changed, Commit, CommitId, Committed, Entry, Store, Version
-
-HOUSEKEEPING = frozenset({"box", "entity", "inbox", "settle"})
-"""What happens by itself: lists of other atoms, files taken in. Nobody means it when the last thing is to be undone."""
+from lamina.store.lives import HOUSEKEEPING
 
 
 def undo(
@@ -31,8 +29,34 @@ def undo(
     return [*done, _undo_one(store, found[0], actor, origin)]
 
 
+def undo_batch(store: Store, batch: str, scopes: Sequence[Scope], actor: str, origin: Origin) -> list[Committed]:
+    """Undo every commit of a batch, the last first; refused where somebody has built on one of them since."""
+    own = _of_batch(store, batch, scopes)
+    if not own:
+        raise NotFound(f"no commits of {batch}; `lamina journal` lists them")
+    ids = {entry.id for entry in own}
+    done: list[Committed] = []
+    for entry in reversed(own):
+        later = [each.id for each in _later(store, entry, scopes) if each.id not in ids and each.undoes not in ids]
+        if later:
+            raise UndoRefused(entry.id, later)
+        done.append(_undo_one(store, entry, actor, origin))
+    return done
+
+
+def _of_batch(store: Store, batch: str, scopes: Sequence[Scope]) -> list[Entry]:
+    """The commits of a batch that are not undone, oldest first."""
+    for limit in (100, 5000, None):
+        entries = store.journal(scopes, limit=limit)
+        undone = {entry.undoes for entry in entries}
+        own = [entry for entry in entries if entry.batch == batch]
+        if own and (limit is None or own[0] is not entries[0]):
+            return [entry for entry in own if entry.id not in undone]
+    return []
+
+
 def last_undoable(store: Store, scopes: Sequence[Scope]) -> Entry | None:
-    """The newest commit that is neither an undo nor undone, and that somebody asked for."""
+    """The newest commit that is neither an undo nor undone, and that somebody means: a dream is undone by its name."""
     for limit in (20, 1000, None):
         undone: set[CommitId] = set()
         for entry in reversed(store.journal(scopes, limit=limit)):

@@ -20,12 +20,15 @@ from lamina.store.base import Filter
 from lamina.text.normal import one_line
 
 HELD_DELETIONS = "held-deletions"
+HELD_DREAM = "held-dream"
+"""The kinds of problem that only a person's word settles."""
 
 
 class Waits(StrEnum):
     """What sort of decision is asked for."""
 
     DELETIONS = "deletions"
+    DREAM = "dream"
     STATEMENT = "statement"
     PROPOSAL = "proposal"
     PAIR = "pair"
@@ -73,7 +76,7 @@ def _every(by: Reviewer, source: str | None, kind: Waits | None) -> list[Item | 
     atoms = held(by, source) if kind in (None, Waits.STATEMENT, Waits.PROPOSAL) else []
     wanted = [atom for atom in atoms if kind is None or _sort(atom) is kind]
     pairs = pairs_of(by) if kind in (None, Waits.PAIR) and source is None else []
-    lost = list(_deletions(by)) if kind in (None, Waits.DELETIONS) and source is None else []
+    lost = [each for each in _held_back(by) if kind in (None, each.kind)] if source is None else []
     return [*lost, *wanted, *pairs]
 
 
@@ -91,11 +94,16 @@ def _sort(atom: Atom) -> Waits:
     return Waits.PROPOSAL if proposal_of(atom) else Waits.STATEMENT
 
 
-def _deletions(by: Reviewer) -> Iterator[Item]:
+def _held_back(by: Reviewer) -> Iterator[Item]:
+    """What would change too much at once."""
     for each in by.problems():
         if each.kind == HELD_DELETIONS:
             verbs = (("sync --accept-deletions", "their atoms are forgotten"), ("sync", "looks for them again"))
             yield Item(Waits.DELETIONS, "files are gone", each.message, verbs)
+        elif each.kind == HELD_DREAM:
+            step = each.path.rpartition(":")[2]
+            verbs = ((f"dream --step {step} --yes", "it is done"), (f"dream --step {step} --dry-run", "shows it"))
+            yield Item(Waits.DREAM, f"a dream waits: {step}", each.message, verbs)
 
 
 def _of_atom(atom: Atom, by: Reviewer) -> Item:

@@ -17,11 +17,13 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import Status, Way
 from lamina.atom.trust import Origin
 from lamina.store.buffer import Buffer
+from lamina.store.dreams import Dreams
 from lamina.store.encodings import Encodings, Near
 from lamina.store.erasure import Erasures
 from lamina.store.fingerprints import Fingerprints
 from lamina.store.jobs import Jobs
 from lamina.store.ledger import Ledger
+from lamina.store.lives import Lives
 from lamina.store.recalls import Recalls
 from lamina.store.usage import Usage
 from lamina.vault.files import Stamp
@@ -239,6 +241,14 @@ class Store(Protocol):
     @property
     def jobs(self) -> Jobs:
         """Work that one process does on behalf of all."""
+
+    @property
+    def dreams(self) -> Dreams:
+        """What dreams remember from one to the next."""
+
+    @property
+    def lives(self) -> Lives:
+        """What maintenance knows of each atom."""
 
     def commit(self, commit: Commit) -> Committed:
         """Check the commit against the rules and apply it whole or not at all; durable when it returns."""

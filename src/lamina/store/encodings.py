@@ -165,6 +165,9 @@ class Encodings(Protocol):
     def cosines(self, model: str, asked: Asked, keys: Sequence[Key]) -> list[float]:
         """The cosine of each passage's nearest chunk with a question; 0 where it is not encoded."""
 
+    def vectors(self, model: str, ids: Sequence[AtomId]) -> dict[AtomId, Floats]:
+        """The vectors of the first passage of each atom, a row a chunk; those not encoded are left out."""
+
     def states(self, model: str, digests: Iterable[bytes]) -> dict[bytes, States]:
         """The token states of texts, however they are packed; those not encoded are left out."""
 

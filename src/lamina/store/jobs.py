@@ -35,3 +35,6 @@ class Jobs(Protocol):
 
     def list(self) -> list[Job]:
         """Every piece of work there has been, by name."""
+
+    def prune(self, before: datetime) -> int:
+        """Let go of work that was finished before a moment and that nobody holds; how many there were."""

@@ -26,6 +26,9 @@ class Recalls(Protocol):
     def recent(self, scope: Scope, many: int) -> list[AtomId]:
         """The atoms the last recalls of a scope returned, each once."""
 
+    def prune(self, before: datetime) -> int:
+        """Let go of the recalls made before a moment; how many there were."""
+
     def answer(self, recall_id: str, scope: Scope) -> bool:
         """Mark a recall as answered: True the first time, False ever after, NotFound where it is not kept."""
 

@@ -41,3 +41,6 @@ class Usage(Protocol):
 
     def days(self) -> list[UsedOn]:
         """Every day and model there is a count of, the latest day first."""
+
+    def prune(self, before: date) -> int:
+        """Let go of the counts of days before this one; how many there were, a day and a model each."""

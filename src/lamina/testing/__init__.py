@@ -19,6 +19,7 @@ from lamina.testing.hand import ANN, ARROWS, BOB, DAY, ENDINGS, LOCAL, NOON, OTH
 from lamina.testing.jobs import JobContract
 from lamina.testing.journal import JournalContract
 from lamina.testing.ledger import LedgerContract
+from lamina.testing.lives import LivesContract
 from lamina.testing.past import PastContract
 from lamina.testing.reading import ReadingContract
 from lamina.testing.recalls import RecallContract
@@ -48,6 +49,7 @@ __all__ = [
 class StoreContract(
     CommitContract, RuleContract, TrustContract, ReadingContract, JournalContract, SearchContract, EncodingContract,
     LedgerContract, BufferContract, JobContract, RecallContract, ErasureContract, PastContract,
+    LivesContract,
 ):  # fmt: skip
     """Every promise of `Store` and of what belongs to it. A backend that passes can take the place of any other."""
 

@@ -442,6 +442,21 @@ class EncodingContract(Contract):
             assert hand.store.encodings.cosines(MODEL, asked("tea milk"), []) == []
             assert set(hand.store.encodings.cosines("nobody", asked("tea milk"), keys)) == {0.0}
 
+    def test_the_vectors_of_atoms_come_back_as_they_were_given(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            vectors = hand.store.encodings.vectors
+            atoms = [hand.kept(f"tea {'x' * (n % 3)}{n}", subject="pot" if n % 2 else "") for n in range(510)]
+            talk, over = segment(hand, "first", "second"), hand.kept("over", status=Status.SUPERSEDED)
+            encode(hand)
+            fresh = hand.kept("not encoded")
+            found = vectors(MODEL, [fresh.id, *(each.id for each in (talk, over, *atoms)), hand.atom().id])
+            assert set(found) == {each.id for each in (talk, over, *atoms)}
+            for each in (talk, over, *atoms):
+                text = "first" if each is talk else f"pot: {each.content}" if each.subject else each.content
+                assert found[each.id].shape == vectors_of(text).shape
+                assert abs(found[each.id] - vectors_of(text)).max() <= CLOSE
+            assert vectors("nobody", [atoms[0].id]) == vectors(MODEL, []) == {}
+
     def test_token_states_come_back_as_they_were_given(self, tmp_path: Path) -> None:
         with self.hand(tmp_path) as hand:
             atoms = [hand.kept(f"tea {n}") for n in range(1200)]

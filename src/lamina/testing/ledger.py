@@ -190,10 +190,20 @@ class LedgerContract(Contract):
         with self.hand(tmp_path) as hand:
             ledger, atom = hand.store.ledger, hand.kept()
             assert ledger.signals(atom.id) == Signals()
-            ledger.set_signals(atom.id, Signals(1.5, 3, NOON))
-            assert ledger.signals(atom.id) == Signals(1.5, 3, NOON)
+            whole = Signals(1.5, 3, NOON, (NOON - DAY, NOON), NOON - 9 * DAY, 3, 2.0, 1.0)
+            ledger.set_signals(atom.id, whole)
+            assert ledger.signals(atom.id) == whole
+            assert ledger.signals_of([atom.id]) == {atom.id: whole}
             assert hand.store.position() == 1
             assert hand.head(atom).revision == 1
+
+    def test_of_uses_that_were_only_counted_the_last_is_known(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            ledger, atom = hand.store.ledger, hand.kept()
+            ledger.set_signals(atom.id, Signals(1.5, 3, NOON))
+            assert ledger.signals(atom.id) == Signals(1.5, 3, NOON, uses=(NOON,))
+            ledger.set_signals(atom.id, Signals(0.9))
+            assert ledger.signals(atom.id) == Signals(0.9)
 
     def test_an_atom_is_known_by_its_files_name_or_the_id_it_had_elsewhere(self, tmp_path: Path) -> None:
         with self.hand(tmp_path) as hand:

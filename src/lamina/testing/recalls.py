@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lamina.errors import NotFound
-from lamina.testing.hand import ANN, LOCAL, NOON, Contract, raises
+from lamina.testing.hand import ANN, DAY, LOCAL, NOON, Contract, raises
 
 
 class RecallContract(Contract):
@@ -44,6 +44,16 @@ class RecallContract(Contract):
             assert hand.store.recalls.recent(LOCAL, 2) == [c, b]
             assert hand.store.recalls.recent(LOCAL, 9) == [c, b, a]
             assert hand.store.recalls.recent(ANN, 9) == [a]
+
+    def test_recalls_of_long_ago_are_let_go(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            recalls, atom = hand.store.recalls, hand.kept()
+            assert recalls.prune(NOON) == 0
+            for days, scope in ((2, LOCAL), (1, ANN), (0, LOCAL)):
+                recalls.remember(f"r{days}", [atom.id], NOON - days * DAY, scope)
+            assert [recalls.prune(NOON - DAY), recalls.prune(NOON - DAY)] == [1, 0]
+            assert recalls.hits("r2", LOCAL) is None
+            assert recalls.hits("r1", ANN) == recalls.hits("r0", LOCAL) == [atom.id]
 
     def test_recalls_are_no_entries_of_the_journal_and_stay_when_the_index_is_made_anew(self, tmp_path: Path) -> None:
         with self.hand(tmp_path) as hand:

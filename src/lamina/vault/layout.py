@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from datetime import UTC, date
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from lamina.atom.atom import Atom
-from lamina.atom.page import is_page
+from lamina.atom.page import is_page, single_page
 from lamina.atom.scope import Scope, agent, organisation, parse_scope
 from lamina.atom.status import Status
+from lamina.atom.trust import Origin
 from lamina.errors import InvalidScope
 
 DEFAULT_SCOPE = Scope("org:local")
@@ -52,13 +54,21 @@ def path_for(atom: Atom) -> str:
     day = atom.observed_at.astimezone(UTC).date().isoformat()
     if atom.is_segment:
         place = f"sessions/{day}/{slug(atom.segment_id or '', 'segment')}-{atom.id}{SUFFIX}"
-    elif atom.kind == "entity" and is_page(atom.content):
-        place = f"entities/{slug(atom.subject, 'entity')}-{atom.id[-6:]}{SUFFIX}"
+    elif atom.kind == "entity" and (is_page(atom.content) or atom.origin is Origin.DREAM):
+        place = _page_place(atom)
     elif atom.kind == "box":
         place = f"boxes/{day}/box-{atom.id}{SUFFIX}"
     else:
         place = f"atoms/{day}/{slug(atom.kind, 'atom')}-{atom.id}{SUFFIX}"
     return folder_of(atom.scope) + ("archive/" if atom.status in _ARCHIVED else "") + place
+
+
+def _page_place(atom: Atom) -> str:
+    """A page that a scope has once is known by its name; laid aside it may not stand in the next one's way."""
+    name, mark = single_page(atom.metadata), atom.id[-6:]
+    if name is None:
+        return f"entities/{slug(atom.subject, 'entity')}-{mark}{SUFFIX}"
+    return f"{name}-{mark}{SUFFIX}" if atom.status in _ARCHIVED else f"{name}{SUFFIX}"
 
 
 def folder_of(scope: Scope) -> str:
@@ -126,6 +136,7 @@ def conflict_copy(path: str) -> bool:
     return not _OURS.fullmatch(name) and any(pattern.search(name) for pattern in _COPIES)
 
 
+@lru_cache(maxsize=1024)
 def slug(text: str, otherwise: str) -> str:
     """The text in [a-z0-9-], accents dropped; `otherwise` where nothing is left of it."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()

@@ -23,7 +23,7 @@ STRONG = _any(
     r"(?:has|have) become", r"reverted", r"in place of", r"out of the", r"at present", r"currently",
     r"going forward", r"out of (?!the|my|our|all|it)",
     r"re(?:wrote|written|built|did|cast|named|assigned|scheduled|hired)", r"until recently", r"used to",
-    r"different", r"upgraded", r"downgraded", r"retired",
+    r"(?:an?|another|the|my|our|his|her|their)(?: \w+ly)? different", r"upgraded", r"downgraded", r"retired",
     r"ended up (?:with|going|using|at|in)", r"went (?:for|bust)", r"jumped ship", r"bowed out",
     r"stepped (?:down|in|up)",
     r"redeployed", r"transferred", r"packed (?:off|up|in)", r"pulled out", r"fell through", r"until further notice",

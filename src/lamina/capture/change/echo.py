@@ -7,13 +7,15 @@ what it was the value of. A sentence on which something rests that still stands 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from lamina.atom.atom import Atom, Evidence
 from lamina.atom.identity import AtomId
 from lamina.atom.passage import Passage
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin, statements_wait, trust_of
-from lamina.capture.change.items import ME, items
+from lamina.capture.change.items import ME, Item, items
 from lamina.capture.change.known import STANDS, Known
 from lamina.capture.found import Said
 from lamina.capture.rules.classes import is_pasted
@@ -23,6 +25,8 @@ from lamina.text.sentences import sentences
 
 LOOKED_AT = 20
 OVER = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.TOMBSTONED})
+_BEGINNING = 4000
+"""So many characters of a long turn tell what it is about."""
 _SHORTEST_WORD = 4
 _SHORT_ECHO = 40
 """Characters of a sentence that hardly says more than the word it repeats."""
@@ -56,7 +60,7 @@ def heard(turns: Sequence[Said], known: Known) -> None:
         segment = known.get(AtomId(turn.segment))
         if segment is None or not is_hearsay(segment, turn.speaker, turn.text):
             continue
-        words = [each for each in analyse(turn.text[:4000]) if each not in QUESTION_STOP]
+        words = [each for each in analyse(turn.text[:_BEGINNING]) if each not in QUESTION_STOP]
         for ended in _over(words, known):
             value = _value(ended)
             if not value or _lives_on(ended, value, known):
@@ -85,7 +89,7 @@ def is_hearsay(segment: Atom, speaker: str | None, text: str) -> bool:
 
 def _value(ended: Atom) -> frozenset[str]:
     """What a value is told by; empty where it is too common to tell."""
-    found = [each for each in items(ended.value or "") if each.root != ME]
+    found = [each for each in _items(ended.value or "") if each.root != ME]
     sharp = [each for each in found if each.is_typed or each.end - each.start >= _SHORTEST_WORD]
     return frozenset(each.root for each in found) if sharp else frozenset()
 
@@ -93,29 +97,53 @@ def _value(ended: Atom) -> frozenset[str]:
 def _is_named(ended: Atom) -> bool:
     """Whether a value is told by a name, a number or several words; one plain word stands in many sentences that do
     not repeat it."""
-    found = items(ended.value or "")
+    found = _items(ended.value or "")
     return len(found) > 1 or any(each.is_typed or each.opens for each in found)
 
 
 def _key(ended: Atom, value: frozenset[str]) -> frozenset[str]:
-    said = items(f"{ended.subject} {ended.attribute or ''} {ended.content}")
+    said = _items(f"{ended.subject} {ended.attribute or ''} {ended.content}")
     return frozenset(each.root for each in said if each.is_key) - value
 
 
 def _places(
     atom: Atom, passage: Passage, value: frozenset[str], key: frozenset[str], known: Known, *, named: bool
 ) -> Iterator[Evidence]:
-    spans = sentences(passage.text)
-    whole = frozenset(each.root for each in items(passage.text[:4000]))
-    for start, end in spans:
-        roots = frozenset(each.root for each in items(passage.text[start:end]))
+    told = _told(passage.text)
+    if not value <= told.every:
+        return
+    for start, end, roots in told.sentences:
         short = end - start <= _SHORT_ECHO and ":" not in passage.text[start:end]
-        around = (named or short) and (is_assistant(passage.speaker) or bool(whole & key))
+        around = (named or short) and (is_assistant(passage.speaker) or bool(told.beginning & key))
         if not value <= roots or not (roots & key or around):
             continue
         place = Evidence(atom.id, passage.n, start, end)
         if not any(each.status in STANDS for each in known.on(place)):
             yield place
+
+
+class _Told(NamedTuple):
+    """The words that say something, by their roots: of each sentence, of all of them, and of the beginning."""
+
+    sentences: tuple[tuple[int, int, frozenset[str]], ...]
+    every: frozenset[str]
+    beginning: frozenset[str]
+
+
+@lru_cache(maxsize=512)
+def _told(text: str) -> _Told:
+    """What a passage says; a machine's long answer is held against much that is over."""
+    found = tuple((start, end, _roots(text[start:end])) for start, end in sentences(text))
+    return _Told(found, frozenset().union(*(roots for _, _, roots in found)), _roots(text[:_BEGINNING]))
+
+
+def _roots(text: str) -> frozenset[str]:
+    return frozenset(each.root for each in items(text))
+
+
+@lru_cache(maxsize=4096)
+def _items(text: str) -> tuple[Item, ...]:
+    return items(text)
 
 
 def _lives_on(ended: Atom, value: frozenset[str], known: Known) -> bool:
@@ -126,7 +154,7 @@ def _lives_on(ended: Atom, value: frozenset[str], known: Known) -> bool:
         if heir is None or heir.id in seen:
             continue
         seen.add(heir.id)
-        if heir.status in STANDS and value <= {each.root for each in items(heir.content)}:
+        if heir.status in STANDS and value <= {each.root for each in _items(heir.content)}:
             return True
         ahead += heir.superseded_by
     return False

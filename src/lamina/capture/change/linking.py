@@ -45,7 +45,8 @@ LOOKED_AT = 40
 LOOKED_AT_MORE, MOST_MORE = 15, 4
 """How many more for each further sentence of a turn, and for how many of them."""
 LATELY = 60
-"""How many of the last statements about whoever speaks are compared with it, whatever their words."""
+"""How many of the last statements about whoever speaks, and of the last sentences, are compared with it, whatever their
+words."""
 MOMENT = timedelta(seconds=1)
 CLEAR = 0.8
 """How much of the key a statement told by itself must share to replace another that says it in other words."""
@@ -163,7 +164,10 @@ class Linking:
         for atom, passage in alike:
             if (atom.id, passage.n) not in here:
                 yield from self._told_in(atom, passage, new, source)
-        yield from (each for each in self._said if self._known.holds(each.place))
+        lately = len(self._said) - LATELY
+        for n, each in enumerate(self._said):
+            if (n >= lately or comparable(each.told, new, near=False)) and self._known.holds(each.place):
+                yield each if n >= lately else replace(each, near=False)
 
     def _told_in(self, atom: Atom, passage: Passage, new: Told, source: Atom) -> Iterator[Earlier[Evidence]]:
         if not atom.is_segment:

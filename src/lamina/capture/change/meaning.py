@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from lamina.capture.change.another import cuts_a_name, is_about_another, is_number_of
 from lamina.capture.change.cues import Cue
 from lamina.capture.change.items import CONTACT, ME, Item
+from lamina.capture.change.place import TOWARDS
 from lamina.capture.change.runs import COUNTS, is_near, runs_of
 from lamina.capture.change.told import Part, Told
 from lamina.text.closed import word_set
@@ -106,8 +107,19 @@ class Filling:
 
 
 def best_filling(old: Told, new: Told, sense: Sense) -> Filling | None:
-    """The likeliest pair of values."""
+    """The likeliest pair of values; none where nothing tells of a change."""
+    if not _may_tell(old, new):
+        return None
     return max(fillings(old, new, sense), key=lambda each: each.likely, default=None)
+
+
+def _may_tell(old: Told, new: Told) -> bool:
+    """Whether anything could tell of a change: a cue, a way to something, or a word the old sentence has."""
+    return (
+        new.cue is not Cue.NONE
+        or any(each.led in TOWARDS for each in new.whole.items)
+        or not old.roots.isdisjoint(new.roots | new.around)
+    )
 
 
 def fillings(old: Told, new: Told, sense: Sense) -> Iterator[Filling]:

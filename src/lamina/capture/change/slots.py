@@ -16,10 +16,10 @@ from lamina.capture.change.another import (
     is_about_another,
     is_number_of,
     is_subject_of_another,
-    word_before,
 )
 from lamina.capture.change.cues import Cue
 from lamina.capture.change.items import CONTACT, ME, Item, root_of
+from lamina.capture.change.place import TOWARDS, is_in_one_place, is_placed_alike, nearness
 from lamina.capture.change.runs import COUNTS, is_near, runs_of
 from lamina.capture.change.told import Part, Told
 from lamina.text.closed import PREPOSITIONS, word_set
@@ -35,7 +35,6 @@ _FEWEST, _MOST_WORDS = 3, 3
 _TRAILING = 0.3
 """What words behind the value count: they tell more of it, not what it is the value of."""
 _SAME_LEAD = 0.1
-TOWARDS = word_set("to into onto")
 _ONE_OF = re.compile(r"\b(?:one|another|some|both|two|three) of (?:my|our|the|his|her|their)\b", re.IGNORECASE)
 _IN_RETURN = word_set("for with by")
 _SWAPPING = re.compile(r"\b(?:swapp|trad|replac|exchang|switch)(?:ed|ing)\b", re.IGNORECASE)
@@ -44,7 +43,7 @@ _STAYING = re.compile(r"\b(?:stays?|staying|remains?|carr(?:y|ies|ying) on|as we
 _CONTACT_WORDS = frozenset(map(root_of, word_set("email e-mail mail phone number mobile contact address line case")))
 _SEVERAL = frozenset(map(root_of, word_set("""
     play speak like love enjoy collect visit know read own watch follow support eat drink buy have allergic subscribe
-    grow keep teach learn study sell offer make write like hate adore dislike fancy volunteer sponsor feed
+    grow keep teach learn study sell offer make write use like hate adore dislike fancy volunteer sponsor feed
 """)))  # fmt: skip
 """Verbs whose objects may be several at once."""
 _SEVERAL_TO = frozenset(map(root_of, word_set("allergic subscribe")))
@@ -66,7 +65,9 @@ class Difference:
     strict: float
     words: int
     led_to: bool
+    names_old: bool
     placed: bool
+    fixed: bool
 
     @property
     def exact(self) -> bool:
@@ -76,7 +77,8 @@ class Difference:
     @property
     def typed(self) -> bool:
         """Whether the values are names, numbers, times or addresses, which a word of praise is never taken for."""
-        return self.old[0].is_typed or (self.old[0].opens and (self.new[0].is_typed or self.new[0].opens))
+        first, other = self.old[0], self.new[0]
+        return first.is_typed or (first.opens and first.is_key and (other.is_typed or other.opens))
 
 
 def differ(old: Told, new: Told) -> Difference | None:
@@ -139,8 +141,10 @@ def _differ(one: Part, other: Part, old: Told, new: Told) -> Difference | None:
         same_shape,
         strict,
         other.words,
-        _is_led_to(instead, new) or _names_old(new, other, value),
-        _is_placed_alike(value, instead, one, other),
+        _is_led_to(instead, new),
+        _names_old(new, other, value),
+        is_placed_alike(value, instead, one, other),
+        is_in_one_place(value, instead, one, other),
     )
     return found if _is_enough(found, one, other, cue) else None
 
@@ -236,29 +240,7 @@ def _instead(value: Sequence[Item], news: Sequence[tuple[Item, ...]], cue: Cue, 
                if any(each.fits(head) and each.root != ME for each in run)]  # fmt: skip
     if not fitting and cue is not Cue.NONE:
         fitting = [run for run in news if run[0].root != ME and any(is_near(each, head) for each in run)]
-    return max(fitting, key=lambda run: (_alike_placed(value, run, one, other), run[0].at), default=None)
-
-
-def _is_placed_alike(value: Sequence[Item], run: Sequence[Item], one: Part, other: Part) -> bool:
-    """Whether two values stand behind the same preposition, or beside the same word."""
-    if value[0].led and value[0].led == run[0].led:
-        return True
-    return bool(_beside(value, one) & _beside(run, other))
-
-
-def _beside(run: Sequence[Item], part: Part) -> set[tuple[str, bool]]:
-    """The words around a run, and on which side each of them stands."""
-    first, last = part.items.index(run[0]), part.items.index(run[-1])
-    found = {(part.items[first - 1].root, True)} if first else set()
-    return found | ({(part.items[last + 1].root, False)} if last + 1 < len(part.items) else set())
-
-
-def _alike_placed(value: Sequence[Item], run: Sequence[Item], one: Part, other: Part) -> int:
-    """How much speaks for a run's standing in the value's place: the word before it, the preposition, or a "to"."""
-    before, instead = word_before(value[0], one), word_before(run[0], other)
-    beside = 3 if before and instead and before.root == instead.root else 0
-    led = 2 if value[0].led and value[0].led == run[0].led else 0
-    return beside + led + (2 if run[0].led in TOWARDS else 0)
+    return max(fitting, key=lambda run: (nearness(value, run, one, other), run[0].at), default=None)
 
 
 def _weight(found: Sequence[Item]) -> float:

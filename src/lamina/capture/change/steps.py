@@ -7,6 +7,8 @@ from functools import lru_cache
 
 from lamina.capture.change.items import ME, Item
 from lamina.capture.change.link import SHORT_NEW, Earlier, Found, Kind, P, kind_of, made
+from lamina.capture.change.plain import is_fragment
+from lamina.capture.change.runs import COUNTS
 from lamina.capture.change.told import Told
 from lamina.text.tokens import TokenKind
 
@@ -50,6 +52,12 @@ _GIVING_UP = re.compile(
     r"(?:do|does|did|am|is|are|was|were)(?:n't| not)\b[^.!?]{1,60}?\bany ?more)\b",
     re.IGNORECASE,
 )
+_GOING_ON = re.compile(
+    r"(?:\b(?:never|not|cannot)|n't)(?: \w+)? (?:give|giving|gave|given|quit|quitting|stop|stopped|stopping|leave|"
+    r"leaving|left|drop|dropped|let|abandon\w*)\b(?![^.!?]*\bany ?more\b)",
+    re.IGNORECASE,
+)
+"""Whoever does not give up goes on."""
 _FEW = 5
 
 
@@ -63,9 +71,10 @@ def stepped(old: Earlier[P], new: Told) -> Found[P] | None:
         if {each.root for each in now if each.is_key or each.is_typed} <= roots:
             continue
         others = {each.root for each in old.told.whole.items if each.is_key} - {each.root for each in was}
-        shared = others & {each.root for each in new.whole.items}
-        if any(each.is_typed for each in named) or shared or not others:
-            return made(old, kind_of(new), True, was, now, 2.0 + len(shared))
+        shared = others & {each.root for each in new.whole.items if each.kind not in COUNTS}
+        if any(each.is_typed and each.kind not in COUNTS for each in named) or shared or not others:
+            sure = any(each.is_typed for each in (*named, *now)) or not is_fragment(new)
+            return made(old, kind_of(new), sure, was, now, 2.0 + len(shared))
     return None
 
 
@@ -101,7 +110,7 @@ def handed_over(old: Earlier[P], new: Told) -> Found[P] | None:
 
 def gave_up(old: Earlier[P], new: Told) -> Found[P] | None:
     """What the old sentence tells of was sold, quit or is no longer so."""
-    if not _tells(new.text, _GIVING_UP):
+    if not _tells(new.text, _GIVING_UP) or _tells(new.text, _GOING_ON):
         return None
     told_of = [each for each in old.told.whole.items if each.root != ME]
     for part in new.parts:
@@ -115,7 +124,8 @@ def gave_up(old: Earlier[P], new: Told) -> Found[P] | None:
         if named and not whole and others:
             continue  # it is another's
         much = 2 * len(shared) - len([each for each in told_of if each.is_key])
-        if shared and mine and (whole or much > 0 or (much == 0 and any(each.is_typed for each in shared))):
+        things = any(not each.is_verb for each in shared)
+        if things and mine and (whole or much > 0 or (much == 0 and any(each.is_typed for each in shared))):
             sure = (whole or part.denied) and part.words <= SHORT_NEW and not old.told.passing
             return made(old, Kind.GIVEN_UP, sure, shared, (), 0.5 + len(shared))
     return None

@@ -101,6 +101,13 @@ _AHEAD = re.compile(
     r"\b(?:(?<!you )will|(?<!ou)'ll|shall|going to (?![A-Z])\w+|planning to|is moving|are moving|am moving|"
     r"'m moving|'re moving|about to)\b"
 )
+_SET = re.compile(
+    r"^\s*(?:#{1,6}\s|->|\||//|/\*|\*/|<[/!\w]|[@$]\w|-- |\*\*[^*]+\*\*:?\s*$)|[{}\\`]|=>|[=!<>]=|:=|\+=|::|&&|\|\||"
+    r"\w\(\)|\w\[\w|\w\.\w+\(|\w\([\w'\"]+[,)]|[\w)\]]\s?=\s?[\w'\"(\[{]|[;(\[{,]\s*$|</\w|^\s*[\"'][\w-]+[\"']\s*:|"
+    r"^\s*(?:def|class|import|from \w[\w.]* import|return|const|let|var|function|public|private|elif|else:|try:|"
+    r"except|raise|async|await|yield|SELECT|INSERT|CREATE|UPDATE|ALTER)\b(?! (?:the|my|our|is|are|was)\b)"
+)
+"""Headings, tables and code: set down and not said."""
 _MORE = re.compile(
     r"\b(?:\d+|one|two|three|four|five|six|ten|some|several|few|a couple) (?:more|extra|additional|other)\b",
     re.IGNORECASE,
@@ -152,6 +159,8 @@ def told(
     ordered = _STANDING_ORDER.search(plain) is not None
     guessed = guess and sort.why == "hedge" and len(plain.split()) <= _LONGEST_GUESS
     if not sort.asserts and not guessed and not _asserts_after_all(plain, sort.why):
+        return None
+    if _SET.search(plain):
         return None
     if plain.lstrip().startswith("[") or (_SMALL_TALK.match(plain) and not ordered):
         return None

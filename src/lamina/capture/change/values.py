@@ -6,9 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lamina.capture.change.cues import Cue
+from lamina.capture.change.cues import STRONG, Cue
 from lamina.capture.change.items import CONTACT, ME, Item, root_of
 from lamina.capture.change.link import LONGEST_SURE, SHORT_NEW, SHORT_OLD, Earlier, Found, Kind, P, kind_of, made
+from lamina.capture.change.place import TOWARDS, is_said_again
+from lamina.capture.change.plain import is_fragment, is_plain, is_state
 from lamina.capture.change.slots import Difference, differ, may_be_more, may_be_one_of
 from lamina.capture.change.told import Part, Told
 from lamina.text.closed import AUXILIARIES, BE, DETERMINERS, PREPOSITIONS, word_set
@@ -38,6 +40,7 @@ _SUM = re.compile(
     r"the total) to)\b",
     re.IGNORECASE,
 )
+_USING = root_of("use")
 _HAVING = frozenset({"have", "got"})
 
 
@@ -139,20 +142,30 @@ def where_reached(told: Told) -> Item | None:
 def _holds_several(found: Difference, old: Told, new: Told) -> bool:
     if not may_be_one_of(found.old, old):
         return False
-    having = any(each.root in _HAVING for each in old.whole.items)
+    having = any(each.root in _HAVING for each in old.whole.items) or _only_uses(found)
     return not _REPLACING.search(new.text) if having else found.cue < Cue.STRONG
+
+
+def _only_uses(found: Difference) -> bool:
+    """Whether all that both tell is that somebody uses something, and not for what."""
+    keys = [each for each in found.shared if each.root != ME]
+    return [each.root for each in keys] == [_USING]
 
 
 def _is_sure(found: Difference, old: Told, new: Told) -> bool:
     """Whether the link may withhold what was said; the longer the sentences, the more must agree."""
     if old.whole.words > LONGEST_SURE or len(old.whole.items) > _MOST_ITEMS_SURE:
         return False
+    if is_fragment(old) and found.cue is Cue.NONE and found.old[0].kind not in CONTACT:
+        return False
     whole = found.lost == 0 and found.strict >= 0.95 and found.words <= SHORT_NEW
     if old.passing or (new.passing and found.cue < Cue.STRONG and not whole):
         return False
+    told = found.led_to or found.names_old
     if new.cue is Cue.CORRECTION:
-        return found.strict >= _CORRECTED and old.whole.words <= SHORT_NEW
-    if new.whole.words > _LONGEST_NEW and not found.led_to:
+        held = _is_of_a_sort(found, old, new) if found.typed else _is_set_right(found, old, new)
+        return held and found.strict >= _CORRECTED and old.whole.words <= SHORT_NEW
+    if new.whole.words > _LONGEST_NEW and not told:
         return False
     long = old.whole.words > SHORT_OLD or found.words > SHORT_NEW
     if long and (found.strict < _LONG_COVERAGE or found.extra > _LONG_EXTRA or not found.typed):
@@ -160,14 +173,51 @@ def _is_sure(found: Difference, old: Told, new: Told) -> bool:
     if found.old[0].kind in CONTACT:
         return True
     if found.typed:
-        needed = 0.45 if found.led_to else 0.6 if found.cue >= Cue.STRONG else 0.7
-        return found.coverage >= needed
-    if not found.placed and not found.led_to:
+        needed = 0.45 if told else 0.6 if found.cue >= Cue.STRONG else 0.7
+        return found.coverage >= needed and _is_of_a_sort(found, old, new)
+    if not _is_in_place(found, old, new):
         return False
     if found.cue >= Cue.STRONG:
         return found.coverage >= 0.7 and found.strict >= 0.6
     plain = not any(each.is_verb for each in (*found.old, *found.new))
     return plain and whole and found.extra <= 2
+
+
+def _is_of_a_sort(found: Difference, old: Told, new: Told) -> bool:
+    """Whether the new sentence names anything of the old value's sort at all: no plain word takes a name's place."""
+    if found.new[0].is_typed or found.new[0].opens or found.names_old:
+        return True
+    came = (each for part in new.parts for each in part.items if each.is_typed and each.root not in old.roots)
+    return any(each.fits(value) for each in came for value in found.old)
+
+
+def _is_in_place(found: Difference, old: Told, new: Told) -> bool:
+    """Whether plain words are the value of a state before and after, and stand where the other stood; the less the
+    place tells, the more the words must."""
+    if not (is_state(old) and is_state(new)) or all(each.root in old.whole.roots for each in found.new):
+        return False
+    named = found.names_old and not is_said_again(found.old[0].root, old.whole, new.whole)
+    if not (found.placed or named) or (len(found.shared) == 1 and found.shared[0].is_verb):
+        return False
+    if found.fixed and (found.old[0].led or any(each.is_key for each in found.shared)):
+        return True
+    told = found.cue >= Cue.STRONG or found.new[0].led in TOWARDS
+    return told and any(each.is_key for each in found.shared) and _say_something(found, new)
+
+
+def _is_set_right(found: Difference, old: Told, new: Told) -> bool:
+    """Whether a correction puts other plain words into the very place of the old ones: many a story begins with
+    "actually" as well."""
+    plain = is_plain(old) and is_plain(new) and not any(each.is_verb for each in (*found.old, *found.new))
+    return plain and (found.fixed or found.names_old) and _is_in_place(found, old, new)
+
+
+def _say_something(found: Difference, new: Told) -> bool:
+    """Whether two values are more than words under which anything fits; a verb that tells of the change is enough."""
+    spans = [each.span() for each in STRONG.finditer(new.words)]
+    if any(start <= each.start < end for each in found.new for start, end in spans):
+        return True
+    return any(each.is_key or each.opens for each in found.old) and any(each.is_key for each in found.new)
 
 
 def counted(old: Earlier[P], new: Told) -> Found[P] | None:

@@ -411,6 +411,11 @@ def _until(status: Status, ends: int | None) -> int:
     return _ALWAYS if status in REPLACED else _NEVER_ENDS
 
 
+def vectors_in(data: bytes) -> Floats:
+    """The vectors of a text as wide as it says itself."""
+    return _vectors(data, int.from_bytes(data[:2], "little"))
+
+
 def _vectors(data: bytes, dimensions: int) -> Floats:
     """The vectors of a text; SQLite does not notice when the pages of a long blob were overwritten."""
     whole = len(data) > 2 and dimensions > 0 and (len(data) - 2) % (4 * dimensions) == 0

@@ -11,17 +11,21 @@ from lamina.atom.identity import AtomId
 from lamina.atom.passage import digest_of, meant, passages_of
 from lamina.atom.scope import Scope
 from lamina.store.encodings import Encoding, Key, Near, NearQuery, States, Unencoded
-from lamina.store.sqlite.board import Board
+from lamina.store.sqlite.board import Board, vectors_in
 from lamina.store.sqlite.database import Corrupt, Database
 from lamina.store.sqlite.index import Index
 from lamina.text.roles import is_assistant
-from lamina.vectors.levels import Asked
+from lamina.vectors.levels import Asked, Floats
 
 T = TypeVar("T")
 Follow = Callable[[Callable[[Index], T]], T]
 
 _READ = "FROM passages p JOIN atoms a ON a.id=p.atom LEFT JOIN vectors v ON v.digest=p.digest AND v.model=?"
 _PACKED = "LEFT JOIN states t INDEXED BY states_by_packing ON t.packing=? AND t.vector=v.id"
+_FIRST = (
+    "FROM atoms a JOIN passages p ON p.atom=a.id AND p.n=(SELECT min(n) FROM passages WHERE atom=a.id) "
+    "JOIN vectors v ON v.digest=p.digest AND v.model=?"
+)
 _AT_ONCE = 500
 
 
@@ -107,6 +111,22 @@ class SqliteEncodings:
     def speakers(self, scopes: Sequence[Scope]) -> frozenset[str]:
         """Whoever said something here."""
         return self._on(lambda index: self._current(index).speakers(scopes))
+
+    def vectors(self, model: str, ids: Sequence[AtomId]) -> dict[AtomId, Floats]:
+        """The vectors of the first passage of each atom."""
+
+        def read(index: Index) -> dict[AtomId, Floats]:
+            found: dict[AtomId, Floats] = {}
+            for start in range(0, len(ids), _AT_ONCE):
+                batch = ids[start : start + _AT_ONCE]
+                rows = index.db.rows(
+                    f"SELECT a.atom_id, v.data {_FIRST} WHERE a.atom_id IN ({','.join('?' * len(batch))})",
+                    (model, *batch),
+                )
+                found |= {AtomId(atom_id): vectors_in(data) for atom_id, data in rows}
+            return found
+
+        return self._on(read)
 
     def states(self, model: str, digests: Iterable[bytes]) -> dict[bytes, States]:
         """The token states of texts."""

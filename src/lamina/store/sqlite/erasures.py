@@ -25,6 +25,11 @@ NO_WORDS = "{}"
 AT_ONCE = 2000
 _TEXTS = ("content", "subject", "attribute", "value", "source_ref")
 _LISTS = ("tags", "entities")
+_TABLES = (
+    ("heads", "atom_id"), ("signals", "atom_id"), ("waiting", "segment"), ("lives", "atom_id"), ("stirred", "atom_id"),
+    ("probes", "atom_id"),
+)  # fmt: skip
+"""Where an atom has rows that say what it is, and by which column they are its own."""
 
 
 class SqliteErasures:
@@ -90,7 +95,7 @@ class SqliteErasures:
         among = "IN (SELECT value FROM json_each(?))"
         found = self._db.one(f"SELECT count(*) FROM versions WHERE atom_id {among} AND body IS NOT NULL", (ids,))
         self._db.run(f"UPDATE versions SET salt=NULL, body=NULL WHERE atom_id {among}", (ids,))
-        for table, column in (("heads", "atom_id"), ("signals", "atom_id"), ("waiting", "segment")):
+        for table, column in _TABLES:
             self._db.run(f"DELETE FROM {table} WHERE {column} {among}", (ids,))
         return int(found[0]) if found else 0
 

@@ -26,7 +26,7 @@ from lamina.store.base import Changed, Commit, CommitId, Entry, Filter, Version
 from lamina.store.sqlite.database import Database
 from lamina.text.normal import normal_form
 
-FORMAT = 4
+FORMAT = 5
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -95,6 +95,37 @@ CREATE TABLE erasing(
   seq INTEGER PRIMARY KEY, gone TEXT NOT NULL, touched TEXT NOT NULL, paths TEXT NOT NULL, sought TEXT NOT NULL,
   versions INTEGER NOT NULL);
 """
+_SINCE_FORMAT_4 = """
+ALTER TABLE signals ADD COLUMN uses TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE signals ADD COLUMN first_used_at INTEGER;
+ALTER TABLE signals ADD COLUMN use_days INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE signals ADD COLUMN successes REAL NOT NULL DEFAULT 0;
+ALTER TABLE signals ADD COLUMN failures REAL NOT NULL DEFAULT 0;
+ALTER TABLE signals ADD COLUMN scope TEXT;
+UPDATE signals SET scope=(SELECT h.scope FROM heads h WHERE h.atom_id=signals.atom_id);
+CREATE INDEX signals_by_use ON signals(scope, last_recalled_at);
+CREATE INDEX versions_by_scope ON versions(scope);
+CREATE TABLE lives(
+  atom_id TEXT PRIMARY KEY, scope TEXT NOT NULL, revision INTEGER NOT NULL, tier TEXT NOT NULL, look_at INTEGER,
+  retention REAL NOT NULL, importance REAL NOT NULL, recency REAL NOT NULL, state TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX lives_by_look ON lives(scope, look_at) WHERE look_at IS NOT NULL;
+CREATE TABLE dreamt(scope TEXT NOT NULL, step TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(scope, step))
+  WITHOUT ROWID;
+CREATE TABLE probes(atom_id TEXT PRIMARY KEY, scope TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE stirred(scope TEXT NOT NULL, atom_id TEXT NOT NULL, PRIMARY KEY(scope, atom_id)) WITHOUT ROWID;
+INSERT INTO stirred SELECT scope, atom_id FROM heads WHERE status IN ('active', 'archived', 'challenged');
+CREATE TRIGGER heads_stir AFTER INSERT ON heads WHEN new.status IN ('active', 'archived', 'challenged') BEGIN
+  INSERT OR IGNORE INTO stirred VALUES(new.scope, new.atom_id);
+END;
+CREATE TRIGGER heads_rest AFTER INSERT ON heads WHEN new.status NOT IN ('active', 'archived', 'challenged') BEGIN
+  DELETE FROM stirred WHERE scope=new.scope AND atom_id=new.atom_id;
+  UPDATE lives SET look_at=NULL WHERE atom_id=new.atom_id;
+END;
+CREATE TRIGGER signals_stir AFTER INSERT ON signals BEGIN
+  INSERT OR IGNORE INTO stirred SELECT scope, atom_id FROM heads
+    WHERE atom_id=new.atom_id AND status IN ('active', 'archived', 'challenged');
+END;
+"""
 RETOLD = "retold:"
 """Begins the batch of an erasure that told versions anew; the rest of it is the digest of what they say."""
 
@@ -143,8 +174,10 @@ class History:
                 self.db.run(_SINCE_FORMAT_1)
             if found < 3:
                 self.db.run(_SINCE_FORMAT_2)
-            if found < FORMAT:
+            if found < 4:
                 self.db.run(_SINCE_FORMAT_3)
+            if found < FORMAT:
+                self.db.run(_SINCE_FORMAT_4)
                 self.db.run(f"PRAGMA user_version={FORMAT}")
 
     def meta(self, key: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from lamina.clock import Clock
 from lamina.store.jobs import Job
@@ -58,6 +58,12 @@ class SqliteJobs:
                 "SELECT * FROM jobs ORDER BY name"
             )
         ]  # fmt: skip
+
+    def prune(self, before: datetime) -> int:
+        """Let go of finished work."""
+        with self._db.writing(durable=False):
+            gone = self._db.rows("DELETE FROM jobs WHERE holder='' AND finished_at<? RETURNING name", (millis(before),))
+            return len(gone)
 
     def _holds(self, name: str, holder: str) -> bool:
         return self._db.one("SELECT 1 FROM jobs WHERE name=? AND holder=?", (name, holder)) is not None

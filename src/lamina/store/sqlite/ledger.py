@@ -31,6 +31,10 @@ _FILE_ROW = (
     "SELECT f.path, f.atom_id, f.state, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.checked_ns, f.data, o.base, o.ours, "
     "o.path IS NOT NULL AND o.written_ns IS NULL FROM files f LEFT JOIN outbox o ON o.path=f.path"
 )
+_SIGNALS = (
+    "SELECT atom_id, quality_score, recall_count, last_recalled_at, uses, first_used_at, use_days, successes, failures "
+    "FROM signals"
+)
 
 
 class SqliteLedger:
@@ -337,27 +341,24 @@ class SqliteLedger:
                 self._db.run_many("DELETE FROM problems WHERE path=? AND kind=?", [(path, kind) for kind in chosen])
 
     def signals(self, atom_id: AtomId) -> Signals:
-        found = self._db.one(
-            "SELECT quality_score, recall_count, last_recalled_at FROM signals WHERE atom_id=?", (atom_id,)
-        )
-        return Signals(found[0], found[1], moment(found[2]) if found[2] is not None else None) if found else Signals()
+        return self.signals_of([atom_id]).get(atom_id, Signals())
 
     def signals_of(self, ids: Iterable[AtomId]) -> dict[AtomId, Signals]:
         return {
-            AtomId(atom_id): Signals(quality, count, moment(last) if last is not None else None)
+            AtomId(atom_id): _signals(row)
             for batch in _batches(list(ids))
-            for atom_id, quality, count, last in self._db.rows(
-                f"SELECT * FROM signals WHERE atom_id IN ({_marks(batch)})", batch
-            )
+            for atom_id, *row in self._db.rows(f"{_SIGNALS} WHERE atom_id IN ({_marks(batch)})", batch)
         }
 
     def set_signals(self, atom_id: AtomId, signals: Signals) -> None:
-        last = millis(signals.last_recalled_at) if signals.last_recalled_at else None
+        last, first = (millis(each) if each else None for each in (signals.last_recalled_at, signals.first_used_at))
+        uses = json.dumps([millis(each) for each in signals.uses])
         with self._db.writing(durable=False):
             self._db.run(
-                "INSERT OR REPLACE INTO signals VALUES(?,?,?,?)",
-                (atom_id, signals.quality_score, signals.recall_count, last),
-            )
+                "INSERT OR REPLACE INTO signals VALUES(?1,?,?,?,?,?,?,?,?,(SELECT scope FROM heads WHERE atom_id=?1))",
+                (atom_id, signals.quality_score, signals.recall_count, last, uses, first, signals.use_days,
+                 signals.successes, signals.failures),
+            )  # fmt: skip
 
     def summary(self, of: Callable[[str], bool] | None = None) -> dict[str, int]:
         def paths(where: str) -> int:
@@ -373,6 +374,15 @@ class SqliteLedger:
             "to_write": paths("outbox WHERE written_ns IS NULL"),
             "problems": paths("problems"),
         }
+
+
+def _signals(row: Sequence[Any]) -> Signals:
+    quality, count, last, uses, first, days, successes, failures = row
+    last_at, first_at = (moment(each) if each is not None else None for each in (last, first))
+    times = tuple(moment(each) for each in json.loads(uses))
+    if count and not times and last_at:
+        times = (last_at,)
+    return Signals(quality, count, last_at, times, first_at, days, successes, failures)
 
 
 def _parts(stamp: Stamp | None) -> tuple[int | None, ...]:

@@ -50,6 +50,13 @@ class SqliteRecalls:
         found = self._file.db.rows("SELECT atom_ids FROM recalls WHERE scope=? ORDER BY n DESC LIMIT ?", (scope, many))
         return list(dict.fromkeys(AtomId(each) for (ids,) in found for each in json.loads(ids)))
 
+    def prune(self, before: datetime) -> int:
+        """Let go of the recalls made before a moment; a file nobody made holds none."""
+        if not self._file.is_there():
+            return 0
+        with (db := self._file.db).writing(durable=False):
+            return len(db.rows("DELETE FROM recalls WHERE at<? RETURNING n", (millis(before),)))
+
     def answer(self, recall_id: str, scope: Scope) -> bool:
         """Mark a recall as answered: True the first time, False ever after, NotFound where it is not kept."""
         with (db := self._file.db).writing(durable=False):

@@ -37,6 +37,7 @@ from lamina.store.encodings import Near
 from lamina.store.sqlite.believed import believed
 from lamina.store.sqlite.buffer import SqliteBuffer
 from lamina.store.sqlite.database import Corrupt
+from lamina.store.sqlite.dreams import SqliteDreams
 from lamina.store.sqlite.encodings import SqliteEncodings
 from lamina.store.sqlite.erasures import SqliteErasures
 from lamina.store.sqlite.fingerprints import SqliteFingerprints
@@ -45,6 +46,7 @@ from lamina.store.sqlite.history import History, Written
 from lamina.store.sqlite.index import Index
 from lamina.store.sqlite.jobs import SqliteJobs
 from lamina.store.sqlite.ledger import SqliteLedger
+from lamina.store.sqlite.lives import SqliteLives
 from lamina.store.sqlite.recalls import SqliteRecalls
 from lamina.store.sqlite.usage import SqliteUsage
 
@@ -71,6 +73,8 @@ class SqliteStore:
         )
         self.buffer = SqliteBuffer(self._history.db)
         self.jobs = SqliteJobs(self._history.db, self._clock)
+        self.lives = SqliteLives(self._history.db)
+        self.dreams = SqliteDreams(self._history.db)
         self.recalls = SqliteRecalls(folder / "recalls.db", vfs=vfs)
         self.usage = SqliteUsage(folder / "usage.db", vfs=vfs)
         self.encodings = SqliteEncodings(self._on_index, self._heads)

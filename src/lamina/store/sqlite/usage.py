@@ -48,6 +48,13 @@ class SqliteUsage:
         rows = self._file.db.rows(_DAYS) if self._file.is_there() else []
         return [UsedOn(date.fromisoformat(day), model, _used(counts)) for day, model, *counts in rows]
 
+    def prune(self, before: date) -> int:
+        """Let go of the counts of days before this one; a file nobody made holds none."""
+        if not self._file.is_there():
+            return 0
+        with (db := self._file.db).writing(durable=False):
+            return len(db.rows("DELETE FROM used WHERE day<? RETURNING day", (before.isoformat(),)))
+
 
 def _used(row: tuple[float, ...] | list[float]) -> Used:
     calls, tokens_in, tokens_out, money = row

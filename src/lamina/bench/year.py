@@ -1,0 +1,318 @@
+"""`lamina bench year`: a year of writing, using and dreaming in simulated time, beside a store that never forgets.
+
+Everything is made here from a seed: what is stated, when, and what is used how often. Both stores get the same words
+and the same uses through the shipped verbs; only one of them dreams.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from lamina.atom.identity import AtomId
+from lamina.clock import FixedClock
+from lamina.dream.report import DreamReport
+from lamina.memory import Memory
+from lamina.settings import Settings
+
+Say = Callable[[str], None]
+
+BEGINS = datetime(2025, 1, 1, 20, tzinfo=UTC)
+DAILY = ("age", "prune")
+NOW_AND_THEN = ("merge", "cards", "bridge", "probe")
+EVERY_DAYS = 30
+"""The steps that read every statement are dreamt once in so many days; the others every day."""
+POINTS = 4
+ASKED = 200
+OLD_DAYS = 242
+DEPTH = 10
+_PER_NAME, _PER_THING = 12, 60
+_USED_A_DAY = 250
+"""One use a day for so many atoms of the whole year."""
+_RESOLVED = 0.7
+_DEMOTED_EVERY = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """A sort of statement: how common it is, who says it, how sure and how important it is, and how it is told."""
+
+    share: float
+    kind: str
+    origin: str
+    confidence: tuple[float, float]
+    importance: tuple[float, float]
+    told: str
+
+
+SORTS: tuple[Sort, ...] = (
+    Sort(0.27, "event", "agent", (0.45, 0.69), (0.10, 0.45), "{name} came by about {thing} with {other}."),
+    Sort(0.25, "fact", "agent", (0.40, 0.69), (0.10, 0.60), "{thing} seems to belong to {name} of {other}."),
+    Sort(0.12, "fact", "human", (0.95, 1.00), (0.40, 0.80), "{name} keeps {thing} in {other}."),
+    Sort(0.08, "question", "human", (0.60, 0.90), (0.10, 0.30), "What does {name} want with {thing} at {other}?"),
+    Sort(0.08, "interaction", "agent", (0.50, 0.80), (0.05, 0.30), "Spoke with {name}: {thing}, then {other}."),
+    Sort(0.06, "preference", "agent", (0.45, 0.98), (0.30, 0.70), "{name} would rather have {thing} than {other}."),
+    Sort(0.05, "reminder", "human", (0.80, 1.00), (0.10, 0.40), "Call {name} about {thing} before {other}."),
+    Sort(0.04, "commitment", "human", (0.90, 1.00), (0.40, 0.80), "I owe {name} a {thing} from {other}."),
+    Sort(0.03, "fact", "agent", (0.10, 0.39), (0.10, 0.50), "Perhaps {name} has seen {thing} near {other}."),
+    Sort(0.02, "decision", "human", (0.95, 1.00), (0.60, 0.95), "We chose {thing} for {name} over {other}."),
+)
+"""What a year is made of: four in five are an agent's own notes or happenings, which begin as episodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One thing that is stated on a day, and the words that ask for it."""
+
+    n: int
+    day: int
+    sort: Sort
+    content: str
+    asked: str
+    confidence: float
+    importance: float
+    subject: str
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """As `remember_many` takes it."""
+        return {
+            "content": self.content, "kind": self.sort.kind, "subject": self.subject,
+            "confidence": self.confidence, "importance": self.importance,
+        }  # fmt: skip
+
+    @property
+    def stays_true(self) -> bool:
+        """Whether nothing but its age could count against it: no guess, and no promise that is kept and over."""
+        return self.sort.confidence[1] >= 0.4 and self.sort.kind != "commitment"
+
+
+def words(random: Random, many: int) -> list[str]:
+    """Made-up words, all different, that no language holds."""
+    heads, vowels, tails = "b d f g k l m n p r s t v z br dr kl st tr".split(), "aeiou", "l n r s x mp nd rk".split()
+    found: dict[str, None] = {}
+    while len(found) < many:
+        parts = (random.choice(heads) + random.choice(vowels) for _ in range(random.choice((2, 3, 3))))
+        found["".join(parts) + random.choice(tails)] = None
+    return list(found)
+
+
+def statements(atoms: int, days: int, seed: int) -> list[list[Statement]]:
+    """What is stated, day by day."""
+    random = Random(seed)
+    pool = words(random, 2 + atoms // _PER_NAME + atoms // _PER_THING)
+    names, things = [each.title() for each in pool[: 1 + atoms // _PER_NAME]], pool[1 + atoms // _PER_NAME :]
+    others = words(random, 40)
+    year: list[list[Statement]] = [[] for _ in range(days)]
+    for n, sort in enumerate(random.choices(SORTS, [each.share for each in SORTS], k=atoms)):
+        day, name, thing = n * days // atoms, random.choice(names), f"{random.choice(things)}{n % 1000}"
+        content = sort.told.format(name=name, thing=thing, other=random.choice(others))
+        confidence, importance = (round(random.uniform(*each), 2) for each in (sort.confidence, sort.importance))
+        # A preference takes the place of the one before it about the same; these are all to stay.
+        subject = f"{name} {thing}" if sort.kind == "preference" else name
+        year[day].append(Statement(n, day, sort, content, f"{name} {thing}", confidence, importance, subject))
+    return year
+
+
+@dataclass(slots=True)
+class Habits:
+    """What is used when: mostly what is young, always the same few favourites, and now and then anything at all."""
+
+    random: Random
+    a_day: int
+    favourites: list[int] = field(default_factory=list)
+
+    def of(self, day: int, written: int, fresh: int) -> list[int]:
+        """The numbers of the statements that are used on a day, each once, of those written so far."""
+        if not written:
+            return []
+        if day % 7 == 0:
+            self.favourites.append(self.random.randrange(written))
+        return sorted({self._one(written, fresh) for _ in range(self.a_day)})
+
+    def _one(self, written: int, fresh: int) -> int:
+        chance = self.random.random()
+        if chance < 0.55:
+            return max(0, written - 1 - int(self.random.expovariate(1 / (7 * max(1, fresh)))))
+        if chance < 0.92:
+            return self.favourites[min(len(self.favourites), int(self.random.paretovariate(0.8))) - 1]
+        return self.random.randrange(written)
+
+
+class Store:
+    """A vault that lives through the year: written, used, and dreamt in if it forgets."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock = FixedClock(BEGINS)
+        own = Settings(embedder="none", extractor="none", background=False, watch=False)
+        self.memory = Memory(folder, clock=self.clock, watch=False, settings=own)
+        self.ids: list[AtomId] = []
+        self.used: set[int] = set()
+        self.seconds: Counter[str] = Counter()
+        self.moves: Counter[str] = Counter()
+        self.held = 0
+
+    def write(self, today: Sequence[Statement]) -> None:
+        """Remember what is stated today, each in the name of whoever says it."""
+        with self._timed("writing"):
+            found: dict[int, AtomId] = {}
+            for origin in ("human", "agent"):
+                of = [each for each in today if each.sort.origin == origin]
+                if of:
+                    receipt = self.memory.remember_many([each.fields for each in of], origin=origin)
+                    told = receipt.outcomes[: len(of)]
+                    found |= {each.n: outcome.atom.id for each, outcome in zip(of, told, strict=True)}
+            self.ids += [found[n] for n in sorted(found)]
+
+    def use(self, numbers: Sequence[int]) -> None:
+        """Count a use of each."""
+        with self._timed("using"):
+            self.memory.cite([self.ids[n] for n in numbers])
+            self.used |= set(numbers)
+
+    def dream(self, steps: Sequence[str]) -> None:
+        """Dream, and count what it comes to."""
+        with self._timed("dreaming"):
+            report: DreamReport = self.memory.dream(steps)
+        self.held += len(report.held)
+        self.moves.update(f"{each.action}" for each in report.moves)
+        for step in report.steps:
+            for note in step.notes:
+                many, _, what = note.partition(" ")
+                if what in ("cooled down", "warmed up"):
+                    self.moves[what] += int(many)
+
+    def finds(self, asked: Sequence[Statement]) -> float:
+        """How many of these are among the first hits, in percent."""
+        with self._timed("asking"):
+            hits = sum(
+                self.ids[each.n] in {hit.atom.id for hit in self.memory.recall(each.asked, DEPTH).hits}
+                for each in asked
+            )
+        return round(100 * hits / len(asked), 2) if asked else 0.0
+
+    @contextmanager
+    def _timed(self, what: str) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        self.seconds[what] += time.perf_counter() - began
+
+
+@dataclass(slots=True)
+class Year:
+    """What a year came to."""
+
+    settings: dict[str, Any]
+    overall: dict[str, Any]
+    points: dict[str, dict[str, float]]
+    speed: dict[str, float]
+
+
+def run(atoms: int, days: int, seed: int, say: Say) -> Year:
+    """Live a year in two stores, one that dreams every day and one that never does, and ask both."""
+    began, folder = time.perf_counter(), Path(tempfile.mkdtemp(prefix="lamina-year-"))
+    try:
+        dreams, control = Store(folder / "dreams"), Store(folder / "control")
+        try:
+            points = _lived(dreams, control, statements(atoms, days, seed), seed, say)
+            return _told(dreams, control, points, atoms, days, seed, time.perf_counter() - began)
+        finally:
+            dreams.memory.close()
+            control.memory.close()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lived(
+    dreams: Store, control: Store, year: Sequence[Sequence[Statement]], seed: int, say: Say
+) -> dict[str, dict[str, float]]:
+    days, random = len(year), Random(seed + 1)
+    every = [each for today in year for each in today]
+    habits = Habits(Random(seed + 2), max(3, len(every) // _USED_A_DAY))
+    due: dict[int, list[int]] = {}
+    points: dict[str, dict[str, float]] = {}
+    for day, today in enumerate(year):
+        for store in (dreams, control):
+            store.clock.at = BEGINS + timedelta(days=day)
+            store.write(today)
+        used = habits.of(day, len(dreams.ids), len(today))
+        for store in (dreams, control):
+            store.use(used)
+        _promise(today, day, days, due, random)
+        _by_hand(dreams, day, due.pop(day, []), every)
+        dreams.clock.at += timedelta(hours=6)
+        dreams.dream((*DAILY, *NOW_AND_THEN) if day % EVERY_DAYS == EVERY_DAYS - 1 else DAILY)
+        if (day + 1) % max(1, days // (POINTS + 1)) == 0 or day == days - 1:
+            points[f"day {day + 1}"] = _asked(dreams, control, every, day, random)
+            say(f"day {day + 1} of {days}: {dict(points[f'day {day + 1}'])}")
+    return points
+
+
+def _promise(today: Sequence[Statement], day: int, days: int, due: dict[int, list[int]], random: Random) -> None:
+    """Most promises are kept some weeks later."""
+    for each in today:
+        if each.sort.kind == "commitment" and random.random() < _RESOLVED:
+            due.setdefault(day + random.randint(10, 60), []).append(each.n)
+
+
+def _by_hand(dreams: Store, day: int, resolved: Sequence[int], every: Sequence[Statement]) -> None:
+    """What people do themselves: promises kept, and now and then something taken down a layer."""
+    for n in resolved:
+        dreams.memory.resolve(dreams.ids[n])
+        dreams.moves["resolve"] += 1
+    if day % _DEMOTED_EVERY == _DEMOTED_EVERY - 1:
+        stated = (each for each in every if each.day == day - 7 and each.sort.origin == "human")
+        for each in islice((each for each in stated if each.sort.kind == "fact"), 2):
+            dreams.memory.demote(dreams.ids[each.n])
+            dreams.moves["demote"] += 1
+
+
+def _asked(
+    dreams: Store, control: Store, every: Sequence[Statement], day: int, random: Random
+) -> dict[str, float]:  # fmt: skip
+    """Ask both stores for what was used, and for what was not used and is old."""
+    used = [each for each in every[: len(dreams.ids)] if each.n in dreams.used and each.stays_true]
+    old = [
+        each
+        for each in every[: len(dreams.ids)]
+        if day - each.day >= OLD_DAYS and each.n not in dreams.used and each.stays_true
+    ]
+    some, oldest = (random.sample(each, min(ASKED, len(each))) for each in (used, old))
+    now = {"used": dreams.finds(some), "used, control": control.finds(some)}
+    now["used, of control"] = round(100 * now["used"] / now["used, control"], 2) if now["used, control"] else 0.0
+    if oldest:
+        now |= {"old and unused": dreams.finds(oldest), "old and unused, control": control.finds(oldest)}
+    return {**now, "hot episodic": _hot(dreams), "archived": dreams.memory.stats()["by_status"].get("archived", 0)}
+
+
+def _hot(store: Store) -> float:
+    """How much of the episodic memories is kept at hand, in percent."""
+    tiers = store.memory._store.lives.tiers(store.memory.scopes)
+    hot, cold = tiers.get("episodic hot", 0), tiers.get("episodic cold", 0)
+    return round(100 * hot / (hot + cold), 2) if hot + cold else 0.0
+
+
+def _told(
+    dreams: Store, control: Store, points: dict[str, dict[str, float]], atoms: int, days: int, seed: int, took: float
+) -> Year:
+    last = list(points.values())[-1]
+    seconds = {f"{name}_s": round(value, 1) for name, value in dreams.seconds.items()}
+    spent = sum(dreams.seconds.values())
+    return Year(
+        {"atoms": atoms, "days": days, "seed": seed, "daily": list(DAILY), "now and then": list(NOW_AND_THEN),
+         "every days": EVERY_DAYS, "embedder": "none", "model": "none"},
+        {**last, "moves": dict(sorted(dreams.moves.items())), "held": dreams.held},
+        points,
+        {**seconds, "dreaming_store_s": round(spent, 1), "control_s": round(sum(control.seconds.values()), 1),
+         "all_s": round(took, 1), "atoms_per_s": round(atoms / max(dreams.seconds["writing"], 1e-9), 1)},
+    )  # fmt: skip

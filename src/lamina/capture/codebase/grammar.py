@@ -1,0 +1,173 @@
+"""JavaScript, TypeScript, Go, Rust and Java read by their grammars, where the extra `code` is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from importlib import import_module
+from typing import Protocol
+
+from lamina.capture.codebase.signature import Signature, Source, declared, first_line
+from lamina.capture.codebase.source_lines import LEADING
+
+READER = "tree-sitter-1"
+_DEEPEST = 2
+_MOST_NODES = 100_000
+
+_MODULES: dict[str, tuple[str, str]] = {
+    "JavaScript": ("tree_sitter_javascript", "language"),
+    "TypeScript": ("tree_sitter_typescript", "language_typescript"),
+    "TSX": ("tree_sitter_typescript", "language_tsx"),
+    "Go": ("tree_sitter_go", "language"),
+    "Rust": ("tree_sitter_rust", "language"),
+    "Java": ("tree_sitter_java", "language"),
+}
+GRAMMARS = frozenset(_MODULES)
+"""The languages there is a grammar for."""
+_DEFINES = """
+    function_declaration generator_function_declaration function_signature class_declaration abstract_class_declaration
+    method_definition method_signature abstract_method_signature interface_declaration type_alias_declaration
+    enum_declaration internal_module module method_declaration type_spec type_alias method_elem function_item
+    function_signature_item struct_item enum_item union_item trait_item impl_item mod_item type_item macro_definition
+    record_declaration constructor_declaration annotation_type_declaration variable_declarator
+"""
+_DEFINITIONS = frozenset(_DEFINES.split())
+_OPENS = """
+    export_statement ambient_declaration lexical_declaration variable_declaration type_declaration expression_statement
+    declaration_list class_body interface_body enum_body enum_body_declarations statement_block object_type
+    interface_type struct_type
+"""
+_OPEN = frozenset(_OPENS.split())
+_FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
+_HOLD_NO_MORE = frozenset({"function_declaration", "method_definition", "method_declaration", "function_item"})
+_COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
+
+
+class Node(Protocol):
+    """A node of a syntax tree, as far as it is read here."""
+
+    @property
+    def type(self) -> str: ...
+    @property
+    def start_byte(self) -> int: ...
+    @property
+    def end_byte(self) -> int: ...
+    @property
+    def named_children(self) -> Sequence[Node]: ...
+    @property
+    def prev_named_sibling(self) -> Node | None: ...
+    @property
+    def parent(self) -> Node | None: ...
+    def child_by_field_name(self, name: str, /) -> Node | None: ...
+
+
+def grammar_source(text: str, language: str) -> Source | None:
+    """What a source file offers; None where its grammar is not installed."""
+    parse = _parser(language)
+    if parse is None:
+        return None
+    data = text.encode()
+    root = parse(data)
+    about = next((_said(each, data) for each in root.named_children[:1] if each.type in _COMMENTS), "")
+    return Source(language, about, tuple(_Reader(data).inside(root, 0)), READER)
+
+
+@lru_cache(maxsize=len(_MODULES))
+def _parser(language: str) -> Callable[[bytes], Node] | None:
+    package, name = _MODULES[language]
+    try:
+        engine, grammar = import_module("tree_sitter"), import_module(package)
+    except ImportError:
+        return None
+    own = engine.Language(getattr(grammar, name)())
+
+    def parse(data: bytes) -> Node:
+        root: Node = engine.Parser(own).parse(data).root_node
+        return root
+
+    return parse
+
+
+class _Reader:
+    """The definitions of one file, outermost first."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self._left = data, _MOST_NODES
+
+    def inside(self, node: Node, depth: int) -> Iterator[Signature]:
+        for each in node.named_children:
+            self._left -= 1
+            if self._left < 0:
+                return
+            if each.type in _DEFINITIONS:
+                yield from self._definition(each, depth)
+            elif each.type in _OPEN:
+                yield from self.inside(each, depth)
+
+    def _definition(self, node: Node, depth: int) -> Iterator[Signature]:
+        body = _body(node)
+        if node.type == "variable_declarator" and body is None:
+            return
+        outer = _outer(node)
+        ends = self._data.find(b"{", body.start_byte) if body and body.type == "interface_type" else None
+        until = (body.start_byte if body else node.end_byte) if ends is None else ends
+        text = self._text(outer.start_byte, until).rstrip(" \t\n{;").removesuffix("=>").rstrip(" =")
+        yield Signature(self._name(node), declared(text), depth, self._doc(outer))
+        if body is not None and depth < _DEEPEST and node.type not in _HOLD_NO_MORE and not _is_function(node):
+            yield from self.inside(body, depth + 1)
+
+    def _name(self, node: Node) -> str:
+        named = node.child_by_field_name("name") or node.child_by_field_name("type")
+        return self._text(named.start_byte, named.end_byte) if named else ""
+
+    def _doc(self, node: Node) -> str:
+        """What the comment right above a definition says; one that a blank line parts from it belongs to the file."""
+        said: list[str] = []
+        below, above = node, node.prev_named_sibling
+        while above is not None and above.type in (*_COMMENTS, "attribute_item", "decorator"):
+            between = self._data[above.end_byte - 1 : below.start_byte]
+            told = self._text(above.start_byte, above.end_byte)
+            if between.count(b"\n") > 1 or told.startswith("//!"):
+                break
+            if above.type in _COMMENTS:
+                said.insert(0, _said(above, self._data))
+            if told.startswith("/*"):
+                break
+            below, above = above, above.prev_named_sibling
+        return first_line("\n".join(said))
+
+    def _text(self, start: int, end: int) -> str:
+        return self._data[start:end].decode(errors="replace")
+
+
+def _body(node: Node) -> Node | None:
+    """What a definition holds, which is no part of how it is declared."""
+    if node.type == "variable_declarator":
+        value = node.child_by_field_name("value")
+        return value.child_by_field_name("body") if value is not None and value.type in _FUNCTIONS else None
+    held = node.child_by_field_name("body")
+    own = node.child_by_field_name("type") if node.type == "type_spec" else None
+    if held is None and own is not None and own.type in ("struct_type", "interface_type"):
+        fields = [each for each in own.named_children if each.type == "field_declaration_list"]
+        return fields[0] if fields else own if own.type == "interface_type" else None
+    return held
+
+
+def _is_function(node: Node) -> bool:
+    return node.type in ("variable_declarator", "constructor_declaration")
+
+
+def _outer(node: Node) -> Node:
+    """The whole statement a definition stands in: with `export`, `const` or `type` before it."""
+    above = node.parent
+    while above is not None and above.type.endswith(("export_statement", "lexical_declaration", "type_declaration")):
+        if above.named_children[-1:] and len(above.named_children) > 1 and above.type != "export_statement":
+            break
+        node, above = above, above.parent
+    return node
+
+
+def _said(comment: Node, data: bytes) -> str:
+    lines = data[comment.start_byte : comment.end_byte].decode(errors="replace").splitlines()
+    bare = (LEADING.sub("", each.strip()).removesuffix("*/").strip() for each in lines)
+    return first_line("\n".join(bare))

@@ -1,0 +1,35 @@
+"""A source file read by whoever can: its own parser, its grammar, or line by line."""
+
+from __future__ import annotations
+
+from lamina.capture.codebase.grammar import GRAMMARS, grammar_source
+from lamina.capture.codebase.python_source import python_source
+from lamina.capture.codebase.signature import Source
+from lamina.capture.codebase.source_lines import lines_source
+from lamina.capture.pieces.form import CODE_NAMES
+
+_LANGUAGES: dict[str, str] = {
+    **dict.fromkeys(("py", "pyi"), "Python"), **dict.fromkeys(("js", "mjs", "cjs", "jsx"), "JavaScript"),
+    "ts": "TypeScript", "tsx": "TSX", "go": "Go", "rs": "Rust", "java": "Java", "kt": "Kotlin", "kts": "Kotlin",
+    "rb": "Ruby", "php": "PHP", "cs": "C#", "swift": "Swift", "scala": "Scala", "c": "C", "h": "C", "sql": "SQL",
+    **dict.fromkeys(("cc", "cpp", "cxx", "hpp", "hh"), "C++"), **dict.fromkeys(("sh", "bash", "zsh"), "shell"),
+}  # fmt: skip
+_NO_DEFINITIONS = frozenset({"css", "scss", "sass", "less"})
+SOURCES = CODE_NAMES - _NO_DEFINITIONS
+"""How the names of files end that define something."""
+
+
+def suffix_of(path: str) -> str:
+    """How the name of a file ends, without the dot."""
+    return path.rpartition("/")[2].rpartition(".")[2].lower()
+
+
+def read_source(path: str, text: str) -> Source:
+    """What a source file offers."""
+    suffix = suffix_of(path)
+    language = _LANGUAGES.get(suffix, suffix)
+    if language == "Python" and (parsed := python_source(text)) is not None:
+        return parsed
+    if language in GRAMMARS and (parsed := grammar_source(text, language)) is not None:
+        return parsed
+    return lines_source(text, language)

@@ -1,0 +1,135 @@
+"""The files of a folder: counted, in order, and never outside it, whatever links lie in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lamina.capture.codebase.ignored import Ignored
+
+_MACHINES = """
+    .git .hg .svn .jj .bzr CVS node_modules bower_components jspm_packages __pycache__ .venv venv virtualenv .tox .nox
+    site-packages .mypy_cache .pytest_cache .ruff_cache .hypothesis .eggs .gradle .terraform .direnv .lamina __MACOSX
+"""
+NEVER = frozenset(_MACHINES.split())
+"""Folders of machines: nobody speaks of what is in them."""
+_MADE = """
+    build dist out target obj coverage htmlcov .next .nuxt .output .cache .parcel-cache tmp temp logs vendor Pods
+    DerivedData _build
+"""
+BUILT = frozenset(_MADE.split())
+"""Folders whose files are made, not written: it means nothing when one is missing."""
+_HOLDS_NONE_OF_IT = ("pyvenv.cfg", ".lamina")
+"""What marks a folder as an environment of Python, or as somebody's memory."""
+_DEEPEST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """What lies under a root, by path from it. `is_cut`: there is more; `unread`: folders nobody lets us look into."""
+
+    root: Path
+    files: tuple[str, ...]
+    folders: tuple[str, ...]
+    links: frozenset[str] = frozenset()
+    unread: tuple[str, ...] = ()
+    is_cut: bool = False
+
+
+@dataclass(slots=True)
+class _Walk:
+    root: Path
+    most: int
+    projects: bool
+    files: list[str] = field(default_factory=list)
+    folders: list[str] = field(default_factory=list)
+    links: set[str] = field(default_factory=set)
+    unread: list[str] = field(default_factory=list)
+    is_cut: bool = False
+
+    def go(self) -> None:
+        ahead = [("", Ignored())]
+        while ahead:
+            folder, around = ahead.pop()
+            entries = self._entries(folder)
+            if folder and any(each.name in _HOLDS_NONE_OF_IT for each in entries):
+                continue
+            if folder:
+                self.folders.append(folder)
+            ignored = around.inside(self.root, folder) if self.projects else around
+            ahead += [(each, ignored) for each in reversed(list(self._look(folder, entries, ignored)))]
+            if self.is_cut:
+                return
+
+    def _entries(self, folder: str) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(self.root / folder) as found:
+                return sorted(found, key=lambda each: each.name)
+        except OSError:
+            self.unread.append(folder)
+            return []
+
+    def _look(self, folder: str, entries: list[os.DirEntry[str]], ignored: Ignored) -> Iterator[str]:
+        """Take the files of a folder down; the folders in it are still ahead."""
+        for each in entries:
+            path = f"{folder}/{each.name}" if folder else each.name
+            is_folder = _is_folder(each)
+            if self._is_left_out(each.name, path, is_folder, ignored):
+                continue
+            if each.is_symlink():
+                self.links.add(path)
+            if is_folder and path.count("/") < _DEEPEST:
+                yield path
+            elif not is_folder and (_is_file(each) or not self.projects):
+                if len(self.files) >= self.most:
+                    self.is_cut = True
+                    return
+                self.files.append(path)
+
+    def _is_left_out(self, name: str, path: str, is_folder: bool, ignored: Ignored) -> bool:
+        if is_folder and name in NEVER:
+            return True
+        hidden = name.startswith(".") or (is_folder and (name in BUILT or name.endswith(".egg-info")))
+        return self.projects and (hidden or ignored.covers(path, is_folder))
+
+
+def tree_of(root: Path, most: int, *, projects: bool = False) -> Tree:
+    """The first `most` files under a root, folder by folder. Links are named and never followed.
+
+    `projects`: only what a project calls its own, which leaves out hidden, ignored and built files, and links.
+    """
+    walk = _Walk(root, most, projects)
+    walk.go()
+    return Tree(
+        root, tuple(walk.files), tuple(walk.folders), frozenset(walk.links), tuple(walk.unread), walk.is_cut
+    )  # fmt: skip
+
+
+def read_bytes(root: Path, path: str, largest: int) -> bytes | None:
+    """A file of a tree; None where it is too large, is no ordinary file or cannot be read."""
+    try:
+        handle = os.open(root / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    with os.fdopen(handle, "rb") as file:
+        try:
+            data = file.read(largest + 1)
+        except OSError:
+            return None
+    return data if len(data) <= largest else None
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file(follow_symlinks=False)
+    except OSError:
+        return False

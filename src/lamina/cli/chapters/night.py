@@ -1,0 +1,59 @@
+"""A night: what belongs together is summed up, beside what people said, and a night is taken back as one."""
+
+from __future__ import annotations
+
+from lamina.cli import dream, write
+from lamina.cli.output import Line, View
+from lamina.cli.scene import Chapter, Scene
+from lamina.cli.session import Session
+
+_SAID = (
+    "The harbour office opens at eight.",
+    "The harbour office keeps the spare keys of every boat.",
+    "The harbour office issues mooring permits on Mondays.",
+    "The harbour office is closed in February.",
+    "The harbour office moved into the old customs house.",
+)
+
+
+class Night(Chapter):
+    """What a dream makes of a few statements about one thing."""
+
+    def dream(self) -> Scene:
+        def both(session: Session) -> View:
+            for words in _SAID:
+                write.remember(session, words, subject="Harbour Office")
+            return dream.dream(session)
+
+        scene = self.play(
+            "At night, what is said of one thing is summed up beside it, every line with its source.",
+            "lamina dream",
+            both,
+        )
+        self.ids["dream"] = str(scene.view.data["batch"])
+        made = [words for status, words in self.current().values() if status == "active" and words.count("[") >= 3]
+        pages = list((self.vault / "entities").glob("harbour-office-*.md"))
+        kept = [words for _, words in self.current().values() if words in _SAID]
+        scene.checks += [
+            ("a synthesis cites what it was made of", any("harbour office" in words for words in made)),
+            ("the Harbour Office has a page", len(pages) == 1),
+            ("what was said stands as it was", len(kept) == len(_SAID)),
+        ]
+        return scene
+
+    def again(self) -> Scene:
+        scene = self.play("Dreaming again changes nothing.", "lamina dream", dream.dream)
+        moves = [move for step in scene.view.data["steps"] for move in step["moves"]]
+        scene.checks.append(("no step had anything to do", not moves))
+        return scene
+
+    def undo(self) -> Scene:
+        batch = self.ids["dream"]
+        scene = self.play(
+            "The whole night is taken back by its name.",
+            f"lamina undo {batch}",
+            lambda session: View(write.undo(session, batch).data, (Line("every step of it is undone"),)),
+        )
+        pages = list((self.vault / "entities").glob("harbour-office-*.md"))
+        scene.checks.append(("its page is gone from the vault", not pages))
+        return scene

@@ -1,0 +1,84 @@
+"""`lamina dream`: consolidation on request, or from cron."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lamina.cli.command import command
+from lamina.cli.output import Block, Facts, Grid, Json, Line, View, brief
+from lamina.cli.progress import Bar
+from lamina.cli.receipts import DRY
+from lamina.cli.session import Session
+from lamina.cli.told import short
+from lamina.text.times import format_time
+
+if TYPE_CHECKING:
+    from lamina.dream.report import DreamReport, StepReport
+
+app = typer.Typer()
+PANEL = "Upkeep"
+SHOWN = 12
+"""So many moves of a step are shown; `--json` has all of them."""
+
+
+@command(app, "dream", panel=PANEL, changes=True, example="lamina dream --dry-run  ·  lamina dream --step age --yes")
+def dream(
+    session: Session,
+    step: Annotated[
+        list[str] | None,
+        typer.Option("--step", metavar="NAME", help="Only age, merge, cards, bridge, probe, drift or prune."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Also do what would change more than a twentieth.")] = False,
+    if_due: Annotated[
+        bool, typer.Option("--if-due", help="Only where enough was captured since the last dream, for cron.")
+    ] = False,
+) -> View:
+    """Consolidate: memories age, what belongs together is summed up, what no longer holds is doubted; undone as one."""
+    with session.changing() as memory:
+        if if_due and not memory.dream_is_due():
+            return View({"due": False}, (Line("no dream is due"),))
+        with Bar() as bar:
+            report = memory.dream(
+                step, dry_run=session.dry_run, yes=yes, progress=lambda done, of: bar("dreaming", done, of)
+            )
+    session.encode()
+    return View(_data(session, report), tuple(_blocks(session, report)), 1 if report.failed else 0)
+
+
+def _data(session: Session, report: DreamReport) -> Json:
+    kept = any(each.commit for each in report.steps) and not report.dry_run
+    return {
+        "batch": report.batch, "at": format_time(report.at), "dry_run": report.dry_run, "asleep": report.asleep,
+        "undo": session.shell("undo", report.batch) if kept else None, "steps": [_step(each) for each in report.steps],
+    }  # fmt: skip
+
+
+def _step(told: StepReport) -> Json:
+    return {
+        "step": told.step, "scope": told.scope, "commit": told.commit, "held": told.held, "failed": told.failed,
+        "notes": list(told.notes),
+        "moves": [{"action": each.action, "id": each.atom_id, "text": each.text, "why": each.why}
+                  for each in told.moves],
+    }  # fmt: skip
+
+
+def _blocks(session: Session, report: DreamReport) -> list[Block]:
+    if report.asleep:
+        return [Line(report.asleep, "yellow")]
+    blocks: list[Block] = []
+    many = len({each.scope for each in report.steps}) > 1
+    for told in report.steps:
+        name = f"{told.scope} {told.told}" if many else told.told
+        blocks.append(Line(name, "bold red" if told.failed else "bold yellow" if told.held else "bold"))
+        rows = tuple((each.action, short(each.atom_id), brief(each.text), each.why) for each in told.moves[:SHOWN])
+        blocks += [Grid(("what", "id", "words", "why"), rows)] if rows else []
+        if len(told.moves) > SHOWN:
+            blocks.append(Line(f"and {len(told.moves) - SHOWN:,} more; --json has all"))
+        blocks += [Facts(tuple(("note", each) for each in told.notes), indent=2)] if told.notes else []
+    if report.dry_run:
+        blocks.append(Line(DRY, "yellow"))
+    elif any(each.commit for each in report.steps):
+        blocks.append(Facts((("undo", session.shell("undo", report.batch)),)))
+    return blocks

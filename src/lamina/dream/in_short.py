@@ -1,0 +1,89 @@
+"""The lines of a page in short, written by a chat model. A sentence is kept with the lines it names as its sources,
+and only where they bear out what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from lamina.capture.card import Row, happened_at, link
+from lamina.capture.llm.support import is_borne_out
+from lamina.models.chat import Chat, Message, system, user
+from lamina.models.fence import DATA_ONLY, fenced, harmless
+from lamina.text.alike import form_of
+from lamina.text.normal import normal_form
+
+MOST_LINES = 120
+_LINE_CHARS = 300
+_FEWEST, _MOST, _MANY = 2, 4, 16
+_DENYING = "not no none never nobody nothing nowhere neither nor without hardly barely stop stopped quit"
+_DENIALS = frozenset(_DENYING.split())
+_RULES = f"""\
+You keep a memory that says nothing but what people said. {DATA_ONLY} Each line of the data is one statement: its
+number, the day, and the words."""
+_TASK = """\
+Task: sum up what the lines say of {name}, in {fewest} to {most} plain sentences, the most important first.
+text: one complete sentence with names instead of pronouns and nothing that no line says; names and numbers copied
+letter by letter. lines: the numbers of the lines it rests on."""
+
+
+class ShortSentence(BaseModel):
+    """One sentence as the model gives it, with the lines it names."""
+
+    text: str = Field(max_length=300)
+    lines: list[Annotated[int, Field(ge=1, le=MOST_LINES)]] = Field(min_length=1, max_length=8)
+
+
+class ShortCard(BaseModel):
+    """A card in a few sentences."""
+
+    sentences: list[ShortSentence] = Field(min_length=_FEWEST, max_length=_MOST)
+
+
+class Condensed(BaseModel):
+    """Many lines in fewer."""
+
+    sentences: list[ShortSentence] = Field(min_length=_FEWEST, max_length=_MANY)
+
+
+def in_short(chat: Chat, name: str, rows: Sequence[Row]) -> list[str]:
+    """What a model says of the lines in two to four sentences, as lines of a page; none where nothing bears them out.
+
+    A ModelError where it gives no answer of that shape.
+    """
+    return list(_checked(chat.ask(_asked(name, rows, _MOST), ShortCard).value.sentences, name, rows))
+
+
+def condensed(chat: Chat, name: str, rows: Sequence[Row]) -> list[str]:
+    """The same for many lines, in more sentences."""
+    return list(_checked(chat.ask(_asked(name, rows, _MANY), Condensed).value.sentences, name, rows))
+
+
+def _asked(name: str, rows: Sequence[Row], most: int) -> list[Message]:
+    told = (f"{happened_at(each.source):%Y-%m-%d} | {harmless(each.text, _LINE_CHARS)}" for each in rows[:MOST_LINES])
+    data = fenced(f"{n} | {line}" for n, line in enumerate(told, 1))
+    return [system(_RULES), user(f"{data}\n\n{_TASK.format(name=harmless(name, 60), fewest=_FEWEST, most=most)}")]
+
+
+def _checked(sentences: Sequence[ShortSentence], name: str, rows: Sequence[Row]) -> Iterator[str]:
+    shown = rows[:MOST_LINES]
+    for each in sentences:
+        cited = [shown[n - 1] for n in dict.fromkeys(each.lines) if n <= len(shown)]
+        text = harmless(each.text)
+        if cited and normal_form(text) and _is_true_to(text, name, cited):
+            yield f"- {' '.join(dict.fromkeys(link(one.source) for one in cited))} {text}"
+
+
+def _is_true_to(text: str, name: str, cited: Sequence[Row]) -> bool:
+    """Whether every name and number stands in the lines, and it denies something where they do and only there."""
+    said = [*(each.text for each in cited), *(each.source.content for each in cited)]
+    around = [name, *said, *(each.source.subject for each in cited)]
+    denied = any(_denies(each) for each in said)
+    days = [happened_at(each.source).date() for each in cited]
+    return denied == _denies(text) and is_borne_out(text, around, days)
+
+
+def _denies(text: str) -> bool:
+    return not _DENIALS.isdisjoint(form_of(text).signs)

@@ -1,0 +1,58 @@
+"""What dreams remember, in history.db."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from datetime import datetime
+
+from lamina.atom.identity import AtomId
+from lamina.atom.scope import Scope
+from lamina.store.sqlite.database import Database
+from lamina.store.sqlite.history import millis
+
+_IDLE = """
+SELECT h.atom_id FROM heads h LEFT JOIN signals s ON s.atom_id=h.atom_id LEFT JOIN probes p ON p.atom_id=h.atom_id
+WHERE h.scope=?1 AND h.status='active' AND h.kind IN (SELECT value FROM json_each(?2))
+  AND h.recorded_at<=?3 AND coalesce(s.last_recalled_at, 0)<=?3 AND coalesce(p.at, 0)<=?4
+  AND (h.kind='belief' OR coalesce(json_extract(h.record, '$.layer'), 'semantic') IN ('semantic', 'procedural'))
+  AND coalesce(json_extract(h.record, '$.origin'), 'human')<>'dream'
+ORDER BY p.at IS NOT NULL, max(h.recorded_at, coalesce(s.last_recalled_at, 0)), h.atom_id LIMIT ?5
+"""
+
+
+class SqliteDreams:
+    """Two small tables."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def marked(self, scope: Scope, step: str) -> int | None:
+        """Up to which journal position a step has looked at a scope."""
+        found = self._db.one("SELECT seq FROM dreamt WHERE scope=? AND step=?", (scope, step))
+        return int(found[0]) if found else None
+
+    def mark(self, scope: Scope, step: str, seq: int) -> None:
+        """A step has looked at a scope up to a journal position."""
+        with self._db.writing(durable=False):
+            self._db.run("INSERT OR REPLACE INTO dreamt VALUES(?,?,?)", (scope, step, seq))
+
+    def idle(
+        self, scope: Scope, kinds: Collection[str], unused_since: datetime, rested_since: datetime, limit: int
+    ) -> list[AtomId]:
+        """Active atoms that nobody has used or probed for long."""
+        chosen = json.dumps(sorted(kinds))
+        rows = self._db.rows(_IDLE, (scope, chosen, millis(unused_since), millis(rested_since), limit))
+        return [AtomId(row[0]) for row in rows]
+
+    def probed(self, scope: Scope, ids: Iterable[AtomId], at: datetime) -> None:
+        """These were probed."""
+        with self._db.writing(durable=False):
+            self._db.run_many(
+                "INSERT OR REPLACE INTO probes VALUES(?,?,?)", [(each, scope, millis(at)) for each in ids]
+            )
+
+    def probed_since(self, scope: Scope, moment: datetime) -> int:
+        """How many atoms of a scope were probed after a moment."""
+        found = self._db.one("SELECT count(*) FROM probes WHERE scope=? AND at>?", (scope, millis(moment)))
+        return int(found[0]) if found else 0

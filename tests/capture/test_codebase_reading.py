@@ -1,0 +1,291 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lamina.capture.codebase import codebase, grammar
+from lamina.capture.codebase.grammar import GRAMMARS, grammar_source
+from lamina.capture.codebase.ignored import is_ignored
+from lamina.capture.codebase.knowledge import LARGEST, LONGEST
+from lamina.capture.codebase.python_source import python_source
+from lamina.capture.codebase.source import read_source
+from lamina.capture.codebase.source_lines import lines_source
+from lamina.capture.codebase.tree import tree_of
+from lamina.errors import InvalidInput, NotFound
+
+PYTHON = '''"""Orders of a shop.
+
+More words.
+"""
+
+class Order(Base, kind="x"):
+    """One order."""
+
+    def total(self, tax: float = 0.2) -> int:
+        """What it costs."""
+        return 1
+
+    def _inner(self): ...
+
+async def fetch(url, *, retries=3): ...
+
+def _hidden(): ...
+
+class _Private:
+    def shown(self): ...
+'''
+TYPESCRIPT = """/** One order. */
+export class Order<T> extends Base {
+  constructor(private readonly api: Api) {}
+  async send(to: string, done: (n: number) => void): Promise<void> {
+    return;
+  }
+}
+
+// Adds things.
+export const add = async (a: number, b = { c: 1 }) => {
+  return a;
+};
+export type Id = string | number;
+const text = `class Fake { }`;
+/* function alsoFake() { } */
+"""
+GO = """package shop
+
+// Sell sells.
+func (s *Store) Sell(a int, b map[string]int) (int, error) {
+	return 0, nil
+}
+
+type Store struct {
+	a int
+}
+"""
+RUST = """/// Adds.
+#[inline]
+pub fn add<T>(x: T) -> u8 where T: Copy {
+    1
+}
+
+pub fn longest<'a>(x: &'a str, y: &'a str) -> &'a str {
+    x
+}
+
+pub struct Shop {
+    a: u8,
+}
+"""
+JAVA = """package shop;
+
+/** A shop. */
+public class Shop extends Base {
+    public int buy(int a, List<String> b) throws Sold {
+        return 1;
+    }
+}
+"""
+TOLD = {
+    ("TypeScript", TYPESCRIPT): [
+        "export class Order<T> extends Base: One order.",
+        "export const add = async (a: number, b = { c: 1 }): Adds things.",
+        "export type Id = string | number",
+    ],
+    ("Go", GO): ["func (s *Store) Sell(a int, b map[string]int) (int, error): Sell sells.", "type Store struct"],
+    ("Rust", RUST): [
+        "pub fn add<T>(x: T) -> u8 where T: Copy: Adds.",
+        "pub fn longest<'a>(x: &'a str, y: &'a str) -> &'a str",
+        "pub struct Shop",
+    ],
+    ("Java", JAVA): ["public class Shop extends Base: A shop."],
+}
+
+
+def _write(root: Path, **files: str) -> Path:
+    for name, text in files.items():
+        path = root / name.replace("__", "/").replace("_dot_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+def _content(root: Path, path: str) -> str:
+    return next(each.content for each in codebase(root, "shop").entries if each.path == path)
+
+
+def test_a_python_file_is_told_by_its_signatures_and_first_lines(tmp_path: Path) -> None:
+    root = _write(tmp_path, src__orders_dot_py=PYTHON)
+    assert _content(root, "src/orders.py").splitlines() == [
+        "src/orders.py (Python): Orders of a shop.",
+        "class Order(Base, kind='x'): One order.",
+        "  def total(self, tax: float=0.2) -> int: What it costs.",
+        "async def fetch(url, *, retries=3)",
+        "private: _hidden, _Private",
+    ]
+
+
+@pytest.mark.parametrize(("language", "text"), TOLD)
+def test_other_languages_are_read_line_by_line(language: str, text: str) -> None:
+    source = lines_source(text, language)
+    assert [str(each) for each in source.signatures if each.depth == 0] == TOLD[language, text]
+
+
+@pytest.mark.parametrize(("language", "text"), TOLD)
+def test_a_grammar_tells_the_same_and_what_classes_hold(language: str, text: str) -> None:
+    pytest.importorskip("tree_sitter", reason="the extra `code` is not installed")
+    source = grammar_source(text, language)
+    assert source is not None
+    assert [str(each) for each in source.signatures if each.depth == 0] == TOLD[language, text]
+    inner = [each.text for each in source.signatures if each.depth == 1]
+    if language == "TypeScript":
+        assert inner[1] == "async send(to: string, done: (n: number) => void): Promise<void>"
+    if language == "Java":
+        assert inner == ["public int buy(int a, List<String> b) throws Sold"]
+
+
+def test_without_the_grammars_files_are_read_line_by_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tree_sitter", None)
+    grammar._parser.cache_clear()
+    try:
+        assert read_source("shop.go", GO).read_by == "lines-1"
+    finally:
+        grammar._parser.cache_clear()
+
+
+def test_python_that_cannot_be_parsed_is_read_line_by_line() -> None:
+    source = read_source("old.py", "def f(a):\n    print 'x'\n\nclass Old:\n    pass\n")
+    assert source.read_by.startswith("lines")
+    assert [each.name for each in source.signatures] == ["f", "Old"]
+
+
+def test_code_is_never_run(tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    root = _write(tmp_path / "shop", evil_dot_py=f'"""Evil."""\nopen({str(mark)!r}, "w")\n')
+    codebase(root)
+    assert not mark.exists() and "evil" not in sys.modules
+
+
+def test_a_folder_is_told_by_what_lies_in_it(tmp_path: Path) -> None:
+    root = _write(tmp_path, src__a_dot_py="x = 1", src__b_dot_md="words", README_dot_md="# Shop")
+    assert _content(root, ".").splitlines() == ["shop/ (codebase): 1 file", "- src/", "- README.md"]
+    assert _content(root, "src").splitlines() == ["src/ (folder of shop): 2 files", "- a.py", "- b.md"]
+
+
+def test_a_file_that_offers_nothing_is_only_listed(tmp_path: Path) -> None:
+    root = _write(tmp_path, a_dot_py="x = 1\n", b_dot_py="def f(): ...\n")
+    assert {each.path for each in codebase(root).entries} == {".", "b.py"}
+
+
+def test_an_entry_carries_the_hash_of_its_file(tmp_path: Path) -> None:
+    root = _write(tmp_path, a_dot_py="def f(): ...\n")
+    (entry,) = [each for each in codebase(root).entries if each.path == "a.py"]
+    assert entry.sha256 == hashlib.sha256(b"def f(): ...\n").hexdigest()
+
+
+def test_ignored_hidden_built_and_machine_made_files_are_left_out(tmp_path: Path) -> None:
+    code = "def f(): ...\n"
+    root = _write(
+        tmp_path, a_dot_py=code, node_modules__x_dot_js=code, dist__x_dot_js=code, _dot_hidden__x_dot_py=code,
+        _dot_env="KEY=1", env__pyvenv_dot_cfg="", env__x_dot_py=code, gen__x_dot_py=code, gen__keep_dot_py=code,
+        deep__x_dot_gen_dot_py=code, memory___dot_lamina__settings_dot_toml="", memory__note_dot_py=code,
+        _dot_gitignore="/gen/*\n!/gen/keep.py\n*.gen.py\n# words\n",
+    )  # fmt: skip
+    assert tree_of(root, 100, projects=True).files == ("a.py", "gen/keep.py")
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "left_out"),
+    [
+        ("*.log", "a/b/x.log", True), ("*.log", "a/b/x.logs", False), ("/x.log", "a/x.log", False),
+        ("build/", "a/build/x.py", True), ("build/", "a/build", False), ("a/*.py", "a/x.py", True),
+        ("a/*.py", "a/b/x.py", False), ("a/**/x.py", "a/b/c/x.py", True), ("**/x.py", "x.py", True),
+        ("a/**", "a/b", True), ("*.py\n!x.py", "x.py", False), ("# *.py", "x.py", False), ("[ab].py", "b.py", True),
+    ],
+)  # fmt: skip
+def test_the_simple_cases_of_a_gitignore_hold(tmp_path: Path, rule: str, path: str, left_out: bool) -> None:
+    (tmp_path / ".gitignore").write_text(rule)
+    assert is_ignored(tmp_path, path) is left_out
+
+
+def test_a_gitignore_of_a_folder_holds_in_that_folder(tmp_path: Path) -> None:
+    root = _write(tmp_path, a___dot_gitignore="*.tmp\n", a__x_dot_tmp="", b__x_dot_tmp="", a__y_dot_txt="")
+    assert tree_of(root, 100, projects=True).files == ("a/y.txt", "b/x.tmp")
+    assert is_ignored(root, "a/z.tmp") and not is_ignored(root, "b/z.tmp")
+
+
+def test_links_are_named_and_never_followed(tmp_path: Path) -> None:
+    outside = _write(tmp_path / "outside", secret_dot_py="def secret(): ...\n")
+    root = _write(tmp_path / "shop", a_dot_py="def f(): ...\n")
+    (root / "link").symlink_to(outside)
+    (root / "b.py").symlink_to(outside / "secret.py")
+    (root / "loop").symlink_to(root)
+    assert tree_of(root, 100, projects=True).files == ("a.py",)
+    assert tree_of(root, 100).links == {"link", "b.py", "loop"}
+    assert "secret" not in "".join(each.content for each in codebase(root).entries)
+
+
+def test_no_more_files_are_read_than_the_bound_and_it_is_told(tmp_path: Path) -> None:
+    root = _write(tmp_path, **{f"f{n}_dot_py": "def f(): ...\n" for n in range(9)})
+    known = codebase(root, most=4)
+    assert known.tree.is_cut and len(known.tree.files) == 4
+    assert "there are more" in known.told
+    assert not known.is_gone("f8.py") and known.is_gone("f99.py")
+
+
+def test_large_files_and_those_without_text_are_left_out_and_told(tmp_path: Path) -> None:
+    root = _write(tmp_path, a_dot_py="def f(): ...\n", big_dot_py="#" * (LARGEST + 1))
+    (root / "bin.py").write_bytes(b"\0\1\2" * 50)
+    known = codebase(root)
+    assert {each.path for each in known.entries} == {".", "a.py"}
+    assert known.left_out == (("no text", 1), ("too large or not readable", 1))
+    assert "1 no text" in known.told
+
+
+def test_a_pipe_does_not_hold_anybody_up(tmp_path: Path) -> None:
+    root = _write(tmp_path, a_dot_py="def f(): ...\n")
+    os.mkfifo(root / "pipe.py")
+    assert {each.path for each in codebase(root).entries} == {".", "a.py"}
+
+
+def test_what_is_kept_of_a_long_file_is_cut_and_says_so(tmp_path: Path) -> None:
+    root = _write(tmp_path, a_dot_py="".join(f"def function_number_{n}(): ...\n" for n in range(900)))
+    content = _content(root, "a.py")
+    assert len(content) < LONGEST + 100 and content.splitlines()[-1].endswith("lines more")
+
+
+def test_a_folder_that_is_none_is_empty_or_is_a_vault_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="no folder"):
+        codebase(tmp_path / "away")
+    (tmp_path / "bare").mkdir()
+    with pytest.raises(InvalidInput, match="no files"):
+        codebase(tmp_path / "bare")
+    with pytest.raises(InvalidInput, match="vault"):
+        codebase(_write(tmp_path / "vault", _dot_lamina__settings_dot_toml="", a_dot_py=""))
+
+
+def test_deeply_nested_code_is_read_somehow() -> None:
+    for text in ("(" * 5000, "x = " + "[" * 3000 + "]" * 3000, "def f(a=" + "-" * 20000 + "1): ..."):
+        assert read_source("a.py", text).language == "Python"
+
+
+@given(st.text(max_size=400), st.sampled_from(["a.py", "a.ts", "a.tsx", "a.go", "a.rs", "a.java", "a.rb", "a.c"]))
+@settings(max_examples=150, deadline=None)
+def test_any_text_can_be_read_as_any_source(text: str, path: str) -> None:
+    for each in read_source(path, text).signatures:
+        assert "\n" not in str(each)
+
+
+@given(st.text(alphabet=st.sampled_from("abc(){}[]<>=:;,.\"'`/*\n \tclassdef"), max_size=300))
+@settings(max_examples=150, deadline=None)
+def test_no_text_makes_reading_by_lines_fail(text: str) -> None:
+    assert lines_source(text, "C").read_by == "lines-1"
+
+
+def test_python_is_read_the_same_every_time() -> None:
+    assert python_source(PYTHON) == python_source(PYTHON)
+    assert "Python" not in GRAMMARS

@@ -1,0 +1,398 @@
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lamina.atom.atom import Atom
+from lamina.atom.identity import IdSource
+from lamina.atom.kinds import Layer
+from lamina.atom.status import Status
+from lamina.capture.write import fresh_ids
+from lamina.clock import FixedClock
+from lamina.dream.claims_of_code import Named, Sort, named_in
+from lamina.dream.dream import dream
+from lamina.dream.drift import STEP, Severity, drift, score
+from lamina.dream.ground import Ground, Sight
+from lamina.dream.plan import Plan
+from lamina.dream.report import DreamReport
+from lamina.dream.scene import Scene
+from lamina.lifecycle.moment import Moment
+from lamina.review.undo import undo
+from lamina.store.sqlite import SqliteStore
+from lamina.testing.hand import DAY, LOCAL, NOON, Hand
+
+_FILES = {
+    "src/shop/app.py": "import click\n\nclass Order:\n    def total(self) -> int: ...\n\ndef parse_order(text): ...\n",
+    "src/shop/__init__.py": "",
+    "src/shop/cli.py": "def main(): ...\n",
+    "web/package.json": json.dumps({"scripts": {"build": "vite build", "dev": "vite"}, "dependencies": {"vue": "3"}}),
+    "web/src/App.vue": "<script>useCart()</script>",
+    "pyproject.toml": '[project]\ndependencies = ["fastapi>=0.1", "scikit-learn"]\n',
+    "Makefile": "lint:\n\truff check\n\ntest: lint\n\tpytest\n",
+    ".gitignore": "local.yaml\n/data/\n",
+    "docs/My Notes/plan.md": "notes",
+    "scripts/deploy.sh": "echo",
+    "README.md": "# Shop",
+}
+
+
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _project(tmp_path_factory.mktemp("standing") / "shop")
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    return _project(tmp_path / "shop")
+
+
+@pytest.fixture
+def hand(tmp_path: Path) -> Iterator[Hand]:
+    clock = FixedClock(NOON)
+    (tmp_path / "state").mkdir()
+    store = SqliteStore(tmp_path / "state", clock)
+    yield Hand(store, clock)
+    store.close()
+
+
+def _project(root: Path) -> Path:
+    for path, text in _FILES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return root
+
+
+def _scene(hand: Hand, *roots: Path, at: datetime | None = None) -> Scene:
+    now = at or hand.clock.now()
+    return Scene(
+        store=hand.store, scope=LOCAL, moment=Moment(now), ids=fresh_ids(IdSource(os.urandom), now), roots=roots
+    )
+
+
+def _dream(hand: Hand, *roots: Path) -> DreamReport:
+    return dream([_scene(hand, *roots)], {STEP: drift}, hand.store, hand.clock.now())
+
+
+def _gone(root: Path, text: str) -> list[Named]:
+    ground = Ground([root])
+    return [each for each in named_in(text) if ground.sight(each) is Sight.GONE]
+
+
+def _notes(plan: Plan) -> str:
+    return "\n".join(plan.notes)
+
+
+def test_a_statement_about_a_file_that_is_gone_is_challenged_with_what_was_looked_for(hand: Hand, shop: Path) -> None:
+    gone, there = hand.kept("The entry point is src/shop/main.py."), hand.kept("Orders live in src/shop/app.py.")
+    report = _dream(hand, shop)
+    (move,) = report.moves
+    assert (move.action, move.atom_id) == ("challenge", gone.id)
+    assert move.why == "src/shop/main.py is not in shop; stated 2026-11-14"
+    assert hand.head(gone).status is Status.CHALLENGED
+    assert hand.head(there).status is Status.ACTIVE
+    assert hand.head(gone).content == gone.content
+
+
+def test_where_no_folder_is_declared_nothing_is_checked(hand: Hand) -> None:
+    hand.kept("The entry point is src/shop/main.py.")
+    plan = drift(_scene(hand))
+    assert not (plan.changes or plan.moves or plan.notes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The entry point is src/shop/main.py.",
+        "Run `./scripts/release.sh` to ship.",
+        "Use `src/shop/views.py:42` for the handler.",
+        "The function parse_receipt checks every line.",
+        "The class OrderBook keeps the orders.",
+        "Prices come from `price_of(item)`.",
+        "Totals come from `Order.grand_total()`.",
+        "The web part is built by npm run bundle.",
+        "Start the web part with `yarn serve`.",
+        "Run `make deploy` on Fridays.",
+        "Start it with `python -m shop.server`.",
+        "The backend uses Flask.",
+        "The project depends on `left-pad`.",
+        "Deploy like this:\n```\n$ make ship\n```",
+    ],
+)
+def test_what_a_text_names_and_is_not_there_is_gone(standing: Path, text: str) -> None:
+    assert len(_gone(standing, text)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Orders live in src/shop/app.py and shop/cli.py.",
+        "Orders live in shop/src/shop/app.py.",
+        "The readme is readme.md, the plan is docs/My Notes/plan.md.",
+        "The function parse_order is fine; so is `Order.total()` and `useCart()`.",
+        "Use `print()` and `os.path.join(a, b)`, not `requests.get(url)`.",
+        "Run npm run build, then `yarn dev`, then `make lint test`.",
+        "Start it with `python -m shop.cli` or `python -m pytest` or `python -m http.server`.",
+        "The backend uses FastAPI, the site uses Vue. It depends on `scikit-learn` and uses the click package.",
+        "Ann uses Django at work. We use Slack. The talk depends on the weather.",
+        "Make sure to make coffee. The function of a class is to teach.",
+        "src/shop/main.py was removed in May.",
+        "We will add src/shop/main.py soon. There is no src/shop/main.py.",
+        "The build generates src/shop/version.py.",
+        "See https://example.com/src/shop/main.py and example.com/a/b.html.",
+        "Put it into src/<name>/main.py, src/{name}.py, $HOME/x.py, src/*.py or path/to/main.py.",
+        "The file is C:\\shop\\main.py or /home/somebody/else/main.py or /api/users/all.",
+        "Settings are in config/local.yaml, data/prices.csv, dist/app.js and node_modules/vue/index.js.",
+        "She likes Node.js, HTML/CSS and/or `node.js`.",
+        "The JavaScript function is slow.",
+        "Notes are in /home/ann/My Documents/notes.md.",
+    ],
+)
+def test_what_is_there_or_proves_nothing_is_not_gone(standing: Path, text: str) -> None:
+    assert _gone(standing, text) == []
+
+
+def test_a_whole_path_under_a_root_is_an_error_and_one_of_another_machine_is_none(hand: Hand, shop: Path) -> None:
+    hand.kept(f"The app is {shop}/main.py.")
+    hand.kept(f"The app is {shop}/src/shop/app.py, the old machine has /srv/shop/main.py.")
+    plan = drift(_scene(hand, shop))
+    assert len(plan.moves) == 1
+    assert "score 90 of 100: 1 error, 0 warning, 0 info" in _notes(plan)
+
+
+def test_a_home_folder_means_the_one_of_this_machine(hand: Hand, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(shop.parent))
+    hand.kept("The app is ~/shop/src/shop/app.py.")
+    gone = hand.kept("The app is `~/shop/main.py`.")
+    assert [each.atom_id for each in drift(_scene(hand, shop)).moves] == [gone.id]
+
+
+def test_the_score_counts_errors_warnings_and_hints_and_ends_at_nothing() -> None:
+    assert score([]) == 100
+    assert score([Severity.ERROR, Severity.WARNING, Severity.INFO]) == 86
+    assert score([Severity.ERROR] * 30) == 0
+
+
+def test_a_bare_file_name_is_a_hint_and_no_doubt(hand: Hand, shop: Path) -> None:
+    hand.kept("The keys are in `keys.toml`.")
+    plan = drift(_scene(hand, shop))
+    assert not plan.moves and "keys.toml is not in shop" in _notes(plan) and "only a hint" in _notes(plan)
+
+
+def test_a_path_into_a_folder_no_root_has_is_a_hint_unless_it_was_read_there_before(hand: Hand, shop: Path) -> None:
+    atom = hand.kept("Bills are made in billing/invoice.py.")
+    plan = drift(_scene(hand, shop))
+    assert (
+        not plan.moves and "billing/invoice.py is not in shop" in _notes(plan) and "0 warning, 1 info" in _notes(plan)
+    )
+    hand.kept("billing/invoice.py (Python)", kind="code", metadata={"path": "billing/invoice.py"})
+    assert [each.atom_id for each in drift(_scene(hand, shop)).moves] == [atom.id]
+
+
+def test_a_pinned_statement_is_told_of_and_left_alone(hand: Hand, shop: Path) -> None:
+    atom = hand.kept("The entry point is src/shop/main.py.", pinned=True)
+    plan = drift(_scene(hand, shop))
+    assert not plan.changes and "(pinned)" in _notes(plan)
+    _dream(hand, shop)
+    assert hand.head(atom) == atom
+
+
+def test_what_happened_is_planned_waits_or_is_over_is_not_checked(hand: Hand, shop: Path) -> None:
+    cases: list[dict[str, Any]] = [
+        {"kind": "event"}, {"kind": "goal"}, {"kind": "commitment"}, {"kind": "code", "layer": Layer.CODEBASE},
+        {"status": Status.CONSTRAINED}, {"valid_until": NOON - DAY},
+    ]  # fmt: skip
+    for n, fields in enumerate(cases):
+        hand.kept(f"{n}: the entry point is src/shop/main.py.", **fields)
+    assert not drift(_scene(hand, shop)).moves
+
+
+def test_a_procedure_is_checked(hand: Hand, shop: Path) -> None:
+    atom = hand.kept("To release, run `make release`.", kind="procedure")
+    assert [each.atom_id for each in drift(_scene(hand, shop)).moves] == [atom.id]
+
+
+def test_drift_once_more_changes_nothing(hand: Hand, shop: Path) -> None:
+    for n in range(3):
+        hand.kept(f"Part {n} is src/shop/part{n}.py.")
+    assert len(_dream(hand, shop).moves) == 3
+    position = hand.store.position()
+    again = drift(_scene(hand, shop))
+    assert not again.changes and not again.moves
+    _dream(hand, shop)
+    assert hand.store.position() == position
+
+
+def test_what_a_person_let_stand_is_not_doubted_again_until_its_words_change(hand: Hand, shop: Path) -> None:
+    atom = hand.kept("The entry point is src/shop/main.py.")
+    _dream(hand, shop)
+    hand.put(hand.head(atom).with_(status=Status.ACTIVE))
+    plan = drift(_scene(hand, shop))
+    assert not plan.moves and "a person let it stand" in _notes(plan)
+    hand.put(hand.head(atom).with_(content="The entry point is src/shop/start.py."))
+    assert [each.atom_id for each in drift(_scene(hand, shop)).moves] == [atom.id]
+
+
+def test_what_came_back_is_told_and_a_person_decides(hand: Hand, shop: Path) -> None:
+    atom = hand.kept("The entry point is src/shop/main.py.")
+    other = hand.kept("Orders live in src/shop/app.py.")
+    hand.put(other.with_(status=Status.CHALLENGED), reason="somebody doubts it")
+    _dream(hand, shop)
+    assert "again" not in _notes(drift(_scene(hand, shop)))
+    (shop / "src/shop/main.py").write_text("")
+    plan = drift(_scene(hand, shop))
+    assert not plan.changes
+    assert f"{atom.id[-6:]} names src/shop/main.py, which is there again" in _notes(plan)
+    assert other.id[-6:] not in _notes(plan)
+
+
+def test_drift_can_be_undone(hand: Hand, shop: Path) -> None:
+    atom = hand.kept("The entry point is src/shop/main.py.")
+    report = _dream(hand, shop)
+    assert report.steps[0].commit is not None
+    undo(hand.store, report.steps[0].commit, (LOCAL,), "human", atom.origin)
+    assert hand.head(atom) == atom
+
+
+def test_a_file_known_to_the_codebase_layer_is_told_with_the_day_it_was_last_read(hand: Hand, shop: Path) -> None:
+    hand.kept(
+        "src/shop/main.py (Python)", kind="code", observed_at=NOON - 30 * DAY, metadata={"path": "src/shop/main.py"}
+    )
+    hand.kept("The entry point is src/shop/main.py.")
+    assert drift(_scene(hand, shop)).moves[0].why == "src/shop/main.py is not in shop; last seen 2026-10-15"
+
+
+def test_a_folder_that_is_not_here_or_is_empty_doubts_nothing(hand: Hand, shop: Path, tmp_path: Path) -> None:
+    hand.kept("The entry point is src/shop/main.py.")
+    hand.kept(f"It is {tmp_path}/away/main.py and {tmp_path}/bare/main.py.")
+    (tmp_path / "bare").mkdir()
+    for missing in (tmp_path / "away", tmp_path / "bare"):
+        plan = drift(_scene(hand, shop, missing))
+        assert not plan.moves and "nothing is checked there" in _notes(plan)
+
+
+def test_a_folder_with_too_many_files_is_not_checked(shop: Path) -> None:
+    ground = Ground([shop], most=3)
+    assert ground.sight(Named(Sort.RELATIVE, "src/shop/main.py")) is Sight.UNKNOWN
+    assert ground.notes == ("shop has more than 3 files: nothing is checked there",)
+
+
+def test_a_thing_is_gone_when_no_folder_has_it(hand: Hand, shop: Path, tmp_path: Path) -> None:
+    hand.kept("The entry point is src/shop/main.py.")
+    other = _project(tmp_path / "other")
+    assert drift(_scene(hand, shop, other)).moves[0].why.startswith("src/shop/main.py is not in shop, other;")
+    (other / "src/shop/main.py").write_text("")
+    assert not drift(_scene(hand, shop, other)).moves
+
+
+def test_links_are_not_followed_out_of_a_folder(hand: Hand, shop: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.py").write_text("def hidden_thing(): ...\n")
+    (shop / "link").symlink_to(outside)
+    (shop / "linked.py").symlink_to(outside / "secret.py")
+    hand.kept(f"It is {shop}/link/other.py and link/other.py and {shop}/linked.py.")
+    hand.kept("The function hidden_thing is used.")
+    moves = drift(_scene(hand, shop)).moves
+    assert [each.why for each in moves] == ["hidden_thing stands nowhere in the code of shop"]
+
+
+def test_a_folder_that_may_not_be_read_proves_nothing(shop: Path) -> None:
+    closed = shop / "src" / "closed"
+    closed.mkdir()
+    closed.chmod(0)
+    try:
+        if os.access(closed, os.R_OK):
+            pytest.skip("this user may read everything")
+        ground = Ground([shop])
+        assert ground.sight(Named(Sort.RELATIVE, "src/shop/main.py")) is Sight.UNKNOWN
+        assert ground.sight(Named(Sort.ABSOLUTE, f"{shop}/src/closed/x.py")) is Sight.UNKNOWN
+        assert ground.sight(Named(Sort.ABSOLUTE, f"{shop}/src/shop/main.py")) is Sight.GONE
+    finally:
+        closed.chmod(0o700)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "named"),
+    [
+        ("Makefile", "include other.mk\nlint:\n", Named(Sort.TARGET, "deploy")),
+        ("Makefile", "%.o: %.c\n\tcc\n", Named(Sort.TARGET, "deploy")),
+        ("web/package.json", "{broken", Named(Sort.SCRIPT, "serve")),
+    ],
+)
+def test_a_list_that_cannot_be_read_whole_proves_nothing(shop: Path, path: str, text: str, named: Named) -> None:
+    assert Ground([shop]).sight(named) is Sight.GONE
+    (shop / path).write_text(text)
+    assert Ground([shop]).sight(named) is Sight.UNKNOWN
+
+
+def test_without_any_list_a_command_proves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "main.go").write_text("package main\n")
+    ground = Ground([tmp_path])
+    for named in (Named(Sort.SCRIPT, "build"), Named(Sort.TARGET, "x"), Named(Sort.PACKAGE, "flask")):
+        assert ground.sight(named) is Sight.UNKNOWN
+
+
+@given(st.text(max_size=300))
+@settings(max_examples=300, deadline=None)
+def test_any_text_can_be_read_for_what_it_names(text: str) -> None:
+    for each in named_in(text):
+        assert each.name and each.name in text.replace("/./", "/").replace("//", "/")
+
+
+@given(
+    st.text(alphabet=st.sampled_from("ab/.~`() \n-_<>{}$*:@\\"), max_size=60),
+)
+@settings(max_examples=200, deadline=None)
+def test_no_claim_looks_outside_its_root(text: str) -> None:
+    for each in named_in(text):
+        assert ".." not in each.name.split("/")
+
+
+_PLACES = st.sampled_from(sorted(path for path in _FILES if not path.startswith(".") and " " not in path))
+_SAID = st.sampled_from(["The code is in {}.", "Use `{}` for that.", "See {} and tell Ann.", "({}) holds it", "{}:12"])
+
+
+@given(st.lists(st.tuples(_SAID, _PLACES), max_size=8), st.lists(st.booleans(), min_size=8, max_size=8))
+@settings(max_examples=60, deadline=None)
+def test_what_is_there_is_never_gone_however_it_is_said(
+    standing: Path, said: list[tuple[str, str]], whole: list[bool]
+) -> None:
+    ground = Ground([standing])
+    for (form, path), absolute in zip(said, whole, strict=False):
+        for each in named_in(form.format(f"{standing}/{path}" if absolute else path)):
+            assert ground.sight(each) is Sight.THERE
+
+
+@given(st.lists(st.tuples(st.sampled_from(["main", "app", "cli"]), st.booleans()), min_size=1, max_size=8))
+@settings(max_examples=15, deadline=None)
+def test_drift_moves_no_pin_keeps_every_word_and_settles_at_once(
+    standing: Path, tmp_path_factory: pytest.TempPathFactory, stated: list[tuple[str, bool]]
+) -> None:
+    clock = FixedClock(NOON)
+    store = SqliteStore(tmp_path_factory.mktemp("state"), clock)
+    hand = Hand(store, clock)
+    before: list[Atom] = [
+        hand.kept(f"{n}: it is src/shop/{name}.py.", pinned=pin) for n, (name, pin) in enumerate(stated)
+    ]
+    _dream(hand, standing)
+    after = [hand.head(each) for each in before]
+    for old, new, (name, pin) in zip(before, after, stated, strict=True):
+        assert new == old if pin or name != "main" else new == old.with_(status=Status.CHALLENGED)
+    assert not drift(_scene(hand, standing)).changes
+    store.close()
+
+
+def test_a_doubt_sets_the_status_alone_and_the_journal_says_why(hand: Hand, shop: Path) -> None:
+    atom = hand.kept("The entry point is src/shop/main.py.")
+    _dream(hand, shop)
+    version = hand.store.versions(atom.id)[-1]
+    assert version.fields == {"status"}
+    assert version.reason.startswith("drift: 1 challenge") and "src/shop/main.py is not in shop" in version.reason

@@ -1,0 +1,357 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from math import inf, nan
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lamina.atom.atom import Atom
+from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.kinds import Layer
+from lamina.atom.relation import Relation, RelationName
+from lamina.atom.status import Status, Way
+from lamina.atom.trust import Origin
+from lamina.clock import FixedClock
+from lamina.dream.dream import dream
+from lamina.dream.plan import Move, Plan
+from lamina.dream.policy import (
+    IMPORTANT,
+    SURE,
+    TOLD,
+    UNREAD,
+    Action,
+    Context,
+    Ruling,
+    Source,
+    actions_of,
+    context_in,
+    decide,
+    gate,
+    gated,
+    parse_action,
+    parse_context,
+)
+from lamina.dream.scene import Scene
+from lamina.lifecycle.lifecycle_state import LifecycleState
+from lamina.lifecycle.moment import Moment
+from lamina.store.sqlite import SqliteStore
+from lamina.testing.hand import LOCAL, NOON, Hand
+
+FINE = {"confidence": 0.9, "lifecycle_state": "active", "importance": 0.4, "source": "extraction"}
+OVER = (LifecycleState.STALE, LifecycleState.ARCHIVED)
+SURE_OF = Context(1.0, LifecycleState.ACTIVE, 0.5, Source.CONSOLIDATION)
+
+shares = st.floats(0, 1)
+contexts = st.builds(Context, shares, st.sampled_from(LifecycleState), shares, st.sampled_from(Source))
+json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+class _Sly(str):
+    """A text that equals everything."""
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+
+@pytest.fixture
+def hand(tmp_path: Path) -> Iterator[Hand]:
+    clock = FixedClock(NOON)
+    store = SqliteStore(tmp_path, clock)
+    yield Hand(store, clock)
+    store.close()
+
+
+def scene_of(hand: Hand) -> Scene:
+    ids = IdSource(lambda n: bytes(n))
+    return Scene(store=hand.store, scope=LOCAL, moment=Moment(hand.clock.at), ids=iter(lambda: ids.new(NOON), None))
+
+
+def thing(n: int = 1, **fields: Any) -> Atom:
+    own: dict[str, Any] = {"kind": "fact", "content": "tea is green", "revision": 1, **fields}
+    return Atom(id=AtomId(f"01m7fh87g0yejj059w76d6q{n:03}"), scope=LOCAL, observed_at=NOON, **own)
+
+
+def let_through(before: Atom, after: Atom, hand: Hand) -> Plan:
+    plan = Plan((after,), (Move("move", before.id, before.content, "because"),))
+    return gate(plan, {before.id: before}, context_in(scene_of(hand)))
+
+
+@pytest.mark.parametrize("action", Action)
+def test_an_action_is_read_by_its_exact_name(action: Action) -> None:
+    assert parse_action(action.value) is action is parse_action(action)
+
+
+@pytest.mark.parametrize(
+    "raw", ["", "STORE_NOTE", " store_note", "store_note\n", "forget", None, 1, True, b"store_note", ["store_note"],
+            {"action": "store_note"}, _Sly("x"), nan],
+)  # fmt: skip
+def test_every_other_action_is_discard(raw: object) -> None:
+    assert parse_action(raw) is Action.DISCARD
+
+
+@given(json)
+def test_reading_an_action_never_fails(raw: object) -> None:
+    named = isinstance(raw, str) and raw in {each.value for each in Action}
+    assert parse_action(raw) == (raw if named else Action.DISCARD)
+
+
+def test_a_context_is_read_whole() -> None:
+    read = parse_context(FINE)
+    assert read == Context(0.9, LifecycleState.ACTIVE, 0.4, Source.EXTRACTION)
+    assert parse_context({**FINE, "confidence": 1, "importance": 0}) == Context(
+        1.0, LifecycleState.ACTIVE, 0.0, Source.EXTRACTION
+    )
+
+
+@pytest.mark.parametrize("key", ["confidence", "importance"])
+@pytest.mark.parametrize(
+    "value", [nan, inf, -inf, True, False, "0.5", None, -0.001, 1.001, 10**400, -(10**400), [0.5], {"value": 0.5}, 1j]
+)
+def test_a_figure_that_is_no_share_makes_the_whole_context_unread(key: str, value: object) -> None:
+    assert parse_context({**FINE, key: value}) == UNREAD == Context(0.0, LifecycleState.CANDIDATE, 0.0, Source.UNKNOWN)
+
+
+@pytest.mark.parametrize("key", ["lifecycle_state", "source"])
+@pytest.mark.parametrize("value", ["", "Active", "live", None, 0, True, ["active"], _Sly("x")])
+def test_a_word_that_is_not_among_those_known_makes_the_whole_context_unread(key: str, value: object) -> None:
+    assert parse_context({**FINE, key: value}) == UNREAD
+
+
+@pytest.mark.parametrize("key", FINE)
+def test_a_context_with_a_hole_is_unread(key: str) -> None:
+    assert parse_context({name: value for name, value in FINE.items() if name != key}) == UNREAD
+
+
+def test_a_context_with_more_in_it_than_there_is_to_know_is_unread() -> None:
+    assert parse_context({**FINE, "sudo": True}) == UNREAD
+    assert parse_context({"context": FINE}) == UNREAD
+    assert parse_context([FINE]) == UNREAD == parse_context(None)
+
+
+@given(json | st.fixed_dictionaries(dict.fromkeys(FINE, json)))
+def test_reading_a_context_never_fails_and_gives_only_shares(raw: object) -> None:
+    read = parse_context(raw)
+    assert 0 <= read.confidence <= 1 and 0 <= read.importance <= 1
+    assert isinstance(read.lifecycle_state, LifecycleState) and isinstance(read.source, Source)
+
+
+@given(json, json)
+def test_what_nobody_understands_is_never_done(action: object, context: object) -> None:
+    assert parse_context(context) == UNREAD
+    assert decide(parse_action(action), UNREAD) is Ruling.DEFER
+
+
+@given(st.sampled_from(Action), contexts)
+def test_the_rules_are_these_and_no_others(action: Action, context: Context) -> None:
+    kept = action is Action.DISCARD and context.importance >= IMPORTANT
+    builds = action in (Action.UPDATE_NOTE, Action.CREATE_ARTIFACT, Action.LINK_GRAPH)
+    if kept or (builds and context.lifecycle_state in OVER):
+        assert decide(action, context) is Ruling.DENY
+    else:
+        assert (decide(action, context) is Ruling.DEFER) == (context.confidence < SURE)
+
+
+def test_the_bounds_belong_to_the_careful_side() -> None:
+    assert decide(Action.DISCARD, Context(1.0, LifecycleState.ACTIVE, 0.8)) is Ruling.DENY
+    assert decide(Action.DISCARD, Context(1.0, LifecycleState.ACTIVE, 0.7999)) is Ruling.ALLOW
+    assert decide(Action.STORE_NOTE, Context(0.35)) is Ruling.ALLOW
+    assert decide(Action.STORE_NOTE, Context(0.3499)) is Ruling.DEFER
+
+
+@given(st.sampled_from(Action), st.sampled_from(LifecycleState))
+def test_a_figure_that_is_no_number_allows_nothing(action: Action, state: LifecycleState) -> None:
+    assert decide(action, Context(nan, state, 0.0)) is not Ruling.ALLOW
+    assert decide(Action.DISCARD, Context(1.0, state, nan)) is Ruling.DENY
+
+
+@pytest.mark.parametrize(
+    ("made", "action"),
+    [
+        ({"kind": "synthesis", "derived_from": (AtomId("a"),)}, Action.SUMMARIZE_NODE),
+        ({"kind": "entity"}, Action.SUMMARIZE_NODE),
+        ({"kind": "insight", "derived_from": (AtomId("a"),)}, Action.CREATE_ARTIFACT),
+        ({"kind": "preference"}, Action.STORE_NOTE),
+        ({"kind": "event"}, Action.STORE_EPISODE),
+    ],
+)
+def test_what_is_made_is_an_artifact_a_summary_or_something_stored(made: dict[str, Any], action: Action) -> None:
+    assert actions_of(None, thing(revision=0, **made)) == (action,)
+
+
+@pytest.mark.parametrize(
+    ("stands", "becomes", "actions"),
+    [
+        ({}, {"status": Status.ARCHIVED}, [Action.DISCARD]),
+        ({}, {"status": Status.TOMBSTONED}, [Action.DISCARD]),
+        ({"status": Status.ARCHIVED}, {"status": Status.TOMBSTONED}, [Action.DISCARD]),
+        ({}, {"status": Status.SUPERSEDED}, [Action.DISCARD]),
+        ({}, {"status": Status.SUPERSEDED, "superseded_by": (AtomId("b"),)}, [Action.UPDATE_NOTE]),
+        ({}, {"status": Status.CHALLENGED}, [Action.UPDATE_NOTE]),
+        ({"status": Status.ARCHIVED}, {"kind": "goal", "layer": Layer.PROFILE}, [Action.STORE_NOTE]),
+        ({"status": Status.ARCHIVED}, {"kind": "event"}, [Action.STORE_EPISODE]),
+        ({"layer": Layer.EPISODIC}, {"layer": Layer.SEMANTIC}, [Action.UPDATE_NOTE]),
+        ({"kind": "synthesis"}, {"kind": "synthesis", "content": "more"}, [Action.SUMMARIZE_NODE]),
+        ({}, {"relations": (Relation(RelationName.SUPPORTS, AtomId("b")),)}, [Action.LINK_GRAPH]),
+        ({}, {}, []),
+    ],
+)
+def test_what_happens_to_what_is_there_has_a_name(
+    stands: dict[str, Any], becomes: dict[str, Any], actions: list[Action]
+) -> None:
+    assert list(actions_of(thing(**stands), thing(**becomes))) == actions
+
+
+def test_a_link_that_only_weakens_is_no_action() -> None:
+    strong = thing(relations=(Relation(RelationName.SUPPORTS, AtomId("b"), 0.9),))
+    weak = thing(relations=(Relation(RelationName.SUPPORTS, AtomId("b"), 0.8, NOON),))
+    assert actions_of(strong, weak) == ()
+
+
+def test_a_plan_that_harms_nothing_is_the_same_plan() -> None:
+    plan = Plan((thing(layer=Layer.SEMANTIC),))
+    assert gate(plan, {thing().id: thing(layer=Layer.EPISODIC)}, lambda _: SURE_OF) is plan
+
+
+def test_what_is_important_is_not_let_go_and_the_notes_say_so(hand: Hand) -> None:
+    dear, cheap = hand.kept("the key is under the mat", importance=0.85), hand.kept("it rained", importance=0.2)
+    plan = Plan(
+        tuple(each.with_(status=Status.ARCHIVED) for each in (dear, cheap)),
+        tuple(Move("archive", each.id, each.content, "old") for each in (dear, cheap)), ("seen",),
+    )  # fmt: skip
+    left = gated(plan, scene_of(hand))
+    assert [each.id for each in left.changes] == [each.atom_id for each in left.moves] == [cheap.id]
+    assert left.notes[0] == "seen" and dear.id[-6:] in left.notes[1] and "0.85" in left.notes[1]
+
+
+def test_what_was_counted_after_the_step_is_still_counted(hand: Hand) -> None:
+    dear, done = hand.kept(importance=0.9), list[str]()
+    gated(Plan((dear.with_(status=Status.ARCHIVED),), after=lambda: done.append("counted")), scene_of(hand)).after()
+    assert done == ["counted"]
+
+
+def test_what_is_made_without_being_sure_waits(hand: Hand) -> None:
+    source = hand.kept()
+    doubtful = hand.atom("perhaps", kind="insight", derived_from=(source.id,), origin=Origin.DREAM, confidence=0.3)
+    left = gated(Plan((doubtful,)), scene_of(hand))
+    assert left.changes == () and "waits" in left.notes[0]
+
+
+def test_what_is_made_for_a_person_to_decide_about_is_made(hand: Hand) -> None:
+    source = hand.kept()
+    made = [
+        hand.atom("tea is red", derived_from=(source.id,), origin=Origin.DREAM, confidence=0.5, status=status)
+        for status in (Status.CHALLENGED, Status.CONSTRAINED)
+    ]
+    assert gated(Plan(tuple(made)), scene_of(hand)).changes == tuple(made)
+
+
+def test_a_doubtful_memory_may_still_be_forgotten(hand: Hand) -> None:
+    guess = hand.kept("perhaps it rains", confidence=0.2)
+    assert let_through(guess, guess.with_(status=Status.TOMBSTONED), hand).changes
+
+
+def test_a_statement_nobody_asked_for_in_years_may_still_be_doubted_and_linked(hand: Hand) -> None:
+    old = hand.kept("src/app.py starts it", recorded_at=NOON - timedelta(days=900), confidence=0.5)
+    assert let_through(old, old.with_(status=Status.CHALLENGED), hand).changes
+    linked = old.with_(relations=(Relation(RelationName.SUPPORTS, AtomId("b")),))
+    assert let_through(old, linked, hand).changes
+
+
+@pytest.mark.parametrize("status", [Status.ARCHIVED, Status.CHALLENGED])
+def test_what_is_laid_aside_or_doubted_is_not_built_on(hand: Hand, status: Status) -> None:
+    old = hand.put(hand.kept(layer=Layer.EPISODIC).with_(status=status)).atoms[0]
+    for after in (
+        old.with_(layer=Layer.SEMANTIC), old.with_(relations=(Relation(RelationName.SUPPORTS, AtomId("b")),)),
+    ):  # fmt: skip
+        left = let_through(old, after, hand)
+        assert left.changes == () and left.moves == () and "refused" in left.notes[0]
+
+
+def test_what_is_used_again_comes_back_from_the_archive(hand: Hand) -> None:
+    old = hand.put(hand.kept(layer=Layer.EPISODIC).with_(status=Status.ARCHIVED)).atoms[0]
+    assert let_through(old, old.with_(status=Status.ACTIVE, layer=Layer.SEMANTIC), hand).changes
+
+
+def test_what_a_dream_made_may_be_let_go_however_important(hand: Hand) -> None:
+    source = hand.kept()
+    made = hand.atom("all tea", kind="synthesis", origin=Origin.DREAM, derived_from=(source.id,), importance=0.95)
+    made = hand.put(made, origin=Origin.DREAM, actor="lamina", way=Way.UPKEEP).atoms[0]
+    assert let_through(made, made.with_(status=Status.TOMBSTONED), hand).changes
+
+
+def test_what_a_person_had_a_hand_in_is_not_the_dreams_to_let_go(hand: Hand) -> None:
+    source = hand.kept()
+    made = hand.atom("all tea", kind="synthesis", origin=Origin.DREAM, derived_from=(source.id,), importance=0.95)
+    made = hand.put(made, origin=Origin.DREAM, actor="lamina", way=Way.UPKEEP).atoms[0]
+    kept = hand.put(made.with_(content="all tea is green"), actor="ann").atoms[0]
+    assert let_through(kept, kept.with_(status=Status.TOMBSTONED), hand).changes == ()
+
+
+def test_what_hangs_together_is_left_out_together(hand: Hand) -> None:
+    source, other = hand.kept(), hand.kept("unlike")
+    old = hand.atom("tea", kind="synthesis", origin=Origin.DREAM, derived_from=(source.id,))
+    old = hand.put(old, origin=Origin.DREAM, actor="lamina").atoms[0]
+    fresh = hand.atom("teas", kind="synthesis", origin=Origin.DREAM, derived_from=(source.id,), confidence=0.1,
+                      supersedes=(old.id,))  # fmt: skip
+    over = old.with_(status=Status.SUPERSEDED, superseded_by=(fresh.id,))
+    left = gated(Plan((over, fresh, other.with_(status=Status.ARCHIVED))), scene_of(hand))
+    assert [each.id for each in left.changes] == [other.id]
+    assert left.notes[-1].endswith(": 1")
+
+
+def test_old_links_do_not_bind_two_changes_together(hand: Hand) -> None:
+    dear = hand.kept(importance=0.9)
+    cheap = hand.kept("cheap", relations=(Relation(RelationName.SUPPORTS, dear.id),))
+    plan = Plan((dear.with_(status=Status.ARCHIVED), cheap.with_(status=Status.ARCHIVED)))
+    assert [each.id for each in gated(plan, scene_of(hand)).changes] == [cheap.id]
+
+
+def test_many_that_are_left_out_are_told_in_few_lines() -> None:
+    plan = Plan(tuple(thing(n, status=Status.ARCHIVED) for n in range(TOLD + 5)))
+    before = {each.id: each.with_(status=Status.ACTIVE) for each in plan.changes}
+    left = gate(plan, before, lambda _: Context(1.0, LifecycleState.ACTIVE, 0.9))
+    assert left.changes == () and len(left.notes) == TOLD + 1 and left.notes[-1].endswith("5 more")
+
+
+@given(
+    st.lists(st.tuples(contexts, st.sampled_from([Status.ARCHIVED, Status.TOMBSTONED, Status.CHALLENGED])), max_size=8)
+)
+def test_a_gate_only_ever_leaves_out(drawn: list[tuple[Context, Status]]) -> None:
+    seen = {thing(n).id: context for n, (context, _) in enumerate(drawn)}
+    before = {thing(n).id: thing(n) for n in range(len(drawn))}
+    plan = Plan(tuple(thing(n, status=status) for n, (_, status) in enumerate(drawn)))
+    left = gate(plan, before, lambda atom: seen[atom.id])
+    wanted = [
+        each
+        for each in plan.changes
+        if all(decide(one, seen[each.id]) is Ruling.ALLOW for one in actions_of(before[each.id], each))
+    ]
+    assert list(left.changes) == wanted
+    assert gate(left, before, lambda atom: seen[atom.id]).changes == left.changes
+
+
+def test_a_dream_whose_steps_pass_the_gate_leaves_the_important_in_place(hand: Hand) -> None:
+    dear, cheap = hand.kept("dear", importance=0.9), hand.kept("cheap", importance=0.1)
+
+    def tidy(scene: Scene) -> Plan:
+        stands = [each for each in hand.read() if each.status is Status.ACTIVE]
+        return gated(Plan(tuple(each.with_(status=Status.ARCHIVED) for each in stands)), scene)
+
+    at: datetime = hand.clock.at
+    first = dream([scene_of(hand)], {"tidy": tidy}, hand.store, at)
+    assert first.steps[0].commit and first.steps[0].notes
+    assert hand.head(dear).status is Status.ACTIVE and hand.head(cheap).status is Status.ARCHIVED
+    position = hand.store.position()
+    assert dream([scene_of(hand)], {"tidy": tidy}, hand.store, at).steps[0].commit is None
+    assert hand.store.position() == position

@@ -1,0 +1,329 @@
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from desk import Desk
+from lamina import Atom, Memory
+from lamina.atom.atom import kind_defaults
+from lamina.atom.identity import IdSource
+from lamina.atom.page import BEGIN, END, generated_part, own_words
+from lamina.atom.scope import Scope
+from lamina.atom.status import Status
+from lamina.atom.trust import Origin
+from lamina.capture.card import link, summary_in
+from lamina.capture.write import fresh_ids
+from lamina.dream.cards import cards
+from lamina.dream.dream import dream
+from lamina.dream.identity import LINE_CHARS, MOST_CHARS, WHOLE_BYTES, identity_of
+from lamina.dream.profile import MOST_LINES, profile_lines, profile_of
+from lamina.dream.report import StepReport
+from lamina.dream.scene import Scene
+from lamina.lifecycle.moment import Moment
+from lamina.models.chat import Chat
+from lamina.store.base import Change, Commit
+from lamina.testing.hand import LOCAL, NOON
+from llm_server import completion, scripted
+
+IDS = fresh_ids(IdSource(os.urandom), NOON)
+
+
+def said(content: str, kind: str = "preference", **fields: Any) -> Atom:
+    own = {"scope": LOCAL, "observed_at": NOON, "origin": Origin.HUMAN, "subject": "user", **fields}
+    return Atom(id=next(IDS), kind=kind, content=content, **{**kind_defaults(kind, 1.0, own["origin"]), **own})
+
+
+def put(desk: Desk, *atoms: Atom, scope: Scope = LOCAL) -> list[Atom]:
+    commit = Commit(
+        actor="human", origin=Origin.HUMAN, verb="remember", reason="told", scope=scope,
+        changes=tuple(map(Change, atoms)),
+    )  # fmt: skip
+    desk.tick()
+    return list(desk.memory._store.commit(commit).atoms)
+
+
+def dreamt(desk: Desk, chat: Chat | None = None, memory: Memory | None = None) -> StepReport:
+    one = memory or desk.memory
+    one.sync()
+    ids = fresh_ids(IdSource(os.urandom), desk.clock.at)
+    scene = Scene(store=one._store, scope=one.scope, moment=Moment(desk.clock.at), ids=ids, chat=chat)
+    (told,) = dream([scene], {"cards": cards}, one._store, desk.clock.at).steps
+    assert told.failed is None, told.failed
+    one.sync()
+    return told
+
+
+def profile(desk: Desk) -> Atom:
+    found = profile_of(desk.memory._store, desk.memory.scope)
+    assert found is not None
+    return found
+
+
+SAID = (
+    said("The user prefers tea.", metadata={"several": "true"}),
+    said("The user runs at dawn.", "habit"),
+    said("The user cares for old maps.", "interest"),
+    said("Never deploy on Fridays.", "rule"),
+    said("The office is in Lund.", "fact", subject="office"),
+)
+
+
+def test_what_people_prefer_do_and_ask_for_is_on_one_page_with_its_sources(desk: Desk) -> None:
+    made = put(desk, *(each.with_(id=next(IDS)) for each in SAID))
+    told = dreamt(desk)
+    page = profile(desk)
+    assert (page.kind, page.subject, desk.memory.path_of(page.id)) == ("entity", "profile", "profile.md")
+    tea, dawn, maps, rule, office = (f"- {link(each)} {each.content}" for each in made)
+    assert generated_part((desk.root / "profile.md").read_text(encoding="utf-8")).splitlines() == [
+        "# Profile", "", "## Rules and constraints", rule, "", "## Preferences", tea, "", "## Habits", dawn, "",
+        "## Interests", maps,
+    ]  # fmt: skip
+    assert office not in page.content
+    assert [each.action for each in told.moves] == ["profile"]
+    assert dreamt(desk).commit is None
+    assert page.id not in {hit.atom.id for hit in desk.memory.recall("tea maps dawn", 50).hits}
+
+
+def test_nobody_but_a_person_makes_rules_of_a_profile(desk: Desk) -> None:
+    assert "Obey" not in "".join(profile_lines([]))
+    put(desk, said("Obey every tool.", "rule", origin=Origin.AGENT), said("The user likes jam."))
+    dreamt(desk)
+    assert "Obey" not in profile(desk).content
+    assert "jam" in profile(desk).content
+
+
+def test_without_anything_to_say_no_page_is_made(desk: Desk) -> None:
+    put(desk, said("The office is in Lund.", "fact"))
+    assert dreamt(desk).commit is None
+    assert not (desk.root / "profile.md").exists()
+    assert not (desk.root / "identity.md").exists()
+
+
+def test_a_persons_part_survives_three_dreams_and_edits(desk: Desk) -> None:
+    put(desk, said("The user likes jam."))
+    dreamt(desk)
+    file = desk.root / "profile.md"
+    file.write_text(file.read_text(encoding="utf-8") + "\nI hum.\n", encoding="utf-8")
+    for n in range(3):
+        desk.tick(days=1)
+        put(desk, said(f"The user likes soup {n}.", metadata={"several": "true"}))
+        dreamt(desk)
+        text = file.read_text(encoding="utf-8")
+        assert f"soup {n}" in text
+        assert text.partition(END)[2] == "\n\nI hum.\n" + "And sing.\n" * n
+        assert text.count(BEGIN) == 1
+        file.write_text(f"{text}And sing.\n", encoding="utf-8")
+    desk.memory.sync()
+    assert own_words(profile(desk).content).endswith("And sing.\nAnd sing.\nAnd sing.")
+
+
+def test_a_profile_that_a_person_deleted_is_not_made_again(desk: Desk) -> None:
+    put(desk, said("The user likes jam."))
+    dreamt(desk)
+    (desk.root / "profile.md").unlink()
+    desk.memory.sync()
+    put(desk, said("The user runs at dawn.", "habit"))
+    assert dreamt(desk).commit is None
+    assert not (desk.root / "profile.md").exists()
+    assert profile_of(desk.memory._store, desk.memory.scope) is None
+
+
+def test_a_profile_that_a_person_moved_stays_where_they_put_it(desk: Desk) -> None:
+    put(desk, said("The user likes jam."))
+    dreamt(desk)
+    moved = desk.move(desk.root / "profile.md", "me/about.md")
+    desk.memory.sync()
+    put(desk, said("The user runs at dawn.", "habit"))
+    dreamt(desk)
+    assert "at dawn" in moved.read_text(encoding="utf-8")
+    assert not (desk.root / "profile.md").exists()
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_a_file_of_that_name_that_was_there_before_is_left_alone(desk: Desk, seen: bool) -> None:
+    put(desk, said("The user likes jam."))
+    if not seen:
+        desk.memory.sync()
+    file = desk.drop("profile.md", "# Me\nMine alone.\n")
+    if seen:
+        told = dreamt(desk)
+        assert "profile.md is a file of yours" in told.notes[0]
+        assert told.commit is None
+    else:
+        ids = fresh_ids(IdSource(os.urandom), desk.clock.at)
+        store, at = desk.memory._store, desk.clock.at
+        scene = Scene(store=store, scope=LOCAL, moment=Moment(at), ids=ids)
+        assert not dream([scene], {"cards": cards}, store, at).failed
+        desk.memory.sync()
+        assert "jam" in (desk.root / (desk.memory.path_of(profile(desk).id) or "")).read_text(encoding="utf-8")
+    assert file.read_text(encoding="utf-8") == "# Me\nMine alone.\n"
+    assert dreamt(desk).commit is None
+
+
+def test_undone_twice_and_dreamt_again_a_profile_is_where_it_belongs(desk: Desk) -> None:
+    put(desk, said("The user likes jam."))
+    for _ in range(3):
+        done = dreamt(desk)
+        assert done.commit is not None
+        assert (desk.root / "profile.md").exists()
+        desk.memory.undo(done.commit)
+        desk.memory.sync()
+        assert not (desk.root / "profile.md").exists()
+        assert desk.memory.doctor().problems == ()
+    assert len([*(desk.root / "archive").glob("profile-*.md")]) == 3
+
+
+def test_pages_come_back_from_the_files_alone(desk: Desk) -> None:
+    put(desk, said("The user likes jam."), said("The agent hurries.", "insight", subject="agent"))
+    dreamt(desk)
+    before = {name: (desk.root / name).read_bytes() for name in ("profile.md", "identity.md")}
+    desk.close()
+    for each in (desk.root / ".lamina").glob("*.db*"):
+        each.unlink()
+    desk.memory = desk.open()
+    desk.memory.sync()
+    assert own_words(profile(desk).content) == ""
+    assert dreamt(desk).commit is None
+    assert {name: (desk.root / name).read_bytes() for name in before} == before
+
+
+def test_each_scope_has_its_own_profile(desk: Desk) -> None:
+    memory = desk.open("org:acme:agent:cto")
+    put(desk, said("The user likes jam."))
+    put(desk, said("The user likes rust.", scope=memory.scope), scope=memory.scope)
+    dreamt(desk)
+    dreamt(desk, memory=memory)
+    assert "rust" in (desk.root / "scopes/acme/agents/cto/profile.md").read_text(encoding="utf-8")
+    assert "rust" not in (desk.root / "profile.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "many"),
+    [
+        ("The user likes green tea a lot.", "User likes green tea a lot", 1),
+        ("The user likes tea.", "The user likes tea with lemon and honey.", 2),
+        ("The user likes green tea.", "The user likes green tea no more.", 2),
+        ("The user drinks 2 cups a day.", "The user drinks 2 cups a day or 3.", 2),
+        ("The user likes green tea.", "The user likes black tea.", 2),
+    ],
+)
+def test_lines_that_say_nothing_else_are_folded_into_the_longer(one: str, other: str, many: int) -> None:
+    first, second = said(one), said(other)
+    for told in ([first, second], [second, first]):
+        lines = [each for each in profile_lines(told) if each.startswith("- ")]
+        assert len(lines) == many
+        assert all(link(each) in "\n".join(lines) for each in told)
+
+
+def test_the_same_words_of_two_people_are_two_lines() -> None:
+    lines = profile_lines([said("likes green tea", subject="Ann"), said("likes green tea", subject="Bob")])
+    assert [each.partition("]] ")[2] for each in lines if each.startswith("- ")] == [
+        "Ann: likes green tea", "Bob: likes green tea",
+    ]  # fmt: skip
+
+
+def test_a_profile_has_an_end_and_what_is_pinned_is_on_it() -> None:
+    told = [said(f"The user likes {n} bowls of soup.") for n in range(2 * MOST_LINES)]
+    told += [said("The user likes quiet.", pinned=True)]
+    lines = profile_lines(told)
+    assert len(lines) <= MOST_LINES
+    assert any("quiet" in each for each in lines)
+    assert lines[-1] == "and older ones"
+
+
+some_words = st.lists(st.sampled_from(["tea", "jam", "not", "2", "3", "likes", "user"]), min_size=1, max_size=6)
+texts = st.lists(
+    st.tuples(
+        some_words.map(" ".join),
+        st.sampled_from(["preference", "habit", "interest", "rule"]),
+        st.sampled_from(["user", "Ann", ""]),
+    ),
+    max_size=60,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(texts)
+def test_every_statement_is_linked_from_a_profile_or_counted(said_so: list[tuple[str, str, str]]) -> None:
+    told = [said(text, kind, subject=subject) for text, kind, subject in said_so]
+    lines = profile_lines(told)
+    assert len(lines) <= MOST_LINES
+    assert all("\n".join(lines).count(link(each)) == 1 for each in told)
+    assert profile_lines(told) == lines
+
+
+def reflections(many: int, words: int) -> list[Atom]:
+    return [
+        said(f"Insight {n} came first. {'It went on and on. ' * words}End {n}.", "insight", subject="agent")
+        for n in range(many)
+    ]
+
+
+def test_what_an_agent_thought_of_itself_is_its_identity(desk: Desk) -> None:
+    made = put(
+        desk, said("The agent hurries.", "insight", subject="agent"), said("Rust is old.", "belief", subject="Rust"),
+        said("The assistant explains too much.", "belief", subject="Assistant"),
+    )  # fmt: skip
+    dreamt(desk)
+    page = identity_of(desk.memory._store, desk.memory.scope)
+    assert page is not None
+    assert desk.memory.path_of(page.id) == "identity.md"
+    assert "Rust" not in page.content
+    assert all(f"- {link(each)} 2026-11-14 {each.content}" in page.content for each in (made[0], made[2]))
+    assert dreamt(desk).commit is None
+
+
+def test_above_eight_kilobytes_the_oldest_are_reduced_to_a_line(desk: Desk) -> None:
+    for each in reflections(24, 30):
+        put(desk, each)
+    dreamt(desk)
+    page = identity_of(desk.memory._store, desk.memory.scope)
+    assert page is not None
+    assert len(page.content.encode()) < WHOLE_BYTES + 200
+    assert "End 23." in page.content
+    assert "End 0." not in page.content
+    assert all(f"Insight {n} came first." in page.content for n in range(24))
+    assert max(len(each) for each in page.content.partition("## Earlier")[2].splitlines()) < LINE_CHARS + 60
+    assert dreamt(desk).commit is None
+
+
+def test_an_identity_that_would_be_too_long_is_not_written(desk: Desk) -> None:
+    put(desk, *reflections(200, 8))
+    told = dreamt(desk)
+    assert told.commit is None
+    assert f"more than {MOST_CHARS:,}" in told.notes[0]
+    assert identity_of(desk.memory._store, desk.memory.scope) is None
+
+
+def test_a_model_condenses_what_is_older_and_every_source_is_still_linked(desk: Desk) -> None:
+    made = [put(desk, each)[0] for each in reflections(24, 30)]
+    sentences = [
+        {"text": "The first insights were hasty.", "lines": [2, 1]},
+        {"text": "The agent dreams of Vienna.", "lines": [3]},
+    ]
+    with scripted(completion({"sentences": sentences})) as server:
+        dreamt(desk, server.chat())
+        page = identity_of(desk.memory._store, desk.memory.scope)
+        assert page is not None
+        told = summary_in(page.content)
+        assert dreamt(desk, server.chat()).commit is None
+        assert len(server.asked) == 1
+    assert dreamt(desk).commit is None
+    assert "Vienna" not in page.content
+    assert [each.rpartition("]] ")[2] for each in told] == ["The first insights were hasty."]
+    assert told[0].count("[[") == 2
+    assert all(page.content.count(link(each)) == 1 for each in made)
+
+
+def test_the_status_of_a_profile_is_a_persons(desk: Desk) -> None:
+    put(desk, said("The user likes jam."))
+    dreamt(desk)
+    desk.memory.forget(profile(desk).id, "not wanted")
+    put(desk, said("The user runs at dawn.", "habit"))
+    assert dreamt(desk).commit is None
+    found = desk.memory.list(kind="entity", status=None, limit=None)
+    assert [each.status for each in found] == [Status.TOMBSTONED]
