@@ -956,7 +956,7 @@ class Memory:
         now = self._clock.now()
         for scope in self.scopes:
             names = named_in(seal(self._store, scope, now))
-            write_pages(self._store, scope, names, fresh_ids(self._ids, now))
+            write_pages(self._store, scope, names, fresh_ids(self._ids, now), now)
 
     def _settle(self) -> bool:
         """Mark what an announced value has taken the place of, now that its day has come."""

@@ -7,6 +7,7 @@ import pytest
 from lamina.capture.change.link import Earlier, Link
 from lamina.capture.change.links import decide
 from lamina.capture.change.plain import is_exclaimed, is_fragment, is_state, is_unnamed
+from lamina.capture.change.sentence import told_by
 from lamina.capture.change.told import told
 
 
@@ -122,3 +123,14 @@ def test_a_sentence_may_leave_open_what_it_is_about() -> None:
     assert is_unnamed(alone) and not is_unnamed(named)
     assert is_exclaimed(call) and not is_exclaimed(alone)
     assert is_fragment(piece) and not is_fragment(call)
+
+
+def test_a_name_of_something_in_code_is_no_code() -> None:
+    assert told("We deploy with `make ship` now.") is not None
+    assert told("`const port = 8080`; `let host`; {") is None
+
+
+def test_what_stands_between_fences_is_not_said() -> None:
+    turn = "The cache is on port 6379.\n```yaml\nThe cache is on port 7000.\n```\nThe mill is in Leeds."
+    said = [each.text for each in told_by(turn, None) if each.tellings]
+    assert said == ["The cache is on port 6379.", "The mill is in Leeds."]

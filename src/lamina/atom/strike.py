@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ CONTAINED_WORDS = 4
 """So many words in a row are the same statement, whatever stands around them."""
 ALIKE = 0.6
 """So much of two sentences is the same where somebody only mended one of them."""
+
+_LEADING_LINKS = re.compile(r"- (?:\[\[[^\]]*\]\] ?)+")
+_LINK = re.compile(r"\[\[([^\]]*)\]\]")
 
 Span = tuple[int, int]
 
@@ -179,11 +183,12 @@ def lines_without(text: str, ids: Collection[str]) -> str:
 
 def _kept(lines: Sequence[str], ids: Collection[str]) -> Iterator[str]:
     for line in lines:
-        if not (line.startswith("- [[") and any(each in ids for each in _linked(line))):
+        if not any(each in ids for each in _linked(line)):
             yield line
 
 
-def _linked(line: str) -> tuple[str, ...]:
-    """The id at the end of the name a list item links to."""
-    name = line[4 : line.find("]]")]
-    return name, name.rpartition("-")[2]
+def _linked(line: str) -> Iterator[str]:
+    """The names a list item's leading links go to, and the id at the end of each."""
+    leading = _LEADING_LINKS.match(line)
+    for name in _LINK.findall(leading.group()) if leading else ():
+        yield from (name, name.rpartition("-")[2])

@@ -37,8 +37,12 @@ ASKED = 200
 OLD_DAYS = 242
 DEPTH = 10
 _PER_NAME, _PER_THING = 12, 60
-_USED_A_DAY = 250
+_USED_A_DAY = 500
 """One use a day for so many atoms of the whole year."""
+_FAVOURITES = 100
+"""One in so many statements becomes somebody's favourite."""
+_YOUNG, _FAVOURED = 0.40, 0.92
+"""Of all uses two in five are of what is young, half are of favourites, and the rest are of anything."""
 _RESOLVED = 0.7
 _DEMOTED_EVERY = 30
 
@@ -99,7 +103,7 @@ class Statement:
 
 def words(random: Random, many: int) -> list[str]:
     """Made-up words, all different, that no language holds."""
-    heads, vowels, tails = "b d f g k l m n p r s t v z br dr kl st tr".split(), "aeiou", "l n r s x mp nd rk".split()
+    heads, vowels, tails = ["b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "br", "dr", "kl", "st", "tr"], "aeiou", ["l", "n", "r", "s", "x", "mp", "nd", "rk"]
     found: dict[str, None] = {}
     while len(found) < many:
         parts = (random.choice(heads) + random.choice(vowels) for _ in range(random.choice((2, 3, 3))))
@@ -132,19 +136,16 @@ class Habits:
     a_day: int
     favourites: list[int] = field(default_factory=list)
 
-    def of(self, day: int, written: int, fresh: int) -> list[int]:
+    def of(self, written: int, fresh: int) -> list[int]:
         """The numbers of the statements that are used on a day, each once, of those written so far."""
-        if not written:
-            return []
-        if day % 7 == 0:
-            self.favourites.append(self.random.randrange(written))
-        return sorted({self._one(written, fresh) for _ in range(self.a_day)})
+        self.favourites += [n for n in range(written - fresh, written) if self.random.random() < 1 / _FAVOURITES]
+        return sorted({self._one(written, fresh) for _ in range(self.a_day)}) if written else []
 
     def _one(self, written: int, fresh: int) -> int:
         chance = self.random.random()
-        if chance < 0.55:
+        if chance < _YOUNG:
             return max(0, written - 1 - int(self.random.expovariate(1 / (7 * max(1, fresh)))))
-        if chance < 0.92:
+        if chance < _FAVOURED and self.favourites:
             return self.favourites[min(len(self.favourites), int(self.random.paretovariate(0.8))) - 1]
         return self.random.randrange(written)
 
@@ -245,7 +246,7 @@ def _lived(
         for store in (dreams, control):
             store.clock.at = BEGINS + timedelta(days=day)
             store.write(today)
-        used = habits.of(day, len(dreams.ids), len(today))
+        used = habits.of(len(dreams.ids), len(today))
         for store in (dreams, control):
             store.use(used)
         _promise(today, day, days, due, random)

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.identity import AtomId
+from lamina.atom.kinds import Layer
 from lamina.atom.page import is_page, single_page, with_generated
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
@@ -126,7 +127,8 @@ def stated_of(store: Store, scope: Scope, forms: Collection[str], now: datetime 
 
 def is_stated(atom: Atom) -> bool:
     """Whether an atom is somebody's statement: not words as such, no list, and nothing a dream made of statements."""
-    return atom.is_searched and not atom.is_segment and atom.kind != "entity" and atom.origin is not Origin.DREAM
+    listed = atom.is_segment or atom.kind == "entity" or atom.layer is Layer.CODEBASE
+    return atom.is_searched and not listed and atom.origin is not Origin.DREAM
 
 
 def _commit(store: Store, scope: Scope, page: Atom, reason: str) -> Committed:

@@ -1,7 +1,7 @@
 """Step 1, age: what time and use have done to memories. Only those are looked at to which something can have happened.
 
 Between two events nothing about an atom but its age changes, and every rule of ageing turns only once with age. So the
-day on which something will happen can be found beforehand, and nobody need look before it comes.
+hour in which something will happen can be found beforehand, and nobody need look before it comes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from lamina.text.normal import one_line
 
 AT_ONCE = 500
 """So many atoms are read at a time."""
-HORIZON_DAYS = 3650
+HORIZON_HOURS = 3650 * 24
 """What happens later than that is not looked for; whoever dreams then looks again."""
 _TOLD_CHARS = 80
 FRESH_FOR = timedelta(days=30)
@@ -44,6 +44,8 @@ _TOLD_TIERS = {Action.COOL: "cooled down", Action.WARM: "warmed up"}
 _TIERS = frozenset(_TOLD_TIERS)
 _UNASKED = frozenset({"capture", "remember", "extract", "import", "inbox", "adopt", "settle", "box", "entity", "dream"})
 """Verbs by which nobody looks back at an atom; all others are a person's decision about it."""
+_REVISED = frozenset({"content", "resolved"})
+"""Fields that say something else of the world when they change: a promise kept is as young as the day it was kept."""
 
 
 @dataclass(slots=True)
@@ -74,7 +76,7 @@ def _look(atom: Atom, counted: Counted, life: Life | None, scene: Scene, found: 
     signals = _known_of(atom, counted, scene)
     tier = StorageTier(life.tier) if life else StorageTier.HOT
     decisions = aged(atom, signals, scene.moment, tier, scene.mode)
-    if any(each.action not in _TIERS for each in decisions) or atom.status is Status.ARCHIVED:
+    if decisions or atom.revision > 1 or atom.status is Status.ARCHIVED:
         versions = scene.store.versions(atom.id)
         signals = _with_history(signals, versions)
         decisions = aged(atom, signals, scene.moment, tier, scene.mode)
@@ -130,9 +132,9 @@ def _read(ids: Iterable[AtomId], scene: Scene) -> dict[AtomId, Atom]:
 
 
 def _with_history(signals: Signals, versions: Sequence[Version]) -> Signals:
-    """With what the journal tells: when a person last decided on it, when its text was written, who archived it."""
+    """With what the journal tells: when a person last decided on it, when it was written or done, who archived it."""
     reviewed = [each.at for each in versions[1:] if each.verb not in _UNASKED]
-    revised = [each.at for each in versions[1:] if "content" in each.fields]
+    revised = [each.at for each in versions[1:] if each.fields & _REVISED]
     laid_aside = [each for each in versions if each.atom.status is Status.ARCHIVED is not each.old_status]
     by_us = laid_aside[-1] if laid_aside and laid_aside[-1].verb == "dream" else None
     return replace(
@@ -150,18 +152,18 @@ def _was_taken_back(versions: Sequence[Version], signals: Signals) -> bool:
 
 
 def _next_event(atom: Atom, signals: Signals, tier: StorageTier, scene: Scene) -> datetime | None:
-    """The first day on which something will happen to it if nobody touches it; None where nothing ever will."""
+    """The last hour before something happens to it if nobody touches it; None where nothing ever will."""
     if atom.layer is Layer.WORKING and not atom.run_id:
         return recorded(atom) + WORKING_FOR
 
-    def happens(days: int) -> bool:
-        later = Moment(scene.now + timedelta(days=days))
+    def happens(hours: int) -> bool:
+        later = Moment(scene.now + timedelta(hours=hours))
         return bool(aged(atom, signals, later, tier, scene.mode))
 
-    if not happens(HORIZON_DAYS):
+    if not happens(HORIZON_HOURS):
         return None
-    low, high = 0, HORIZON_DAYS
+    low, high = 0, HORIZON_HOURS
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if happens(middle) else (middle, high)
-    return scene.now + timedelta(days=high)
+    return scene.now + timedelta(hours=low)

@@ -8,9 +8,10 @@ from lamina.atom.atom import Atom
 from lamina.atom.page import IDENTITY
 from lamina.atom.scope import Scope, agent
 from lamina.capture.card import SHORT, SUMMARY_OF, Row, digest_of, happened_at, link, summary_in
+from lamina.capture.entity import is_stated
 from lamina.dream.in_short import MOST_LINES, condensed
 from lamina.dream.plan import Move, Plan
-from lamina.dream.scene import LIVE, Scene, is_stated
+from lamina.dream.scene import LIVE, Scene
 from lamina.dream.single import kept_up, single_of
 from lamina.store.base import Filter, Store
 from lamina.text.normal import normal_form, one_line

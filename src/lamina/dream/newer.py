@@ -18,7 +18,8 @@ from lamina.capture.change.links import decide
 from lamina.capture.change.sentence import LONGEST_SENTENCE, is_vouched_for, name_of, told_by
 from lamina.capture.change.since import since
 from lamina.capture.change.told import Told, told
-from lamina.dream.scene import LIVE, Scene, is_stated
+from lamina.capture.entity import is_stated
+from lamina.dream.scene import LIVE, Scene
 from lamina.lifecycle.signals import recorded
 from lamina.models.sense import alike
 from lamina.text.analyse import QUESTION_STOP, analyse

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
+from lamina.atom.page import is_page
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,5 +35,5 @@ class Plan:
 
     @property
     def touched(self) -> int:
-        """How many atoms that were there before would change."""
-        return sum(1 for each in self.changes if each.revision)
+        """How many atoms that were there before would change; pages, which only list others, are not counted."""
+        return sum(1 for each in self.changes if each.revision and not is_page(each.content))

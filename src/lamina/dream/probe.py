@@ -18,10 +18,11 @@ from lamina.atom.status import Status
 from lamina.atom.trust import Origin, trust_of
 from lamina.capture.change.known import Known
 from lamina.capture.classify import DOUBTFUL, SURE
+from lamina.capture.entity import is_stated
 from lamina.dream.doubts import doubted_by
 from lamina.dream.newer import Line, newer_lines, speaks_against
 from lamina.dream.plan import Move, Plan
-from lamina.dream.scene import Scene, is_stated
+from lamina.dream.scene import Scene
 from lamina.store.base import Filter
 from lamina.text.normal import one_line
 

@@ -11,8 +11,9 @@ from lamina.atom.page import PROFILE
 from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
 from lamina.capture.card import link
+from lamina.capture.entity import is_stated
 from lamina.dream.plan import Move, Plan
-from lamina.dream.scene import LIVE, Scene, is_stated
+from lamina.dream.scene import LIVE, Scene
 from lamina.dream.single import kept_up, single_of
 from lamina.store.base import Filter, Store
 from lamina.text.alike import Form, form_of

@@ -9,11 +9,10 @@ from pathlib import Path
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
-from lamina.atom.kinds import Layer
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.capture.change.life import LIFE, Rule
+from lamina.capture.entity import is_stated
 from lamina.lifecycle.moment import Moment
 from lamina.lifecycle.retention import DEFAULT, Mode
 from lamina.models.chat import Chat
@@ -51,9 +50,3 @@ class Scene:
         """What somebody stated and still counts, newest first: no words as such, no lists, nothing a dream made."""
         wanted = Filter(scopes=(self.scope,), statuses=LIVE, notes=False, valid_at=self.now)
         return [each for each in self.store.read(wanted) if is_stated(each)]
-
-
-def is_stated(atom: Atom) -> bool:
-    """Whether an atom is somebody's statement: what dreams made of statements, or a reader of code, seeds no dreams."""
-    listed = atom.is_segment or atom.kind == "entity" or atom.layer is Layer.CODEBASE
-    return atom.is_searched and not listed and atom.origin is not Origin.DREAM

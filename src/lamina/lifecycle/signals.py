@@ -97,5 +97,5 @@ def last_touch(atom: Atom, signals: Signals) -> datetime:
 
 
 def changed(atom: Atom, signals: Signals) -> datetime:
-    """When its text was last written."""
+    """When its text was last written, or what it promises was done."""
     return max(recorded(atom), signals.revised_at or recorded(atom))

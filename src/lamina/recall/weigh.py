@@ -50,8 +50,10 @@ def weigh(near: Near, signals: Signals, life: Life | None = None) -> Weights:
     own = _weights(near.status, near.layer, near.origin, signals.quality_score)
     if life is None:
         return own + UNSEEN
-    left, matters, recent = (round(each, _DIGITS) for each in (life.retention, life.importance, life.recency))
-    return own + _weights_of_life(left, matters, recent, life.state if near.status is Status.ACTIVE else "")
+    return own + _weights_of_life(
+        round(life.retention, _DIGITS), round(life.importance, _DIGITS), round(life.recency, _DIGITS),
+        life.state if near.status is Status.ACTIVE else "",
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=4096)

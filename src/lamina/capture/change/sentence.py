@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from lamina.atom.atom import Atom
 from lamina.atom.passage import Passage
 from lamina.capture.change.echo import is_hearsay
 from lamina.capture.change.told import Told, tellings
+from lamina.capture.rules.prose import fenced
 from lamina.text.normal import one_line
 from lamina.text.roles import is_role
 from lamina.text.sentences import sentences
@@ -31,8 +33,9 @@ class Sentence(NamedTuple):
 def told_by(turn: str, speaker: str | None, *, guess: bool = False) -> tuple[Sentence, ...]:
     """The sentences of a turn; those of earlier turns, where a guess counts too, are read each by itself."""
     found: list[Sentence] = []
-    before = ""
-    for start, end in sentences(turn)[:MOST_SENTENCES]:
+    before, code = "", fenced(turn)
+    spoken = (span for span in sentences(turn) if not any(span[0] < end and start < span[1] for start, end in code))
+    for start, end in islice(spoken, MOST_SENTENCES):
         if end - start <= LONGEST_SENTENCE:
             text = one_line(turn[start:end])
             said = tellings(text, speaker, guess=True) if guess else tellings(text, speaker, before=before)

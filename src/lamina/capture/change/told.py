@@ -108,6 +108,8 @@ _SET = re.compile(
     r"except|raise|async|await|yield|SELECT|INSERT|CREATE|UPDATE|ALTER)\b(?! (?:the|my|our|is|are|was)\b)"
 )
 """Headings, tables and code: set down and not said."""
+_INLINE = re.compile(r"`[^`\n]{1,60}`")
+"""A name of something in code, in the midst of a sentence."""
 _MORE = re.compile(
     r"\b(?:\d+|one|two|three|four|five|six|ten|some|several|few|a couple) (?:more|extra|additional|other)\b",
     re.IGNORECASE,
@@ -160,7 +162,7 @@ def told(
     guessed = guess and sort.why == "hedge" and len(plain.split()) <= _LONGEST_GUESS
     if not sort.asserts and not guessed and not _asserts_after_all(plain, sort.why):
         return None
-    if _SET.search(plain):
+    if _SET.search(_INLINE.sub("code", plain)):
         return None
     if plain.lstrip().startswith("[") or (_SMALL_TALK.match(plain) and not ordered):
         return None
