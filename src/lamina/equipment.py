@@ -22,6 +22,7 @@ from lamina.capture.reading import Reader
 from lamina.capture.rules.extractor import RulesExtractor
 from lamina.capture.signals import DEFAULT
 from lamina.clock import Clock
+from lamina.dream.ration import Rationed
 from lamina.dream.scene import Scene
 from lamina.lifecycle.moment import Moment
 from lamina.lifecycle.retention import Mode
@@ -88,10 +89,11 @@ class Equipment:
 
     def scene(self, store: Store, scope: Scope, ids: Iterator[AtomId], stop: Callable[[], bool]) -> Scene:
         """A scope as a dream finds it."""
-        own = self._settings
+        own, chat = self._settings, self.chat
         return Scene(
             store=store, scope=scope, moment=Moment(self._clock.now(), store.lives.seen(scope)), ids=ids,
-            mode=Mode(own.retention), embedder=self._light, chat=self.chat, rules=self.dependencies,
+            mode=Mode(own.retention), embedder=self._light, rules=self.dependencies,
+            chat=Rationed(chat, own.dream_chat_calls) if chat is not None else None,
             roots=tuple(each.expanduser() for each in own.roots.get(scope, ())), insights=own.insights, stop=stop,
         )  # fmt: skip
 

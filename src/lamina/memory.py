@@ -43,8 +43,10 @@ from lamina.clock import Clock, SystemClock
 from lamina.dream.dream import BATCH, chosen, dream
 from lamina.dream.dream import Progress as DreamProgress
 from lamina.dream.due import is_due
+from lamina.dream.guidelines import gather, guidelines
 from lamina.dream.report import DreamReport
-from lamina.dream.steps import STEPS
+from lamina.dream.steps import NIGHTLY, STEPS
+from lamina.dream.topics import Topic, topics
 from lamina.equipment import Equipment
 from lamina.errors import Erased, InvalidInput, InvalidScope, NotFound, Refused, StaleRevision, StoreError
 from lamina.importers.bring import Desk, Imported, Tally, bring
@@ -53,6 +55,7 @@ from lamina.importers.plan import plan_import
 from lamina.importers.retold import retold
 from lamina.lifecycle.decision import Decision as Ageing
 from lamina.lifecycle.promotion import lowered, raised
+from lamina.lifecycle.retention import Mode
 from lamina.models.choose import Choice
 from lamina.models.encode import Background, encode_each
 from lamina.models.encode import Progress as EncodeProgress
@@ -69,6 +72,7 @@ from lamina.review.diagnosis import Diagnosis, is_theirs, problems_of
 from lamina.review.erase import Eraser, ErasureReceipt, finish, planned
 from lamina.review.export import export
 from lamina.review.history import History, Transition, history_of
+from lamina.review.pictures import write_pictures
 from lamina.review.propose import propose, with_contract
 from lamina.review.quarantine import Suspect, quarantine
 from lamina.review.restore import restored
@@ -444,7 +448,7 @@ class Memory:
         """
         if yes and self._ceiling is not Origin.HUMAN:
             raise Refused(f"{self._ceiling} may not wave through what a dream holds back; a person does")
-        wanted = chosen(STEPS, [steps] if isinstance(steps, str) else steps)
+        wanted = NIGHTLY if steps is None else chosen(STEPS, [steps] if isinstance(steps, str) else steps)
         if dry_run and not self._trying:
             with self.trial():
                 return self.dream(steps, dry_run=True, yes=yes, progress=progress, stop=stop)
@@ -453,7 +457,7 @@ class Memory:
         scenes = [self._equipment.scene(self._store, each, fresh_ids(self._ids, now), stop) for each in self.scopes]
         report = dream(scenes, wanted, self._store, now, anyway=yes, dry_run=self._trying, progress=progress)
         self._flush()
-        return report
+        return replace(report, guidelines=tuple(line for each in scenes for line in guidelines(gather(each))))
 
     def dream_is_due(self) -> bool:
         """Whether so many captures were read since the last dream, or so many hours have gone by."""
@@ -726,6 +730,17 @@ class Memory:
         """Counts and sizes."""
         held = stats_of(self._store, self.scopes, self.state, self.waiting())
         return {"vault": str(self.root), "scope": self.scope, **held}
+
+    def topics(self, limit: int = 20) -> builtins.list[Topic]:
+        """What is spoken of most: subjects, names and tags, with how often and when last."""
+        wanted = Filter(scopes=self.scopes, statuses=frozenset({Status.ACTIVE}), notes=False)
+        return topics(self._store.read(wanted))[:limit]
+
+    def plot(self, path: str | os.PathLike[str]) -> Path:
+        """Draw how memories fade, how warm they are, and how many there were of what over time; .svg or .png."""
+        place = Path(path).expanduser()
+        write_pictures(place, self._store, self.scopes, self._clock.now(), Mode(self.settings.retention))
+        return place
 
     def export(self, path: str | os.PathLike[str] | None = None, *, format: str = "json", history: bool = True) -> Path:
         """Write everything this memory may read: json, markdown, okf or csv; returns where it is."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -116,3 +116,17 @@ def any_signals(random: Random, now: datetime) -> Signals:
     for _ in range(random.choice((0, 0, 1, 3, 8))):
         signals = signals.used(now - random.random() * 400 * DAY)
     return signals
+
+
+def files(memory: Memory, without: Collection[str] = ()) -> dict[str, bytes]:
+    """Every file a person sees, by name and bytes; but for those of the atoms named."""
+    return {
+        path.relative_to(memory.root).as_posix(): path.read_bytes()
+        for path in sorted(memory.root.rglob("*.md"))
+        if ".lamina" not in path.parts and not any(each[-6:] in path.name for each in without)
+    }
+
+
+def everything(memory: Memory) -> tuple[dict[str, bytes], int, list[str]]:
+    """The vault's bytes, the journal's position, and what the index holds."""
+    return files(memory), memory._store.position(), memory._store.dump()

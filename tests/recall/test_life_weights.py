@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from ledge import Ledge
 from town import DAY, NOON, answers, opened, populate, questions, remembered, texts
 
 from lamina import Atom, FixedClock, Memory
 from lamina.atom.atom import Signals
+from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Layer
 from lamina.atom.scope import parse_scope
 from lamina.atom.status import Status
@@ -26,20 +27,22 @@ from lamina.recall import Recall
 from lamina.recall.weigh import LEAST, MOST, UNSEEN, status_weight, total, weigh
 from lamina.store.encodings import Near
 from lamina.store.lives import Life
+from terminal import Cli
 
 STATES = [each.value for each in LifecycleState]
 PART = st.floats(0, 1)
 LIVES = st.builds(Life, st.just(1), retention=PART, importance=PART, recency=PART, state=st.sampled_from(STATES))
 YEARS = 730 * DAY
+SHED = "what does Ann keep in the shed?"
 
 
 def near(status: Status = Status.ACTIVE) -> Near:
     """Where an atom stands that is like any other."""
     scope = parse_scope("org:local")
     return Near(
-        ("0" * 26, 1), scope, 0.5, 0.5, status, Layer.SEMANTIC, Origin.HUMAN, 0, "", 0, False, False, False, False,
-        "s", 0, b"",
-    )  # type: ignore[arg-type]  # fmt: skip
+        (AtomId("0" * 26), 1), scope, 0.5, 0.5, status, Layer.SEMANTIC, Origin.HUMAN, 0, "", 0,
+        False, False, False, False, "s", 0, b"",
+    )  # fmt: skip
 
 
 def weights(life: Life | None, status: Status = Status.ACTIVE) -> dict[str, float]:
@@ -116,7 +119,7 @@ def test_what_the_status_says_is_not_counted_again(status: Status) -> None:
 
 
 def test_a_store_that_never_dreams_has_the_scores_it_would_have_without_lives(memory: Memory) -> None:
-    populate(memory, sessions=8)
+    populate(memory, sessions=5)
     seen = 0
     for question in questions(count=12):
         for hit in memory.recall(question, 20).hits:
@@ -124,11 +127,11 @@ def test_a_store_that_never_dreams_has_the_scores_it_would_have_without_lives(me
             assert hit.weights[4:] == UNSEEN
             assert [name for name, _ in hit.weights[:4]] == ["status", "layer", "trust", "quality"]
             assert hit.score.hex() == (hit.relevance * prod(value for _, value in hit.weights[:4])).hex()
-    assert seen > 100
+    assert seen > 80
 
 
 def test_after_a_dream_every_score_is_still_what_its_terms_and_weights_say(memory: Memory, clock: FixedClock) -> None:
-    populate(memory, sessions=8)
+    populate(memory, sessions=5)
     before = answers(memory, questions(count=8))
     clock.at += 60 * DAY
     remembered(memory, "The attic has a new window.")
@@ -140,8 +143,11 @@ def test_after_a_dream_every_score_is_still_what_its_terms_and_weights_say(memor
     assert answers(memory, questions(count=8)) != before
 
 
-def test_a_fact_two_years_old_is_still_first_where_nothing_competes_with_it(memory: Memory, clock: FixedClock) -> None:
-    old = remembered(memory, "The spare key of the boathouse lies under the blue flowerpot.", kind="event")
+@pytest.mark.parametrize("kind", ["fact", "event"])
+def test_what_is_two_years_old_is_still_first_where_nothing_competes_with_it(
+    memory: Memory, clock: FixedClock, kind: str
+) -> None:
+    old = remembered(memory, "The spare key of the boathouse lies under the blue flowerpot.", kind=kind)
     for n in range(24):
         clock.at += 30 * DAY
         remembered(memory, f"The ferry number {n + 2} leaves from the north pier.")
@@ -153,36 +159,45 @@ def test_a_fact_two_years_old_is_still_first_where_nothing_competes_with_it(memo
         best = memory.recall(question).hits[0]
         assert best.atom.id == old
         assert best.relevant
-        assert dict(best.weights)["recency"] < 0.98
-        assert dict(best.weights)["retention"] * dict(best.weights)["lifecycle"] * dict(best.weights)["status"] < 0.95
+        told = dict(best.weights)
+        assert told["recency"] < 0.99
+        assert told["retention"] * told["lifecycle"] * told["status"] < 0.95
 
 
-def test_of_two_facts_as_relevant_the_one_that_is_used_comes_first(memory: Memory, clock: FixedClock) -> None:
-    used = remembered(memory, "Ann keeps the ladder in the shed.", subject="ladder")
-    clock.at += timedelta(seconds=1)
-    idle = remembered(memory, "Ann keeps the bucket in the shed.", subject="bucket")
-    question = "what does Ann keep in the shed?"
-    first, second = memory.recall(question).hits
-    assert first.relevance == pytest.approx(second.relevance, rel=0.02)
+@pytest.fixture
+def alike(tmp_path: Path, clock: FixedClock) -> Iterator[tuple[Memory, str, str]]:
+    """A memory and two facts of it that a question meets equally well, the older one first."""
+    with opened(tmp_path / "alike", "none", clock=clock) as own:
+        older = remembered(own, "Ann keeps the ladder in the shed.", subject="ladder")
+        clock.at += timedelta(seconds=1)
+        younger = remembered(own, "Ann keeps the bucket in the shed.", subject="bucket")
+        first, second = own.recall(SHED).hits
+        assert (first.atom.id, second.atom.id) == (younger, older)
+        assert first.relevance == second.relevance
+        yield own, older, younger
+
+
+def test_of_two_facts_as_relevant_the_one_that_is_used_comes_first(
+    alike: tuple[Memory, str, str], clock: FixedClock
+) -> None:
+    memory, used, idle = alike
     for _ in range(6):
         clock.at += DAY
         memory.cite([used])
     memory.dream(["age"])
-    told = {hit.atom.id: dict(hit.weights) for hit in memory.recall(question).hits}
-    assert told[used]["importance"] > told[idle]["importance"]
-    assert total(tuple(told[used].items())) > total(tuple(told[idle].items())) * 1.02
-    assert memory.recall(question).hits[0].atom.id == used
+    first, second = memory.recall(SHED).hits
+    assert (first.atom.id, second.atom.id) == (used, idle)
+    assert dict(first.weights)["importance"] > dict(second.weights)["importance"]
 
 
-def test_of_two_facts_as_relevant_the_one_that_faded_less_comes_first(ledge: Ledge) -> None:
-    one, other = (ledge.states(f"The {each} hangs in the hall.", subject="") for each in ("mirror", "mirror, too,"))
-    for faded, fresh in ((one, other), (other, one)):
-        ledge.memory._store.lives.put({faded.id: Life(1, retention=0.1), fresh.id: Life(1, retention=0.9)})
-        found = ledge.memory.recall("what hangs in the hall?")
-        told = {hit.atom.id: dict(hit.weights)["retention"] for hit in found.hits}
-        assert told == {faded.id: pytest.approx(0.946), fresh.id: pytest.approx(0.994)}
-        if abs(found.hits[0].relevance / found.hits[1].relevance - 1) < 0.04:
-            assert found.hits[0].atom.id == fresh.id
+def test_of_two_facts_as_relevant_the_one_that_faded_less_comes_first(alike: tuple[Memory, str, str]) -> None:
+    memory, *both = alike
+    for fresh, faded in (both, both[::-1]):
+        lives(memory, {faded: "active"}, retention=0.1)
+        lives(memory, {fresh: "active"}, retention=0.9)
+        found = memory.recall(SHED)
+        assert [hit.atom.id for hit in found.hits] == [fresh, faded]
+        assert [dict(hit.weights)["retention"] for hit in found.hits] == pytest.approx([0.994, 0.946])
 
 
 def test_relevance_stays_king(memory: Memory) -> None:
@@ -243,7 +258,7 @@ def test_only_what_would_have_been_shown_counts_as_left_out(memory: Memory, rank
 
 
 def test_where_nothing_is_stale_the_filter_changes_no_bit(memory: Memory) -> None:
-    populate(memory, sessions=8)
+    populate(memory, sessions=5)
     for question in questions(count=8):
         for k in (3, 100):
             one, other = memory.recall(question, k), memory.recall(question, k, filter_stale=True)
@@ -312,6 +327,18 @@ def test_stale_words_still_lead_on_to_what_took_their_place(ledge: Ledge) -> Non
     assert all("Biscuit" not in hit.text for hit in found.hits)
 
 
+def test_the_command_line_leaves_out_what_is_stale(cli: Cli, coffee: str, vault: Path) -> None:
+    asked = ("recall", "how does Ann take her coffee?", "--filter-stale")
+    assert [hit["id"] for hit in cli(*asked, "--json").data["hits"]] == [coffee]
+    with opened(vault, "none") as own:
+        own.update_status(coffee, "archived", "a test")
+    told = cli(*asked, "--json").data
+    assert (told["hits"], told["filtered"]) == ([], {"archived": 1})
+    assert "left out: archived" in cli(*asked, "--explain").out
+    assert len(cli(*asked[:2], "--json").data["hits"]) == 1
+
+
+@settings(max_examples=30)
 @given(st.dictionaries(st.integers(0, 11), st.sampled_from(STATES), max_size=12))
 def test_filtered_hits_are_the_others_in_their_order(twelve: Memory, states: dict[int, str]) -> None:
     ids = sorted(atom.id for atom in twelve.list(limit=None))
@@ -326,7 +353,7 @@ def test_filtered_hits_are_the_others_in_their_order(twelve: Memory, states: dic
 @pytest.fixture(scope="module")
 def twelve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     """A memory of twelve facts about the same."""
-    names = "Ann Bob Carla Dmitri Esther Farid Gita Hugo Ines Jonas Kira Lev".split()
+    names = ["Ann", "Bob", "Carla", "Dmitri", "Esther", "Farid", "Gita", "Hugo", "Ines", "Jonas", "Kira", "Lev"]
     with opened(tmp_path_factory.mktemp("twelve") / "vault", "light") as own:
         for name in names:
             remembered(own, f"{name} cooks fish on Sunday.", subject=name)

@@ -52,6 +52,7 @@ def _data(session: Session, report: DreamReport) -> Json:
     return {
         "batch": report.batch, "at": format_time(report.at), "dry_run": report.dry_run, "asleep": report.asleep,
         "undo": session.shell("undo", report.batch) if kept else None, "steps": [_step(each) for each in report.steps],
+        "guidelines": list(report.guidelines),
     }  # fmt: skip
 
 
@@ -77,6 +78,8 @@ def _blocks(session: Session, report: DreamReport) -> list[Block]:
         if len(told.moves) > SHOWN:
             blocks.append(Line(f"and {len(told.moves) - SHOWN:,} more; --json has all"))
         blocks += [Facts(tuple(("note", each) for each in told.notes), indent=2)] if told.notes else []
+    if report.guidelines:
+        blocks.append(Facts(tuple(("use shows", each) for each in report.guidelines)))
     if report.dry_run:
         blocks.append(Line(DRY, "yellow"))
     elif any(each.commit for each in report.steps):

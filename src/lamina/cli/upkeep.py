@@ -99,10 +99,22 @@ def doctor(
     return View(_diagnosis_data(found), tuple(_diagnosis_blocks(found)), 0 if found.healthy else 1)
 
 
-@command(app, "stats", panel=PANEL, example="lamina stats --json")
-def stats(session: Session) -> View:
+@command(app, "stats", panel=PANEL, example="lamina stats --json  ·  lamina stats --plot memory.svg")
+def stats(
+    session: Session,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Also draw how memories fade and how many there are: .svg, .png."),
+    ] = None,
+    topics: Annotated[bool, typer.Option("--topics", help="Also count what is spoken of.")] = False,
+) -> View:
     """Count what is there."""
     found = session.memory.stats()
+    if topics:
+        found["topics"] = {each.name: each.count for each in session.memory.topics()}
+    if plot is not None:
+        session.memory.plot(plot)
+        found["plot"] = str(plot)
     groups = {name: value for name, value in found.items() if isinstance(value, dict)}
     blocks: list[Block] = [
         Facts(tuple((name, str(value)) for name, value in found.items() if name not in groups)),

@@ -143,7 +143,8 @@ def _naming(side: Side, scene: Scene) -> set[str]:
 
 def _insight(one: Side, other: Side, cosine: float, scene: Scene) -> Atom:
     sides = (one.name, one.nearest(other.centre)), (other.name, other.nearest(one.centre))
-    content = written(scene.chat, *sides) if scene.chat is not None else told_by_template(*sides)
+    writer = scene.writer
+    content = written(writer, *sides) if writer is not None else told_by_template(*sides)
     sources = tuple(dict.fromkeys(atom.id for _, atoms in sides for atom in atoms))
     links = tuple(Relation(RelationName.LEADS_TO, atoms[0].id, cosine, scene.now) for _, atoms in sides)
     return Atom(

@@ -121,18 +121,17 @@ def _unasked(pages: Pages, scene: Scene) -> frozenset[str]:
 def _summed_up(kept: Iterable[_Kept], pages: Pages, scene: Scene) -> dict[AtomId, Atom]:
     """Pages with a summary of lines that were not summed up before, those that waited longest first."""
     done: dict[AtomId, Atom] = {}
-    if scene.chat is None:
-        return done
     today = f"{scene.now:%Y-%m-%d}"
     left = SUMMARIES_A_DAY - sum(each.metadata.get(SUMMARY_DAY) == today for each in pages.live)
     for each in sorted(kept, key=lambda each: (each.page.metadata.get(SUMMARY_DAY, ""), sorted(each.forms))):
-        if len(done) >= left or scene.stop():
+        writer = scene.writer
+        if writer is None or len(done) >= left or scene.stop():
             break
         rows = shown_rows(each.forms, each.stated, SUMMED_UP)
         digest = digest_of(rows)
         if len(each.stated) < CARD or each.page.metadata.get(SUMMARY_OF) == digest:
             continue
-        told = in_short(scene.chat, each.page.subject, rows)
+        told = in_short(writer, each.page.subject, rows)
         page = with_summary(each.page, each.forms, each.stated, told)
         done[page.id] = page.with_(metadata={**page.metadata, SUMMARY_OF: digest, SUMMARY_DAY: today})
     return done

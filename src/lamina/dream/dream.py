@@ -61,9 +61,9 @@ def dream(
         store.jobs.release(JOB, holder, error)
 
 
-def chosen(steps: Mapping[str, Step], names: Iterable[str] | None) -> dict[str, Step]:
-    """The steps by these names, in their own order; all of them where none is named."""
-    wanted = set(names) if names is not None else set(steps)
+def chosen(steps: Mapping[str, Step], names: Iterable[str]) -> dict[str, Step]:
+    """The steps by these names, in their own order."""
+    wanted = set(names)
     unknown = sorted(wanted - set(steps))
     if unknown:
         raise InvalidInput(f"there is no step {', '.join(unknown)}; choose from {', '.join(steps)}")

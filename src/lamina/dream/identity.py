@@ -13,6 +13,7 @@ from lamina.dream.in_short import MOST_LINES, condensed
 from lamina.dream.plan import Move, Plan
 from lamina.dream.scene import LIVE, Scene
 from lamina.dream.single import kept_up, single_of
+from lamina.models.chat import Chat
 from lamina.store.base import Filter, Store
 from lamina.text.normal import normal_form, one_line
 from lamina.text.roles import ASSISTANTS
@@ -42,7 +43,8 @@ def identity(scene: Scene) -> Plan:
     if not told and before is None:
         return Plan()
     whole, older = divided(told)
-    short = _short(scene, older, before)
+    writer = scene.writer
+    short = _short(writer, older, before)
     lines = identity_lines(whole, older, short)
     length = sum(len(each) + 1 for each in lines)
     if length > MOST_CHARS:
@@ -51,7 +53,7 @@ def identity(scene: Scene) -> Plan:
     page = kept_up(scene, IDENTITY, "\n".join(lines))
     if isinstance(page, str):
         return Plan(notes=(page,))
-    if page is not None and older and scene.chat is not None:
+    if page is not None and older and writer is not None:
         page = page.with_(metadata={**page.metadata, SUMMARY_OF: digest_of(older)})
     if page is None or page == before:
         return Plan()
@@ -80,11 +82,11 @@ def identity_lines(whole: Sequence[Row], older: Sequence[Row], short: Sequence[s
     return [*lines, "", "## Earlier, in a line each", *map(str, left)] if left else lines
 
 
-def _short(scene: Scene, older: Sequence[Row], before: Atom | None) -> list[str]:
+def _short(writer: Chat | None, older: Sequence[Row], before: Atom | None) -> list[str]:
     """What a model made of the older ones; asked once for the same lines."""
     if before is not None and before.metadata.get(SUMMARY_OF) == digest_of(older):
         return summary_in(before.content)
-    return condensed(scene.chat, "the agent", older[:MOST_LINES]) if older and scene.chat is not None else []
+    return condensed(writer, "the agent", older[:MOST_LINES]) if older and writer is not None else []
 
 
 def _is_reflection(atom: Atom, scope: Scope) -> bool:

@@ -94,10 +94,11 @@ def _over(synthesis: Atom, heir: Atom, scene: Scene) -> Atom:
 
 
 def _words(theme: Theme, scene: Scene, found: _Merged) -> str:
-    if scene.chat is None or theme.made_of is not MadeOf.CLUSTER or found.written >= WRITTEN:
+    writer = scene.writer
+    if writer is None or theme.made_of is not MadeOf.CLUSTER or found.written >= WRITTEN:
         return extract(theme.members)
     found.written += 1
-    return summed_up(theme.members, scene.chat)
+    return summed_up(theme.members, writer)
 
 
 def _clusters(scene: Scene, stated: Sequence[Atom]) -> Iterator[Theme]:

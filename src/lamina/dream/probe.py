@@ -73,8 +73,9 @@ def turn(scene: Scene) -> list[Atom]:
 def _probe(belief: Atom, known: Known, scene: Scene, found: _Found) -> None:
     lines = newer_lines(belief, known, scene)
     rivals = [(sure, line) for line in lines if (sure := speaks_against(line, belief)) is not None]
-    if not rivals and lines and scene.chat is not None:
-        rivals = [(False, line) for line in doubted_by(scene.chat, belief, lines)]
+    writer = scene.writer
+    if not rivals and lines and writer is not None:
+        rivals = [(False, line) for line in doubted_by(writer, belief, lines)]
     for sure, line in sorted(rivals, key=_rank):
         if _set_against(belief, line, sure, known, scene, found):
             return  # one question at a time

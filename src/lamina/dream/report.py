@@ -37,14 +37,15 @@ class StepReport:
 
 @dataclass(frozen=True, slots=True)
 class DreamReport:
-    """A whole dream. `batch` names its commits: `lamina undo BATCH` takes all of them back."""
+    """A whole dream. `batch` names its commits: `lamina undo BATCH` takes all of them back. `asleep`: why nothing was
+    done at all; `guidelines`: what use has taught about what is worth writing down."""
 
     batch: str
     at: datetime
     steps: tuple[StepReport, ...]
     dry_run: bool = False
     asleep: str | None = None
-    """Why nothing was done at all: somebody else dreams."""
+    guidelines: tuple[str, ...] = ()
 
     @property
     def moves(self) -> tuple[Move, ...]:

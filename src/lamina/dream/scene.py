@@ -13,6 +13,7 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.capture.change.life import LIFE, Rule
 from lamina.capture.entity import is_stated
+from lamina.dream.ration import Rationed
 from lamina.lifecycle.moment import Moment
 from lamina.lifecycle.retention import DEFAULT, Mode
 from lamina.models.chat import Chat
@@ -45,6 +46,11 @@ class Scene:
     @property
     def now(self) -> datetime:
         return self.moment.now
+
+    @property
+    def writer(self) -> Chat | None:
+        """The chat model, while this dream may still ask it."""
+        return None if isinstance(self.chat, Rationed) and self.chat.left <= 0 else self.chat
 
     def stated(self) -> list[Atom]:
         """What somebody stated and still counts, newest first: no words as such, no lists, nothing a dream made."""

@@ -1,4 +1,4 @@
-"""The steps of a dream, in their order."""
+"""The steps of a dream, in their order: all that somebody may ask for, and what is done of them in a night."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from lamina.dream.bridge import bridge
 from lamina.dream.cards import cards
 from lamina.dream.dream import Step
 from lamina.dream.drift import drift
+from lamina.dream.leisure import at_leisure
 from lamina.dream.merge import merge
 from lamina.dream.probe import probe
 from lamina.dream.prune import prune
@@ -22,3 +23,10 @@ STEPS: Mapping[str, Step] = {
     "drift": drift,
     "prune": prune,
 }
+
+NIGHTLY: Mapping[str, Step] = {
+    **STEPS,
+    "merge": at_leisure("merge", merge),
+    "bridge": at_leisure("bridge", bridge),
+}
+"""What reads a whole scope is not done every night; `STEPS` do it whenever they are asked for."""

@@ -21,6 +21,7 @@ def stats_of(store: Store, scopes: Sequence[Scope], state: Path, waiting: int) -
         "by_status": by_status,
         "by_kind": store.counts(scopes, "kind"),
         "by_layer": store.counts(scopes, "layer"),
+        "at_hand": store.lives.tiers(scopes),
         "commits": store.commits(scopes),
         "files": store.ledger.summary(lambda path: is_theirs(path, scopes)),
         "models": store.encodings.models(),
