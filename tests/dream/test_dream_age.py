@@ -283,7 +283,7 @@ def test_looking_only_when_due_decides_what_looking_every_day_decides(hand: Hand
     ids, seen = [*plain], set[str]()
     for day in range(400):
         hand.clock.at = NOON + day * DAY + timedelta(hours=random.randrange(12))
-        for atom_id in random.sample(ids, random.choice((0, 1, 3))) + [ids[day % 7]]:
+        for atom_id in [*random.sample(ids, random.choice((0, 1, 3))), ids[day % 7]]:
             counted[atom_id] = Lesson(used=True).applied(counted[atom_id], hand.clock.at)
             store.ledger.set_signals(atom_id, counted[atom_id])
         hand.clock.at += timedelta(hours=1)

@@ -223,7 +223,8 @@ def test_a_reason_does_not_name_weights_that_moved_nothing(memory: Memory) -> No
     assert "lifecycle" not in memory.recall("what is the boat called?").hits[0].why
     lives(memory, {atom_id: "active"}, importance=0.5)
     why = memory.recall("what is the boat called?").hits[0].why
-    assert "× lifecycle 1.05" in why
+    assert "(has “boat”, “called”)" in why
+    assert why.endswith(" × layer 1.1 × lifecycle 1.05")
     assert "importance" not in why
 
 
@@ -257,11 +258,12 @@ def test_only_what_would_have_been_shown_counts_as_left_out(memory: Memory, rank
     assert dict(memory.recall(question, 1, filter_stale=True, ranking=ranking).filtered) == {"stale": 2}
 
 
-def test_where_nothing_is_stale_the_filter_changes_no_bit(memory: Memory) -> None:
-    populate(memory, sessions=5)
-    for question in questions(count=8):
+def test_where_nothing_is_stale_the_filter_changes_no_bit(ledge: Ledge) -> None:
+    populate(ledge.memory, sessions=3)
+    ledge.put(*(ledge.atom(f"Ann went to the market of Oslo, stall {n}.", subject="") for n in range(150)))
+    for question in (*questions(count=4), "to which stall of the market in Oslo did Ann go?"):
         for k in (3, 100):
-            one, other = memory.recall(question, k), memory.recall(question, k, filter_stale=True)
+            one, other = (ledge.memory.recall(question, k, filter_stale=each) for each in (False, True))
             assert [(hit, hit.score.hex()) for hit in one.hits] == [(hit, hit.score.hex()) for hit in other.hits]
             assert one.filtered == other.filtered
 

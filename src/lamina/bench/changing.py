@@ -1,7 +1,7 @@
 """What stays changed: scripted conversations captured as they are, and the hits of the questions asked in between.
 
 Every check is judged by the ranked hits as recall gives them, those below the floor of relevance included: whoever
-reads k hits reads them all. Upkeep is a dream where the memory has one, else whatever upkeep there is.
+reads k hits reads them all. Upkeep is a dream.
 """
 
 from __future__ import annotations
@@ -109,12 +109,9 @@ def _hear(desk: Desk, heard: Heard, progress: Progress) -> None:
 
 def _keep_up(desk: Desk) -> None:
     for memory in desk.open():
-        dream = getattr(memory, "dream", None)
-        if dream is not None:
-            dream()
-        else:
-            memory.sync()
-            memory.read_waiting()
+        memory.sync()
+        memory.read_waiting()
+        memory.dream()
 
 
 def _ask(desk: Desk, asked: Ask) -> list[Shown]:

@@ -60,6 +60,32 @@ def speed(
     Console().print(table)
 
 
+@app.command()
+def year(
+    atoms: Annotated[int, typer.Option(help="how many statements the year brings", min=100)] = 50_000,
+    days: Annotated[int, typer.Option(help="how many days it has", min=5)] = 365,
+    seed: Annotated[int, typer.Option(help="of everything random")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Live through a year with a dream a day, and compare with a store that never forgets.
+
+    Example: lamina bench year --atoms 5000 --json
+    """
+    from lamina.bench.year import run
+
+    told = Console(stderr=True)
+    with ending():
+        result = run(atoms, days, seed, lambda text: told.print(f"[dim]{text}"))
+    if as_json:
+        typer.echo(json.dumps(result.document(), indent=1))
+        return
+    table = Table("measured", "figure", "bar", "holds")
+    for name, value in {**result.overall["figures"], **result.speed}.items():
+        bar = result.overall["bars"].get(name, {"bar": "", "holds": None})
+        table.add_row(name, f"{value:,.2f}", bar["bar"], {True: "yes", False: "NO", None: ""}[bar["holds"]])
+    Console().print(table)
+
+
 @benchmark(app)
 def locomo(
     given: Given,

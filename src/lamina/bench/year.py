@@ -10,8 +10,8 @@ import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -20,6 +20,7 @@ from random import Random
 from typing import Any
 
 from lamina.atom.identity import AtomId
+from lamina.bench.result import Result
 from lamina.clock import FixedClock
 from lamina.dream.report import DreamReport
 from lamina.memory import Memory
@@ -103,7 +104,11 @@ class Statement:
 
 def words(random: Random, many: int) -> list[str]:
     """Made-up words, all different, that no language holds."""
-    heads, vowels, tails = ["b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "br", "dr", "kl", "st", "tr"], "aeiou", ["l", "n", "r", "s", "x", "mp", "nd", "rk"]
+    heads, vowels, tails = (
+        ["b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "br", "dr", "kl", "st", "tr"],
+        "aeiou",
+        ["l", "n", "r", "s", "x", "mp", "nd", "rk"],
+    )
     found: dict[str, None] = {}
     while len(found) < many:
         parts = (random.choice(heads) + random.choice(vowels) for _ in range(random.choice((2, 3, 3))))
@@ -150,7 +155,7 @@ class Habits:
         return self.random.randrange(written)
 
 
-class Store:
+class Life:
     """A vault that lives through the year: written, used, and dreamt in if it forgets."""
 
     def __init__(self, folder: Path) -> None:
@@ -186,7 +191,7 @@ class Store:
         with self._timed("dreaming"):
             report: DreamReport = self.memory.dream(steps)
         self.held += len(report.held)
-        self.moves.update(f"{each.action}" for each in report.moves)
+        self.moves.update(f"{each.action} by dreams" for each in report.moves)
         for step in report.steps:
             for note in step.notes:
                 many, _, what = note.partition(" ")
@@ -202,6 +207,10 @@ class Store:
             )
         return round(100 * hits / len(asked), 2) if asked else 0.0
 
+    def close(self) -> None:
+        """Let go of the vault."""
+        self.memory.close()
+
     @contextmanager
     def _timed(self, what: str) -> Iterator[None]:
         began = time.perf_counter()
@@ -209,33 +218,44 @@ class Store:
         self.seconds[what] += time.perf_counter() - began
 
 
-@dataclass(slots=True)
-class Year:
-    """What a year came to."""
+BARS: dict[str, tuple[str, float]] = {
+    "used, of control": ("≥", 99.0),
+    "old and unused": ("≥", 99.0),
+    "hot episodic": ("≤", 30.0),
+    **{f"{each} by dreams": ("≥", 1.0) for each in ("promote", "archive", "revive", "expire")},
+    "demote by hand": ("≥", 1.0),
+    "dreaming_s": ("≤", 600.0),
+}
 
-    settings: dict[str, Any]
-    overall: dict[str, Any]
-    points: dict[str, dict[str, float]]
-    speed: dict[str, float]
+
+def bars(figures: Mapping[str, float]) -> dict[str, dict[str, Any]]:
+    """Each bar with its figure and whether it holds."""
+    told: dict[str, dict[str, Any]] = {}
+    for name, (sign, limit) in BARS.items():
+        value = figures.get(name, 0.0)
+        holds = value >= limit if sign == "≥" else value <= limit
+        told[name] = {"figure": value, "bar": f"{sign} {limit:g}", "holds": holds}
+    return told
 
 
-def run(atoms: int, days: int, seed: int, say: Say) -> Year:
+def run(atoms: int, days: int, seed: int, say: Say) -> Result:
     """Live a year in two stores, one that dreams every day and one that never does, and ask both."""
     began, folder = time.perf_counter(), Path(tempfile.mkdtemp(prefix="lamina-year-"))
     try:
-        dreams, control = Store(folder / "dreams"), Store(folder / "control")
-        try:
+        with closing(Life(folder / "dreams")) as dreams, closing(Life(folder / "control")) as control:
             points = _lived(dreams, control, statements(atoms, days, seed), seed, say)
-            return _told(dreams, control, points, atoms, days, seed, time.perf_counter() - began)
-        finally:
-            dreams.memory.close()
-            control.memory.close()
+            chosen = {"atoms": atoms, "days": days, "seed": seed, "daily": list(DAILY), "now and then":
+                      list(NOW_AND_THEN), "every days": EVERY_DAYS, "embedder": "none", "model": ""}  # fmt: skip
+            speed = {**_speed(dreams, control, atoms), "all_s": round(time.perf_counter() - began, 1)}
+            figures = {**list(points.values())[-1], **dict(sorted(dreams.moves.items())), "held": dreams.held}
+            overall = {"figures": figures, "bars": bars({**figures, **speed})}
+            return Result("year", None, chosen, overall, points, speed)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _lived(
-    dreams: Store, control: Store, year: Sequence[Sequence[Statement]], seed: int, say: Say
+    dreams: Life, control: Life, year: Sequence[Sequence[Statement]], seed: int, say: Say
 ) -> dict[str, dict[str, float]]:
     days, random = len(year), Random(seed + 1)
     every = [each for today in year for each in today]
@@ -266,20 +286,20 @@ def _promise(today: Sequence[Statement], day: int, days: int, due: dict[int, lis
             due.setdefault(day + random.randint(10, 60), []).append(each.n)
 
 
-def _by_hand(dreams: Store, day: int, resolved: Sequence[int], every: Sequence[Statement]) -> None:
+def _by_hand(dreams: Life, day: int, resolved: Sequence[int], every: Sequence[Statement]) -> None:
     """What people do themselves: promises kept, and now and then something taken down a layer."""
     for n in resolved:
         dreams.memory.resolve(dreams.ids[n])
-        dreams.moves["resolve"] += 1
+        dreams.moves["resolve by hand"] += 1
     if day % _DEMOTED_EVERY == _DEMOTED_EVERY - 1:
-        stated = (each for each in every if each.day == day - 7 and each.sort.origin == "human")
+        stated = (each for each in every if day - _DEMOTED_EVERY < each.day < day and each.sort.origin == "human")
         for each in islice((each for each in stated if each.sort.kind == "fact"), 2):
             dreams.memory.demote(dreams.ids[each.n])
-            dreams.moves["demote"] += 1
+            dreams.moves["demote by hand"] += 1
 
 
 def _asked(
-    dreams: Store, control: Store, every: Sequence[Statement], day: int, random: Random
+    dreams: Life, control: Life, every: Sequence[Statement], day: int, random: Random
 ) -> dict[str, float]:  # fmt: skip
     """Ask both stores for what was used, and for what was not used and is old."""
     used = [each for each in every[: len(dreams.ids)] if each.n in dreams.used and each.stays_true]
@@ -296,24 +316,17 @@ def _asked(
     return {**now, "hot episodic": _hot(dreams), "archived": dreams.memory.stats()["by_status"].get("archived", 0)}
 
 
-def _hot(store: Store) -> float:
+def _hot(store: Life) -> float:
     """How much of the episodic memories is kept at hand, in percent."""
-    tiers = store.memory._store.lives.tiers(store.memory.scopes)
+    tiers = store.memory.stats()["at_hand"]
     hot, cold = tiers.get("episodic hot", 0), tiers.get("episodic cold", 0)
     return round(100 * hot / (hot + cold), 2) if hot + cold else 0.0
 
 
-def _told(
-    dreams: Store, control: Store, points: dict[str, dict[str, float]], atoms: int, days: int, seed: int, took: float
-) -> Year:
-    last = list(points.values())[-1]
-    seconds = {f"{name}_s": round(value, 1) for name, value in dreams.seconds.items()}
-    spent = sum(dreams.seconds.values())
-    return Year(
-        {"atoms": atoms, "days": days, "seed": seed, "daily": list(DAILY), "now and then": list(NOW_AND_THEN),
-         "every days": EVERY_DAYS, "embedder": "none", "model": "none"},
-        {**last, "moves": dict(sorted(dreams.moves.items())), "held": dreams.held},
-        points,
-        {**seconds, "dreaming_store_s": round(spent, 1), "control_s": round(sum(control.seconds.values()), 1),
-         "all_s": round(took, 1), "atoms_per_s": round(atoms / max(dreams.seconds["writing"], 1e-9), 1)},
-    )  # fmt: skip
+def _speed(dreams: Life, control: Life, atoms: int) -> dict[str, float]:
+    """Where the time went in the store that dreams, and what the other one took."""
+    return {
+        **{f"{name}_s": round(value, 1) for name, value in dreams.seconds.items()},
+        "control_s": round(sum(control.seconds.values()), 1),
+        "atoms_per_s": round(atoms / max(dreams.seconds["writing"], 1e-9), 1),
+    }

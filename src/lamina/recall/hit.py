@@ -93,7 +93,7 @@ class Hit:
         strongest = sorted((each for each in self.terms if each[1] > 0), key=lambda each: -each[1])[:_SHOWN_TERMS]
         told = ", ".join(f"{_TOLD.get(name, name)} {value:.3f}" for name, value in strongest) or "nothing speaks for it"
         words = ", ".join(f"“{word}”" for word, _ in self.words)
-        weights = "".join(f" × {name} {told}" for name, value in self.weights if (told := f"{value:.3g}") != "1")
+        weights = "".join(f" × {name} {value:.3g}" for name, value in self.weights if f"{value:.3g}" != "1")
         return f"{told}{f' (has {words})' if words else ''}{weights}{self._followed()}"
 
     def _followed(self) -> str:
