@@ -68,6 +68,7 @@ def test_talk_overtakes_nothing_surely(old: str, new: str) -> None:
         ("Bruno has the number 0340 1188.", "Bruno's number changed, it's 0340 2299."),
         ("I'm a fan of brass bands.", "I'm over brass bands, they are too loud."),
         ("I adore liquorice.", "I can't stand liquorice any more."),
+        ("I keep a kiln in the shed behind Rowan House.", "I sold the kiln."),
     ],
 )
 def test_states_that_changed_are_overtaken_surely(old: str, new: str) -> None:

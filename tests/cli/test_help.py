@@ -15,10 +15,11 @@ from terminal import Cli
 
 GROUP: Any = typer.main.get_command(app)
 PROMISED = [
-    "init", "tour", "try", "capture", "remember", "revise", "status", "forget", "pin", "unpin", "relate", "undo",
+    "init", "tour", "try", "capture", "remember", "revise", "status", "forget", "pin", "unpin",
+    "promote", "demote", "resolve", "relate", "undo",
     "feedback", "erase", "import", "rollback", "quarantine", "recall", "top", "plan", "answer", "get", "list",
     "history", "neighbours", "journal", "diff",
-    "sync", "rebuild", "jobs", "doctor", "stats", "export", "bench", "models", "run", "block", "review",
+    "sync", "rebuild", "jobs", "doctor", "stats", "export", "dream", "bench", "models", "run", "block", "review",
     "profile", "semantic", "procedural",
 ]  # fmt: skip
 UNCHANGING = {"tour", "try", "recall", "top", "plan", "answer", "get", "list", "history", "neighbours", "journal",

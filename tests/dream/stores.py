@@ -53,25 +53,25 @@ def drawn(random: Random, n: int) -> dict[str, Any]:
 
 
 def fill(memory: Memory, clock: FixedClock, random: Random, length: int) -> None:
-    """Some months of writing, using, linking and deciding; a person is there to the end."""
-    ids: list[AtomId] = []
-    for n in range(length):
+    """Some months of writing, using, linking and deciding, begun with much about one name."""
+    about = {"subject": NAMES[0], "entities": [NAMES[0]], "kind": "fact"}
+    begun = [drawn(random, n) | about for n in range(length // 2 + 2)]
+    ids = [each.atom.id for each in memory.remember_many(begun, origin="agent").outcomes]
+    for n in range(len(begun), length):
         clock.at += timedelta(days=random.choice((0, 1, 9, 40)), minutes=1)
-        origin = random.choice(("human", "agent", "agent", "import"))
-        match random.randrange(8) if len(ids) > 1 else 0:
-            case 0 | 1 | 2 | 3:
+        origin = random.choice(("human", "agent", "import"))
+        match random.randrange(6):
+            case 0 | 1:
                 ids += [each.atom.id for each in memory.remember(**drawn(random, n), origin=origin).outcomes]
-            case 4:
+            case 2:
                 memory.cite(random.sample(ids, min(len(ids), random.randint(1, 3))))
-            case 5:
+            case 3:
                 one, other = random.sample(ids, 2)
                 if one != other:
                     memory.relate(one, random.choice(("enriches", "depends_on", "contradicts")), other, 0.6)
-            case 6:
-                memory.capture(
-                    [{"speaker": random.choice(NAMES), "content": f"My favourite thing is a {random.choice(THINGS)}."}],
-                    session_id=f"s{n % 3}",
-                )
+            case 4:
+                said = f"My favourite thing is a {random.choice(THINGS)}."
+                memory.capture([{"speaker": random.choice(NAMES), "content": said}], session_id=f"s{n % 3}")
             case _:
                 decided(memory, random)
 

@@ -47,7 +47,7 @@ def root(tmp_path: Path) -> Path:
 def grown(memory: Memory, clock: FixedClock, seed: int) -> Random:
     """A store filled from a seed, some time later."""
     random = Random(seed)
-    fill(memory, clock, random, random.randint(6, 18))
+    fill(memory, clock, random, random.randint(6, 20))
     clock.at += random.choice((0, 1, 40, 200)) * DAY
     if random.random() < 0.8:
         memory.remember(f"Somebody was here at last, {seed}.")

@@ -79,9 +79,10 @@ def year(
     if as_json:
         typer.echo(json.dumps(result.document(), indent=1))
         return
-    table = Table("measured", "figure", "bar", "holds")
-    for name, value in {**result.overall["figures"], **result.speed}.items():
-        bar = result.overall["bars"].get(name, {"bar": "", "holds": None})
+    table, bars = Table("measured", "figure", "bar", "holds"), result.overall["bars"]
+    unseen = {name: bar["figure"] for name, bar in bars.items() if name not in result.speed}
+    for name, value in {**unseen, **result.overall["figures"], **result.speed}.items():
+        bar = bars.get(name, {"bar": "", "holds": None})
         table.add_row(name, f"{value:,.2f}", bar["bar"], {True: "yes", False: "NO", None: ""}[bar["holds"]])
     Console().print(table)
 

@@ -1,7 +1,7 @@
 """`lamina bench year`: a year of writing, using and dreaming in simulated time, beside a store that never forgets.
 
-Everything is made here from a seed: what is stated, when, and what is used how often. Both stores get the same words
-and the same uses through the shipped verbs; only one of them dreams.
+Everything is made here from a seed: what is stated, when, and what is used how often. One store is told, used and
+dreamt in through the shipped verbs; the other takes over the same atoms and the same uses, and never dreams.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -19,12 +19,15 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
+from lamina.atom.trust import Origin
 from lamina.bench.result import Result
 from lamina.clock import FixedClock
 from lamina.dream.report import DreamReport
 from lamina.memory import Memory
 from lamina.settings import Settings
+from lamina.store.base import Change, Commit
 
 Say = Callable[[str], None]
 
@@ -164,21 +167,34 @@ class Life:
         self.memory = Memory(folder, clock=self.clock, watch=False, settings=own)
         self.ids: list[AtomId] = []
         self.used: set[int] = set()
-        self.seconds: Counter[str] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
         self.moves: Counter[str] = Counter()
         self.held = 0
 
-    def write(self, today: Sequence[Statement]) -> None:
+    def write(self, today: Sequence[Statement]) -> list[Atom]:
         """Remember what is stated today, each in the name of whoever says it."""
+        found: dict[int, Atom] = {}
         with self._timed("writing"):
-            found: dict[int, AtomId] = {}
             for origin in ("human", "agent"):
                 of = [each for each in today if each.sort.origin == origin]
                 if of:
                     receipt = self.memory.remember_many([each.fields for each in of], origin=origin)
                     told = receipt.outcomes[: len(of)]
-                    found |= {each.n: outcome.atom.id for each, outcome in zip(of, told, strict=True)}
-            self.ids += [found[n] for n in sorted(found)]
+                    found |= {each.n: outcome.atom for each, outcome in zip(of, told, strict=True)}
+        atoms = [found[n] for n in sorted(found)]
+        self.ids += [each.id for each in atoms]
+        return atoms
+
+    def copy(self, atoms: Sequence[Atom]) -> None:
+        """Take over what another store was told, as it was on that day."""
+        fresh = {each.id: Change(each.with_(revision=0, recorded_at=None)) for each in atoms}
+        about = Commit(
+            actor="human", origin=Origin.HUMAN, verb="remember", reason="told elsewhere", scope=self.memory.scope,
+            changes=tuple(fresh.values()),
+        )  # fmt: skip
+        with self._timed("writing"):
+            self.memory._store.commit(about)
+        self.ids += [each.id for each in atoms]
 
     def use(self, numbers: Sequence[int]) -> None:
         """Count a use of each."""
@@ -263,9 +279,8 @@ def _lived(
     due: dict[int, list[int]] = {}
     points: dict[str, dict[str, float]] = {}
     for day, today in enumerate(year):
-        for store in (dreams, control):
-            store.clock.at = BEGINS + timedelta(days=day)
-            store.write(today)
+        dreams.clock.at = control.clock.at = BEGINS + timedelta(days=day)
+        control.copy(dreams.write(today))
         used = habits.of(len(dreams.ids), len(today))
         for store in (dreams, control):
             store.use(used)

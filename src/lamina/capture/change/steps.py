@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
-from lamina.capture.change.items import ME, Item
+from lamina.capture.change.items import ME, Item, root_of
 from lamina.capture.change.link import SHORT_NEW, Earlier, Found, Kind, P, kind_of, made
 from lamina.capture.change.plain import is_fragment
 from lamina.capture.change.runs import COUNTS
-from lamina.capture.change.told import Told
+from lamina.capture.change.told import Part, Told
+from lamina.text.closed import word_set
 from lamina.text.tokens import TokenKind
 
 _TRANSITIONS = tuple(
@@ -59,6 +61,9 @@ _GOING_ON = re.compile(
 )
 """Whoever does not give up goes on."""
 _FEW = 5
+_HAVING = frozenset(map(root_of, word_set("have keep own drive rent lease ride run hold store park")))
+_OBJECT_AFTER = 3
+"""So few words stand between a verb and what one has."""
 
 
 def stepped(old: Earlier[P], new: Told) -> Found[P] | None:
@@ -125,10 +130,23 @@ def gave_up(old: Earlier[P], new: Told) -> Found[P] | None:
             continue  # it is another's
         much = 2 * len(shared) - len([each for each in told_of if each.is_key])
         things = any(not each.is_verb for each in shared)
+        if things and _had_and_gave_up(old.told, part, shared):
+            return made(old, Kind.GIVEN_UP, not old.told.passing, shared, (), 0.5 + len(shared))
         if things and mine and (whole or much > 0 or (much == 0 and any(each.is_typed for each in shared))):
             sure = (whole or part.denied) and part.words <= SHORT_NEW and not old.told.passing
             return made(old, Kind.GIVEN_UP, sure, shared, (), 0.5 + len(shared))
     return None
+
+
+def _had_and_gave_up(old: Told, part: Part, shared: Sequence[Item]) -> bool:
+    """ "I keep a caravan at the bay", "I sold the caravan": one had it, and nothing else is said than that it went."""
+    others = [each for each in part.items if each.root != ME and not each.is_verb and each not in shared]
+    others = [each for each in others if each.root not in {other.root for other in shared}]
+    mine = all(any(each.root == ME for each in items) for items in (old.whole.items, part.items))
+    if others or not mine:
+        return False
+    had = next((each.at for each in old.whole.items if each.root in _HAVING), None)
+    return had is not None and any(0 < each.at - had <= _OBJECT_AFTER for each in shared)
 
 
 @lru_cache(maxsize=1024)
