@@ -238,7 +238,7 @@ def test_a_chat_models_word_makes_a_pair_and_no_doubt(hand: Hand) -> None:
 
 
 def test_what_a_chat_model_does_not_quote_is_not_believed(hand: Hand) -> None:
-    belief = hand.kept(TRAIN)
+    hand.kept(TRAIN)
     later(hand, 1)
     said(hand, UNLIKE)
     later(hand)
@@ -255,7 +255,7 @@ def test_what_a_chat_model_does_not_quote_is_not_believed(hand: Hand) -> None:
      completion(None, refusal="I will not"), error(500, "down")],
 )  # fmt: skip
 def test_a_chat_model_that_fails_changes_nothing_and_is_told(hand: Hand, reply: Scripted) -> None:
-    belief = hand.kept(TRAIN)
+    hand.kept(TRAIN)
     later(hand, 1)
     said(hand, UNLIKE)
     later(hand)

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import os
 import secrets
+import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from lamina.atom.status import Way
@@ -18,6 +20,7 @@ from lamina.errors import InvalidInput, LaminaError, StaleRevision
 from lamina.lifecycle.guard import held
 from lamina.review.waiting import HELD_DREAM
 from lamina.store.base import Change, Commit, Store
+from lamina.store.jobs import Jobs
 from lamina.store.ledger import Problem
 from lamina.vault import layout
 
@@ -28,9 +31,20 @@ BATCH = "dream-"
 LEASE_SECONDS = 1800.0
 _TRIES = 3
 
+_HERE = f"{socket.gethostname()}:"
+
 Step = Callable[[Scene], Plan]
 Progress = Callable[[int, int], None]
 """How many steps are done, and how many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Night:
+    """One dream: the name of its commits, whether a person has said yes to everything, and whether it is only tried."""
+
+    batch: str
+    anyway: bool
+    dry: bool
 
 
 def dream(
@@ -38,11 +52,12 @@ def dream(
     dry_run: bool = False, progress: Progress | None = None,
 ) -> DreamReport:  # fmt: skip
     """Take every scope through the steps. `anyway`: a person has said yes to whatever would be held."""
-    batch, holder = f"{BATCH}{secrets.token_hex(6)}", f"{os.getpid()}-{secrets.token_hex(4)}"
+    night = _Night(f"{BATCH}{secrets.token_hex(6)}", anyway, dry_run)
     if dry_run:
-        return DreamReport(batch, at, tuple(_taken(scenes, steps, batch, anyway, lambda n, of: True)), dry_run=True)
-    if not store.jobs.take(JOB, holder, LEASE_SECONDS):
-        return DreamReport(batch, at, (), asleep="somebody else is dreaming; `lamina jobs` tells who")
+        return DreamReport(night.batch, at, tuple(_taken(scenes, steps, night, lambda n, of: True)), dry_run=True)
+    holder = f"{_HERE}{os.getpid()}-{secrets.token_hex(4)}"
+    if not _taken_up(store.jobs, holder):
+        return DreamReport(night.batch, at, (), asleep="somebody else is dreaming; `lamina jobs` tells who")
     error = ""
 
     def goes_on(done: int, total: int) -> bool:
@@ -51,9 +66,9 @@ def dream(
         return store.jobs.renew(JOB, holder, LEASE_SECONDS, done, total)
 
     try:
-        told = tuple(_taken(scenes, steps, batch, anyway, goes_on))
+        told = tuple(_taken(scenes, steps, night, goes_on))
         error = "; ".join(each.told for each in told if each.failed)
-        return DreamReport(batch, at, told)
+        return DreamReport(night.batch, at, told)
     except LaminaError as problem:
         error = str(problem)
         raise
@@ -70,8 +85,29 @@ def chosen(steps: Mapping[str, Step], names: Iterable[str]) -> dict[str, Step]:
     return {name: step for name, step in steps.items() if name in wanted}
 
 
+def _taken_up(jobs: Jobs, holder: str) -> bool:
+    """Lease the dream; what a process of this machine left when it died is taken over at once."""
+    if jobs.take(JOB, holder, LEASE_SECONDS):
+        return True
+    left = next((each.holder for each in jobs.list() if each.name == JOB), "")
+    if not left.startswith(_HERE) or _is_alive(left.removeprefix(_HERE).partition("-")[0]):
+        return False
+    jobs.release(JOB, left, "its process died")
+    return jobs.take(JOB, holder, LEASE_SECONDS)
+
+
+def _is_alive(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, ValueError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
 def _taken(
-    scenes: Sequence[Scene], steps: Mapping[str, Step], batch: str, anyway: bool, goes_on: Callable[[int, int], bool]
+    scenes: Sequence[Scene], steps: Mapping[str, Step], night: _Night, goes_on: Callable[[int, int], bool]
 ) -> list[StepReport]:
     told: list[StepReport] = []
     total = len(scenes) * len(steps)
@@ -79,16 +115,16 @@ def _taken(
         for name, step in steps.items():
             if scene.stop() or not goes_on(len(told), total):
                 return told
-            told.append(_step(name, step, scene, batch, anyway))
+            told.append(_step(name, step, scene, night))
     goes_on(len(told), total)
     return told
 
 
-def _step(name: str, step: Step, scene: Scene, batch: str, anyway: bool) -> StepReport:
+def _step(name: str, step: Step, scene: Scene, night: _Night) -> StepReport:
     """One step in one scope. Whoever wrote meanwhile was quicker: then it is planned again from what stands now."""
     for left in reversed(range(_TRIES)):
         try:
-            return _done(name, gated(step(scene), scene), scene, batch, anyway)
+            return _done(name, gated(step(scene), scene), scene, night)
         except StaleRevision:
             if not left:
                 return StepReport(name, scene.scope, failed="others wrote all the while; the next dream tries again")
@@ -97,9 +133,9 @@ def _step(name: str, step: Step, scene: Scene, batch: str, anyway: bool) -> Step
     raise AssertionError("unreachable")
 
 
-def _done(name: str, plan: Plan, scene: Scene, batch: str, anyway: bool) -> StepReport:
+def _done(name: str, plan: Plan, scene: Scene, night: _Night) -> StepReport:
     path = f"{layout.folder_of(scene.scope)}dream:{name}"
-    why = None if anyway else held(plan.touched, sum(scene.store.counts((scene.scope,), "status").values()))
+    why = None if night.anyway else held(plan.touched, sum(scene.store.counts((scene.scope,), "status").values()))
     if why is not None:
         message = f"dream {name}: {why}: `lamina dream --step {name} --dry-run` shows it, `--yes` does it"
         scene.store.ledger.report(Problem(path, HELD_DREAM, message, at=scene.now))
@@ -109,10 +145,11 @@ def _done(name: str, plan: Plan, scene: Scene, batch: str, anyway: bool) -> Step
         done = scene.store.commit(
             Commit(
                 actor="lamina", origin=Origin.DREAM, verb=VERB, reason=reason_of(name, plan.moves), scope=scene.scope,
-                changes=tuple(map(Change, plan.changes)), way=Way.UPKEEP, batch=batch,
+                changes=tuple(map(Change, plan.changes)), way=Way.UPKEEP, batch=night.batch,
             )
         )  # fmt: skip
         commit = done.id
-    plan.after()
+    if not night.dry:
+        plan.after()  # some of it lies outside the store's trial
     scene.store.ledger.clear(path)
     return StepReport(name, scene.scope, commit, plan.moves, plan.notes)

@@ -25,8 +25,7 @@ def promotion(atom: Atom, signals: Signals, moment: Moment) -> Decision:
     leaves = _leaves_working(atom, signals, moment.now)
     if atom.layer is Layer.WORKING and not leaves:
         return keep("still at work")
-    episodic = atom.with_(layer=Layer.EPISODIC)
-    lifted = _earns_more(episodic, signals, moment.now)
+    lifted = _earns_more(atom, signals, moment.now)
     if lifted:
         return Decision(action=Action.PROMOTE, why=lifted, layer=home(atom))
     if leaves:
@@ -81,7 +80,8 @@ def _leaves_working(atom: Atom, signals: Signals, now: datetime) -> str | None:
 
 
 def _earns_more(atom: Atom, signals: Signals, now: datetime) -> str | None:
+    """Why an episode rises further; what leaves working memory is judged as the episode it becomes."""
     if signals.many < PROMOTE_USES:
         return None
-    score = effective_importance(atom, signals, now)
+    score = effective_importance(atom.with_(layer=Layer.EPISODIC), signals, now)
     return f"importance {score:.2f} after {signals.many} uses" if score >= PROMOTE_AT else None
