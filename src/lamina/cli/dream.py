@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -34,6 +35,9 @@ def dream(
     if_due: Annotated[
         bool, typer.Option("--if-due", help="Only where enough was captured since the last dream, for cron.")
     ] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Also draw how memories fade: FILE.svg, or FILE.png.")
+    ] = None,
 ) -> View:
     """Consolidate: memories age, what belongs together is summed up, what no longer holds is doubted; undone as one."""
     with session.changing() as memory:
@@ -43,6 +47,8 @@ def dream(
             report = memory.dream(
                 step, dry_run=session.dry_run, yes=yes, progress=lambda done, of: bar("dreaming", done, of)
             )
+        if plot is not None:
+            memory.plot(plot)
     session.encode()
     return View(_data(session, report), tuple(_blocks(session, report)), 1 if report.failed else 0)
 

@@ -36,10 +36,10 @@ from lamina.text.normal import one_line
 
 AT_ONCE = 500
 """So many atoms are read at a time."""
-HORIZON_HOURS = 3650 * 24
-"""What happens later than that is not looked for; whoever dreams then looks again."""
 _TOLD_CHARS = 80
+AN_HOUR = timedelta(hours=1)
 FRESH_FOR = timedelta(days=30)
+"""What is noted of an atom is noted anew after that, at the earliest."""
 _TOLD_TIERS = {Action.COOL: "cooled down", Action.WARM: "warmed up"}
 _TIERS = frozenset(_TOLD_TIERS)
 _UNASKED = frozenset({"capture", "remember", "extract", "import", "inbox", "adopt", "settle", "box", "entity", "dream"})
@@ -101,19 +101,15 @@ def _look(atom: Atom, counted: Counted, life: Life | None, scene: Scene, found: 
 def _life(atom: Atom, signals: Signals, tier: StorageTier, scene: Scene, changed: bool) -> Life:
     """What is noted of an atom as it is after the look."""
     now = scene.now
-    again = [each for each in (_next_event(atom, signals, tier, scene), loosens_at(atom)) if each is not None]
+    event, loosens = _next_event(atom, signals, tier, scene), loosens_at(atom)
+    again = min(event, loosens) if loosens is not None else event
     return Life(
-        revision=atom.revision + changed, tier=tier.value, look_at=max(min([*again, _refreshed(atom, now)]), now),
+        revision=atom.revision + changed, tier=tier.value, look_at=max(again, now),
         retention=round(retention(atom, signals, now, scene.mode), 4),
         importance=round(effective_importance(atom, signals, now), 4),
         recency=round(2.0 ** (-days_since(atom.observed_at, now) / traits(atom.kind).half_life_days), 4),
         state=lifecycle_state(atom, signals, now).value,
     )  # fmt: skip
-
-
-def _refreshed(atom: Atom, now: datetime) -> datetime:
-    """When what is noted of it is too old: later and later, as less and less changes."""
-    return now + max(FRESH_FOR, (now - recorded(atom)) / 2)
 
 
 def _known_of(atom: Atom, counted: Counted, scene: Scene) -> Signals:
@@ -151,8 +147,8 @@ def _was_taken_back(versions: Sequence[Version], signals: Signals) -> bool:
     return signals.last_use is None or signals.last_use <= last.at
 
 
-def _next_event(atom: Atom, signals: Signals, tier: StorageTier, scene: Scene) -> datetime | None:
-    """The last hour before something happens to it if nobody touches it; None where nothing ever will."""
+def _next_event(atom: Atom, signals: Signals, tier: StorageTier, scene: Scene) -> datetime:
+    """The last hour before something happens to it if nobody touches it, or when what is noted of it is too old."""
     if atom.layer is Layer.WORKING and not atom.run_id:
         return recorded(atom) + WORKING_FOR
 
@@ -160,10 +156,15 @@ def _next_event(atom: Atom, signals: Signals, tier: StorageTier, scene: Scene) -
         later = Moment(scene.now + timedelta(hours=hours))
         return bool(aged(atom, signals, later, tier, scene.mode))
 
-    if not happens(HORIZON_HOURS):
-        return None
-    low, high = 0, HORIZON_HOURS
+    low, high = 0, int(_fresh_for(atom, scene.now) / AN_HOUR)
+    if not happens(high):
+        return scene.now + high * AN_HOUR
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if happens(middle) else (middle, high)
-    return scene.now + timedelta(hours=low)
+    return scene.now + low * AN_HOUR
+
+
+def _fresh_for(atom: Atom, now: datetime) -> timedelta:
+    """How long what is noted of it will do: longer and longer, as less and less changes."""
+    return max(FRESH_FOR, (now - recorded(atom)) / 2)

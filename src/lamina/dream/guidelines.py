@@ -27,7 +27,7 @@ BAD, GOOD = 0.35, 0.8
 BELIEVED = 1e9
 """Nobody has asked more than that: a greater counter is damaged."""
 LONG_CHARS = 400
-SAMPLE = 5_000
+SAMPLE = 1_000
 """The newest memories of a scope, by which the rest is judged."""
 
 _NAMES = frozenset({*KINDS, *(f"{each} layer" for each in Layer)})
