@@ -1,0 +1,454 @@
+"""An opened memory from inside: its store, vault and models, the hands that write, and what follows a commit."""
+
+from __future__ import annotations
+
+import builtins
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+from lamina.atom.atom import Atom
+from lamina.atom.identity import AtomId, IdSource, is_atom_id
+from lamina.atom.scope import Scope, agent, organisation, parse_scope, visible_from
+from lamina.atom.status import ENDED, Status, Way
+from lamina.atom.trust import Origin, bound
+from lamina.capture.box import seal
+from lamina.capture.capture import capture
+from lamina.capture.change.dependants import with_dependants
+from lamina.capture.confirm import by_file
+from lamina.capture.conversation import Conversation
+from lamina.capture.entity import named_in, write_pages
+from lamina.capture.reading import Pace, Reader, Rhythm, read_due, read_session
+from lamina.capture.receipt import Receipt
+from lamina.capture.workplace import Workplace
+from lamina.capture.write import Writer, fresh_ids
+from lamina.clock import Clock, SystemClock
+from lamina.equipment import Equipment
+from lamina.errors import Erased, InvalidInput, InvalidScope, NotFound, StaleRevision, StoreError
+from lamina.importers.bring import Desk
+from lamina.importers.inbox import MOMENT, Inbox, Taken
+from lamina.importers.retold import retold
+from lamina.models.encode import Background
+from lamina.review.diagnosis import is_theirs, problems_of
+from lamina.review.erase import Eraser, finish
+from lamina.review.restore import restored
+from lamina.review.review import Review
+from lamina.review.reviewer import Reviewer
+from lamina.review.settle import settle
+from lamina.settings import Settings, load_settings
+from lamina.store.base import Change, Commit, Filter
+from lamina.store.sqlite import SqliteStore
+from lamina.sync import Decision, Progress, Sync, SyncReport
+from lamina.vault import home, layout
+from lamina.vault.files import Disk
+from lamina.vault.watch import Watcher
+from lamina.worker import Worker
+
+logger = logging.getLogger("lamina")
+
+REFRESHES = 5
+INBOX_PATIENCE = 5.0
+"""Seconds to wait for another program that is at the inbox."""
+READ_AGAIN = 30.0
+"""Seconds after which waiting passages are looked at again: some become due by their age alone."""
+
+E = TypeVar("E", bound=StrEnum)
+
+
+class Opened:
+    """What the verbs of a memory work with. Everything acknowledged is safe whatever happens here afterwards."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        scope: str | None = None,
+        *,
+        actor: str = "human",
+        principal: str | None = None,
+        ceiling: Origin | str = Origin.HUMAN,
+        clock: Clock | None = None,
+        watch: bool | None = None,
+        background: bool | None = None,
+        settings: Settings | None = None,
+        disk: Disk | None = None,
+        vfs: str | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.root = Path(path).expanduser().absolute()
+        with disk_errors():
+            self.created = home.establish(self.root)
+            self.settings = settings or load_settings(
+                self.root / home.FOLDER / "settings.toml", scope=scope, watch=watch, background=background
+            )
+        self.scope = parse_scope(scope if scope is not None else self.settings.scope)
+        self._actor, self._principal, self._ceiling = actor, principal, one_of(Origin, ceiling, "origin")
+        self._clock: Clock = clock or SystemClock()
+        self._ids = IdSource(os.urandom)
+        self._trying = False
+        with disk_errors():
+            self.state = home.state_folder(self.root, self.settings.state_dir)
+            self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._disk = disk or Disk(self.root)
+            self._store = SqliteStore(self.state, self._clock, vfs=vfs)
+        self._equipment = Equipment(self.settings, self._store.usage, self._clock)
+        self._sync = Sync(
+            self._disk, self._store, self._clock, self._ids, lambda: home.is_vault(self.root), self._decision,
+            review=self.settings.file_edits == "review",
+        )  # fmt: skip
+        self.review = Review(self._reviewer())
+        self._inbox = Inbox(self._disk, self._store.ledger, self.scopes, lambda scope: self._desk(scope, (), "inbox"))
+        self._encoding = (
+            Background(self._store, self._equipment.embedders)
+            if (self.settings.background if background is None else background)
+            else None
+        )
+        self._reading = (
+            Worker("reading", self._read_in_background)
+            if (self.settings.background if background is None else background)
+            else None
+        )
+        self._watcher = self._start_watching() if (self.settings.watch if watch is None else watch) else None
+        try:
+            self._finish_erasures()
+            self.opened = self._look(progress=progress)
+            self._take_inbox(progress=progress)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of files and threads. Everything acknowledged is safe without it."""
+        if self._watcher is not None:
+            self._watcher.stop()
+            self._watcher = None
+        for worker in (self._reading, self._encoding):
+            if worker is not None:
+                worker.stop()
+        if self._reading is not None:
+            self._follow_up()
+        self._equipment.close()
+        self._store.close()
+        self._disk.close()
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """A dry run: verbs called inside are checked and tell what they would do; at the end nothing has happened."""
+        with self._store.trial():
+            self._trying = True
+            try:
+                yield
+            finally:
+                self._trying = False
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """What this memory may read: its own scope and its organisation's."""
+        return visible_from(self.scope)
+
+    def _look(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
+        if self._trying:
+            return SyncReport()
+        with disk_errors():
+            report = self._sync.run(accept_deletions=accept_deletions, progress=progress)
+        # A file of theirs that lies in a foreign folder is held there, and it is theirs to know.
+        astray = {each.path for each in problems_of(self._store, self.scopes)} if report.held else set()
+        return report.of(lambda path: path in astray or is_theirs(path, self.scopes))
+
+    def _read_queues(self, scopes: Sequence[Scope], progress: Progress | None = None) -> builtins.list[Receipt]:
+        own = [each for each in self._store.buffer.queues() if each.scope in scopes]
+        done: builtins.list[Receipt] = []
+        for n, each in enumerate(own):
+            if progress:
+                progress("reading", n, len(own))
+            done += self._read(each.scope, each.session_id)
+        self._seal_boxes()
+        self._flush()
+        return [self._published(each) for each in done]
+
+    def _writer(self, origin: Origin | str | None, private: bool) -> Writer:
+        scope = self.scope if private or agent(self.scope) is None else Scope(f"org:{organisation(self.scope)}")
+        declared = one_of(Origin, origin, "origin") if origin is not None else None
+        return self._writer_for(bound(self._ceiling, declared), scope)
+
+    def _writer_for(self, origin: Origin, scope: Scope) -> Writer:
+        own = self._equipment
+        return Writer(
+            self._actor, origin, self._principal, scope, own.dependencies, self._ceiling, own.several
+        )  # fmt: skip
+
+    def _workplace(self, private: bool) -> Workplace:
+        return Workplace(
+            store=self._store, writer=self._writer(None, private), agents=self._agents(private), ids=self._ids,
+            now=self._clock.now, fresh=lambda wanted: self._fresh(lambda: self._store.read(wanted)),
+            published=self._published, personal=self.settings.redact_personal,
+        )  # fmt: skip
+
+    def _reviewer(self) -> Reviewer:
+        return Reviewer(
+            store=self._store, scope=self.scope, scopes=self.scopes, actor=self._actor, ceiling=self._ceiling,
+            principal=self._principal, ids=self._ids, now=self._clock.now, find=self._one,
+            fresh=lambda wanted: self._fresh(lambda: self._store.read(wanted)), published=self._published,
+            problems=lambda: [*problems_of(self._store, self.scopes)], personal=self.settings.redact_personal,
+            rules=self._equipment.dependencies,
+        )  # fmt: skip
+
+    def _decision(self, atom: Atom, status: Status) -> Decision:
+        if atom.status in ENDED and status is Status.ACTIVE:
+            own, *others = self._restored(atom, status)
+            return Decision(own, tuple(others), "", Way.RESTORE)
+        return by_file(atom, status, self._store, self._clock.now(), self._equipment.dependencies)
+
+    def _restored(self, atom: Atom, status: Status) -> builtins.list[Atom]:
+        opened = atom.status in ENDED and status is Status.ACTIVE
+        return restored(atom, self._store, self.scopes) if opened else [atom.with_(status=status)]
+
+    def _agents(self, private: bool) -> tuple[str, ...]:
+        name = agent(self.scope)
+        return (name,) if name and not private else ()
+
+    def _permitted(self, scopes: Sequence[str] | None) -> tuple[Scope, ...]:
+        if scopes is None:
+            return self.scopes
+        wanted = tuple(parse_scope(each) for each in ([scopes] if isinstance(scopes, str) else scopes))
+        if not wanted or set(wanted) - set(self.scopes):
+            raise InvalidScope(
+                f"{self.scope} may read {', '.join(self.scopes)}, not {', '.join(map(str, scopes)) or 'nothing'}"
+            )
+        return wanted
+
+    def _eraser(self) -> Eraser:
+        told = [f"{name}: words may have been sent to it; ask there what it keeps"
+                for name in (self.settings.chat, self.settings.embedder) if ":" in name]  # fmt: skip
+        return Eraser(
+            store=self._store, disk=self._disk, sync=self._sync, actor=self._actor, scope=self.scope,
+            scopes=self.scopes, told=tuple(told),
+        )  # fmt: skip
+
+    def _finish_erasures(self) -> None:
+        """What somebody erased before they were stopped is gone before anything is read."""
+        try:
+            finish(self._store, self._disk, self._sync)
+        except (OSError, StoreError) as error:
+            logger.warning("an erasure will be finished later: %s", error)
+
+    def _one(self, id: str) -> Atom:
+        """One atom, as its file says at this moment."""
+        return self._fresh(lambda: [self._find(id)])[0]
+
+    def _find(self, id: str) -> Atom:
+        """The atom of an id or of an id's unmistakable end."""
+        if is_atom_id(id):
+            found = self._store.read(Filter(scopes=self.scopes, ids=(AtomId(id),)))
+        elif len(id) >= 4 and id.isalnum():
+            found = self._store.read(Filter(scopes=self.scopes, id_ending=id))
+        else:
+            found = []
+        stub = self._store.fingerprints.stub(id, self.scopes) if not found and id else None
+        if stub is not None:
+            raise Erased(stub.atom_id, stub.at, stub.actor, stub.reason)
+        if len(found) != 1:
+            raise NotFound(f"{len(found)} atoms end in {id!r}; give more of the id" if found else f"no atom {id!r}")
+        return found[0]
+
+    def _keep(
+        self, said: Conversation, writer: Writer, key: str | None, *, at_once: bool, verb: str = "capture",
+        is_read: bool = False,
+    ) -> Receipt:  # fmt: skip
+        idle = timedelta(minutes=self.settings.idle_minutes)
+        return capture(
+            said, writer, self._store, self._ids, self._clock.now(), self.settings.segment_chars, idle,
+            retold(self._reader) if is_read else self._reader, key, at_once=at_once or is_read, verb=verb,
+        )  # fmt: skip
+
+    def _desk(self, scope: Scope, agents: tuple[str, ...], verb: str) -> Desk:
+        """Where what a person feeds is written: as evidence, never with more trust than whoever opened the memory."""
+
+        def keep(said: Conversation, writer: Writer, key: str, is_read: bool) -> Receipt:
+            at_once = self._reader.extractor.instant
+            return self._published(self._keep(said, writer, key, at_once=at_once, verb=verb, is_read=is_read))
+
+        return Desk(
+            store=self._store, ids=self._ids, now=self._clock.now, keep=keep, published=self._published, agents=agents,
+            writer=lambda origin: self._writer_for(bound(self._ceiling, origin), scope),
+            personal=self.settings.redact_personal,
+        )  # fmt: skip
+
+    def _take_inbox(self, *, again: bool = False, progress: Progress | None = None) -> None:
+        """Take in what was dropped: here and now, or in the background where there is one."""
+        if self._trying:
+            return
+        if self._reading is not None and not again:
+            self._reading.soon()
+            return
+        self._open_inbox(again=again, patience=INBOX_PATIENCE, progress=progress)
+
+    def _open_inbox(self, **how: Any) -> Taken:
+        """Take in what was dropped. Where the disk refuses, everything else goes on, and it is taken another time."""
+        try:
+            return self._inbox.take(**how)
+        except (OSError, StoreError) as error:
+            logger.warning("the inbox will be looked into later: %s", error)
+            return Taken()
+
+    def _change(self, id: str, verb: str, reason: str, change: Callable[[Atom], Atom]) -> Atom:
+        """Read, change and commit one atom."""
+        return self._change_together(id, verb, reason, lambda atom: [change(atom)])
+
+    def _change_together(
+        self, id: str, verb: str, reason: str, change: Callable[[Atom], Sequence[Atom]], way: Way = Way.ORDINARY
+    ) -> Atom:
+        """Read an atom, commit it with all that changes with it; if somebody was quicker, again with nobody between."""
+
+        def changed(atom: Atom) -> Atom:
+            rules = self._equipment.dependencies
+            atoms, told = with_dependants(change(atom), reason, self._store, self._ceiling, rules)
+            commit = Commit(
+                actor=self._actor, origin=self._ceiling, verb=verb, reason=told, scope=self.scope, way=way,
+                changes=tuple(map(Change, atoms)),
+            )  # fmt: skip
+            return self._store.commit(commit).atoms[0]
+
+        try:
+            done = changed(self._one(id))
+        except StaleRevision:
+            with self._store.alone():
+                done = changed(self._find(id))
+        self._flush()
+        return done
+
+    def _published(self, receipt: Receipt, *, later: bool = False) -> Receipt:
+        """The receipt with the files it is about; `later`: the background writes them, recall does not wait for it."""
+        if later and self._reading is not None and not self._trying:
+            self._reading.soon()
+        else:
+            self._flush()
+        paths = self._store.ledger.paths_of({outcome.atom.id for outcome in receipt.outcomes})
+        return replace(
+            receipt, outcomes=tuple(replace(each, path=paths.get(each.atom.id)) for each in receipt.outcomes)
+        )
+
+    def _flush(self) -> None:
+        """Write the files of what was committed, and let others do what follows from it."""
+        if self._trying:
+            return
+        self._follow_up()
+        if self._reading is not None:
+            self._reading.soon()
+
+    def _follow_up(self) -> None:
+        """Write files and index. The commit stands even where the disk refuses: the rest follows."""
+        for follow in (self._sync.flush, self._store.catch_up):
+            try:
+                follow()
+            except (OSError, StoreError) as error:
+                logger.warning("files and index will follow later: %s", error)
+        if self._encoding is not None:
+            self._encoding.soon()
+
+    @property
+    def _reader(self) -> Reader:
+        return self._equipment.reader
+
+    def _read(self, scope: Scope, session_id: str) -> builtins.list[Receipt]:
+        return read_session(self._store, self._reader, scope, session_id, self._actor, self._ids, self._clock.now)
+
+    def _read_in_background(self, stop: Callable[[], bool]) -> float | None:
+        self._follow_up()
+        taken = self._open_inbox(stop=stop)
+        patience = timedelta(minutes=self.settings.batch_minutes)
+        pace = Pace(Rhythm(self.settings.rhythm), self.settings.batch_turns, patience)
+        read_due(self._store, self._reader, pace, self._actor, self._ids, self._clock.now, stop)
+        self._seal_boxes()
+        self._settle()
+        self._follow_up()
+        return MOMENT if taken.later else READ_AGAIN if self._store.buffer.queues() else None
+
+    def _seal_boxes(self) -> None:
+        """Close boxes that are done, and bring the pages of whoever is named in them up to date."""
+        now = self._clock.now()
+        for scope in self.scopes:
+            names = named_in(seal(self._store, scope, now))
+            write_pages(self._store, scope, names, fresh_ids(self._ids, now), now)
+
+    def _settle(self) -> bool:
+        """Mark what an announced value has taken the place of, now that its day has come."""
+        now = self._clock.now()
+        settled = [] if self._trying else [settle(self._store, scope, now) for scope in self.scopes]
+        return any(settled)
+
+    def _look_for_edits(self) -> None:
+        self._look()
+
+    def _refresher(self) -> Callable[[Sequence[AtomId]], bool]:
+        left, seen = REFRESHES, self._store.position()
+
+        def refresh(ids: Sequence[AtomId]) -> bool:
+            nonlocal left, seen
+            self._refresh(ids)
+            before, seen, left = seen, self._store.position(), left - 1
+            return left >= 0 and seen != before
+
+        return refresh
+
+    def _fresh(self, read: Callable[[], builtins.list[Atom]]) -> builtins.list[Atom]:
+        """Atoms as their files say at this moment: read again if the journal moved while the files were looked at."""
+        before = self._store.position()
+        found = read()
+        self._refresh([atom.id for atom in found])
+        return found if self._store.position() == before else read()
+
+    def _refresh(self, ids: Sequence[AtomId]) -> None:
+        """Take in what people did to these atoms' files. The watcher may be quicker; the journal tells either way."""
+        if self._trying:
+            return
+        with disk_errors():
+            stale = self._sync.stale(ids)
+            if stale:
+                self._sync.look_at(stale)
+
+    def _start_watching(self) -> Watcher | None:
+        watcher = Watcher(self.root, self._on_change, lambda error: logger.warning("watching: %s", error))
+        return watcher if watcher.start() else None
+
+    def _on_change(self, paths: frozenset[str]) -> None:
+        self._sync.look_at(paths)
+        if any(map(layout.is_inbox, paths)):
+            self._take_inbox()
+        self._store.catch_up()
+        if self._encoding is not None:
+            self._encoding.soon()
+
+    def _notes(self) -> Iterable[str]:
+        first = self._store.journal(self.scopes, until=1)
+        if first and first[0].verb == "adopt":
+            yield (f"the journal begins on {first[0].at:%Y-%m-%d} with files that were there before; "
+                   "what they said earlier, and undo of it, is not known")  # fmt: skip
+        tool = home.sync_tool(self.root)
+        if tool:
+            yield f"{tool} owns this folder, so the databases live in {self.state}"
+        if self._watcher is None and self.settings.watch:
+            yield "saved files are not watched here; edits count when they are recalled and at the next open"
+
+
+def one_of(family: type[E], given: str, noun: str) -> E:
+    try:
+        return family(given)
+    except ValueError as error:
+        raise InvalidInput(f"{given!r} is no {noun}; choose from {', '.join(family)}") from error
+
+
+@contextmanager
+def disk_errors() -> Iterator[None]:
+    """The disk's errors in our own words."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"the disk failed: {error}; nothing acknowledged is lost. Check the disk and try again"
+        ) from error
