@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from desk import Desk
 from lamina.capture.change.link import Earlier, Link
 from lamina.capture.change.links import decide
 from lamina.capture.change.plain import is_exclaimed, is_fragment, is_state, is_unnamed
@@ -135,3 +136,18 @@ def test_what_stands_between_fences_is_not_said() -> None:
     turn = "The cache is on port 6379.\n```yaml\nThe cache is on port 7000.\n```\nThe mill is in Leeds."
     said = [each.text for each in told_by(turn, None) if each.tellings]
     assert said == ["The cache is on port 6379.", "The mill is in Leeds."]
+
+
+def test_a_no_to_what_somebody_asked_corrects_nothing(desk: Desk) -> None:
+    desk.memory.capture([{"speaker": "Ole", "content": "My favourite thing is Finnish rye."}], session_id="a")
+    answer = "Nope, not a new boat. We put together a race for our favourite lake, Inari."
+    desk.memory.capture([{"speaker": "Ole", "content": answer}], session_id="b")
+    assert not [each for each in desk.memory.list(status=None, limit=None) if each.superseded_by]
+
+
+def test_a_no_that_names_what_was_said_still_does(desk: Desk) -> None:
+    desk.memory.capture([{"speaker": "Ole", "content": "The raft race is on Thursday."}], session_id="a")
+    desk.memory.capture(
+        [{"speaker": "Ole", "content": "No, not Thursday. The raft race is on Friday."}], session_id="a"
+    )
+    assert [each.content for each in desk.memory.list(status="invalidated") if "Thursday" in each.content]

@@ -34,7 +34,7 @@ from lamina.capture.change.since import since
 from lamina.capture.change.told import Told, tellings, told
 from lamina.capture.classify import DOUBTFUL, SURE
 from lamina.capture.found import Said
-from lamina.capture.rules.classes import corrects
+from lamina.capture.rules.classes import corrects, says_wrong
 from lamina.text.analyse import QUESTION_STOP, analyse
 from lamina.text.closed import AUXILIARIES, word_set
 from lamina.text.normal import normal_form, one_line
@@ -53,6 +53,7 @@ CLEAR = 0.8
 LATE = 0.85
 """How sure a statement is that was made of a sentence only when it was overtaken."""
 _DOERS = word_set("i you we they it he she that this who which to always never also still usually")
+_BARE_NO = 4
 _CLAUSES, _ENOUGH = 3, 3
 """A sentence of two clauses has three parts, itself included; a clause with fewer words than this tells nothing."""
 _WHICH = re.compile(r"(?<!\bis )(?<!\bat )(?<!\bto )\b(?:number|no\.|#) ?(?P<n>\d+)\b", re.IGNORECASE)
@@ -97,7 +98,7 @@ class Linking:
                 linked |= self._decide(new, alike, place, segment, at)
                 self._said.append(Earlier(new, place, near=True))
             linked |= bool(news) and self._believe(place, news[0], segment, at)
-            correcting = corrects(text) and not linked
+            correcting = _leaves_it_open(text) and not linked
 
     def _believe(self, place: Evidence, new: Told, source: Atom, at: datetime) -> bool:
         """Put down what somebody clever says the new sentence overtakes, so far as it still holds."""
@@ -310,6 +311,14 @@ class Linking:
     def _put(self, atom: Atom) -> Atom:
         self._known.put(atom)
         return atom
+
+
+def _leaves_it_open(text: str) -> bool:
+    """Whether a sentence says that something was wrong and leaves it to the next one what is right; a no to what
+    somebody asked does not."""
+    if not corrects(text):
+        return False
+    return says_wrong(text) or len(text.split()) <= _BARE_NO or any(each.is_typed for each in items(text))
 
 
 def _states(said: Told) -> bool:

@@ -153,6 +153,11 @@ def corrects(sentence: str) -> bool:
     return bool(_CORRECTION.search(sentence) or _CORRECTING_START.match(sentence))
 
 
+def says_wrong(sentence: str) -> bool:
+    """Whether it says so outright, and does not only begin with a no."""
+    return bool(_CORRECTION.search(sentence))
+
+
 def sort_of(sentence: str) -> Sort:
     """What sort of statement a sentence makes."""
     text = sentence.replace("’", "'")
