@@ -185,6 +185,18 @@ def _quarantine(memory: Memory, given: Given, vault: Vault) -> object:
         return memory.quarantine(source=f"page:{given['word']}", yes=True)
 
 
+def _dream(memory: Memory, given: Given, vault: Vault) -> object:
+    """For good now and then, so that what dreams make is there to be told of."""
+    return memory.dream(dry_run=vault.chance.random() < 0.7, yes=True)
+
+
+def _codebase(memory: Memory, given: Given, vault: Vault) -> object:
+    folder = vault.root / "tea" / str(memory.scope).replace(":", "-")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "pot.py").write_text(f"def pour(cups: int = {vault.chance.randrange(9)}) -> None: ...\n")
+    return memory.capture_codebase(folder)
+
+
 def _search(memory: Memory, given: Given, vault: Vault) -> object:
     from lamina.atom.kinds import MemoryType
     from lamina.atom.status import Status
@@ -226,8 +238,14 @@ VERBS: dict[str, Verb] = {
     "forget": _tried(lambda memory, given: memory.forget(given["id"], "r")),
     "pin": _tried(lambda memory, given: memory.pin(given["id"])),
     "unpin": _tried(lambda memory, given: memory.unpin(given["id"])),
+    "promote": _tried(lambda memory, given: memory.promote(given["id"])),
+    "demote": _tried(lambda memory, given: memory.demote(given["id"])),
+    "resolve": _tried(lambda memory, given: memory.resolve(given["id"])),
     "relate": _tried(lambda memory, given: memory.relate(given["id"], "supports", given["b"])),
     "undo": _tried(lambda memory, given: memory.undo(given["commit"])),
+    "dream": _dream,
+    "dream_is_due": lambda memory, given, _: memory.dream_is_due(),
+    "capture_codebase": _codebase,
     "trial": _tried(lambda memory, given: None),
     "answer": lambda memory, given, _: memory.answer("What is the pass word?"),
     "feedback": lambda memory, given, _: memory.feedback(given["recall"], [given["id"]]),
@@ -256,6 +274,8 @@ VERBS: dict[str, Verb] = {
     "rebuild": lambda memory, given, vault: memory.rebuild() if vault.chance.random() < 0.05 else 0,
     "doctor": lambda memory, given, vault: memory.doctor(deep=vault.chance.random() < 0.05),
     "stats": lambda memory, given, _: memory.stats(),
+    "topics": lambda memory, given, _: memory.topics(),
+    "plot": lambda memory, given, vault: memory.plot(vault.root / f"{vault.chance.randrange(10**12)}.svg"),
     "scopes": lambda memory, given, _: memory.scopes,
     "models": lambda memory, given, _: memory.models,
     "review.list": lambda memory, given, _: memory.review.list(),
