@@ -15,6 +15,7 @@ from lamina.atom.identity import AtomId
 from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import Passage, passage_of, passages_of
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
+from lamina.atom.trust import Origin
 from lamina.recall.candidate import Candidate, passages_read
 from lamina.recall.grounds import Grounds
 from lamina.recall.marks import Before, Instead, Mark
@@ -100,6 +101,8 @@ class _Slots:
             atom, passage = self._read[candidate.key]
             if atom.is_segment:
                 self._take_words(candidate, atom, passage)
+            elif self._is_made_of_the_past(atom):
+                continue
             elif self._is_over(candidate, atom):
                 self._hand_over(candidate, [atom], atom.status.value)
             elif candidate.key not in self._following.shelf or atom.status in ENDED or self._is_missed(atom):
@@ -108,6 +111,11 @@ class _Slots:
     def _is_over(self, candidate: Candidate, atom: Atom) -> bool:
         ended = candidate.key in self._following.shelf and atom.status in ENDED
         return (ended or self.grounds.is_gone(atom)) and not self.grounds.is_told(atom)
+
+    def _is_made_of_the_past(self, atom: Atom) -> bool:
+        """Whether a dream summed up what has changed since: it would tell of what is over until the next dream."""
+        made = atom.origin is Origin.DREAM and bool(atom.derived_from)
+        return made and not self._following.history and self.grounds.is_unsettled(atom)
 
     def _is_missed(self, atom: Atom) -> bool:
         """Whether a doubted statement is shown all the same: nothing answers better, and nothing that holds speaks
