@@ -45,7 +45,7 @@ def test_erased_it_leaves_no_byte_in_syntheses_cards_or_pages_and_does_not_come_
         assert holds(desk.root) == []
 
 
-@pytest.mark.parametrize("status", ["tombstoned", "invalidated", "superseded", "challenged"])
+@pytest.mark.parametrize("status", ["tombstoned", "invalidated", "superseded"])
 def test_what_no_longer_counts_is_told_by_nothing_a_dream_made(desk: Desk, told: list[str], status: str) -> None:
     assert CANARY in said(desk)
     desk.memory.update_status(told[0], status, "no longer")
