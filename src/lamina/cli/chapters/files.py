@@ -109,13 +109,15 @@ class Files(Chapter):
         return scene
 
     def lose_index(self) -> Scene:
+        self.play("", "", upkeep.sync)
         before = self.ask("", "what tea does Ann drink?").view.data["hits"]
         for file in (self.vault / ".lamina").glob("index.db*"):
             file.unlink()
+        self.play("", "", upkeep.sync)
         scene = self.ask(
             "Delete the index: it is made anew and answers the same.",
             "what tea does Ann drink?",
-            before="rm .lamina/index.db*",
+            before="rm .lamina/index.db*\n$ lamina sync",
         )
         scene.checks.append(("the same hits, order and scores", bool(before) and scene.view.data["hits"] == before))
         return scene

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lamina.cli import dream, write
+from lamina.cli import dream, upkeep, write
 from lamina.cli.output import Line, View
 from lamina.cli.scene import Chapter, Scene
 from lamina.cli.session import Session
@@ -56,4 +56,44 @@ class Night(Chapter):
         )
         pages = list((self.vault / "entities").glob("harbour-office-*.md"))
         scene.checks.append(("its page is gone from the vault", not pages))
+        return scene
+
+    def code(self) -> Scene:
+        folder = self.vault.parent / "bakery"
+        folder.mkdir(exist_ok=True)
+        source = (
+            '"""The oven of the bakery."""\n\n\ndef bake(loaf: str, minutes: int = 40) -> int:\n    return minutes\n'
+        )
+        (folder / "oven.py").write_text(source, encoding="utf-8")
+        scene = self.play(
+            "A folder of code is remembered in short: its tree and its signatures.",
+            "lamina capture --codebase bakery",
+            lambda session: write.capture(session, codebase=folder),
+        )
+        scene.checks.append(
+            ("recall finds the function", "def bake(loaf" in self.found("how is a loaf baked in the oven?"))
+        )
+        return scene
+
+    def move(self) -> Scene:
+        def both(session: Session) -> View:
+            made = write.remember(session, "Ann returns the ladder on Friday.", kind="commitment")
+            atom = made.data["outcomes"][0]["atom"]["id"]
+            write.demote(session, atom)
+            return write.resolve(session, atom)
+
+        scene = self.play(
+            "A promise is kept: in time it is laid aside, and nothing of it is lost.", "lamina resolve ID", both
+        )
+        scene.checks.append(("it says that it is resolved", scene.view.data["atom"]["resolved"] is True))
+        return scene
+
+    def picture(self) -> Scene:
+        place = self.vault.parent / "memory.svg"
+        scene = self.play(
+            "How memories fade, how warm they are, and how many there are, in one picture.",
+            "lamina stats --plot memory.svg",
+            lambda session: upkeep.stats(session, place),
+        )
+        scene.checks.append(("the picture is drawn", "<svg" in place.read_text("utf-8")))
         return scene
