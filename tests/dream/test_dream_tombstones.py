@@ -16,7 +16,7 @@ CANARY = "zanthorriza"
 
 @pytest.fixture
 def told(desk: Desk) -> list[str]:
-    ids = [desk.memory.remember(words, subject="Old Mill").outcomes[0].atom.id for words in SAID]
+    ids: list[str] = [desk.memory.remember(each, subject="Old Mill").outcomes[0].atom.id for each in SAID]
     desk.tick(days=1)
     assert desk.memory.dream().moves
     made = [each for each in desk.memory.list(limit=None) if each.origin == "dream" and CANARY in each.content]

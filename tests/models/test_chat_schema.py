@@ -13,13 +13,19 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 import lamina
-from lamina.capture.llm.shapes import Assessment, Extracted
+from lamina.capture.llm.shapes import Assessment, Changes, Extracted
+from lamina.dream.doubts import Doubts
+from lamina.dream.in_short import Condensed, ShortCard
+from lamina.dream.insight import Insight
+from lamina.dream.summary import Summary
 from lamina.models.chat import system, user
 from lamina.models.chat_reranker import Picks
 from lamina.models.chat_schema import parsed, told_in_words, unbounded, wire_schema, without_bounds
 from lamina.recall.answer import AnswerGiven
 
-ASKED_FOR: tuple[type[BaseModel], ...] = (Assessment, Extracted, Picks, AnswerGiven)
+ASKED_FOR: tuple[type[BaseModel], ...] = (
+    AnswerGiven, Assessment, Changes, Condensed, Doubts, Extracted, Insight, Picks, ShortCard, Summary,
+)  # fmt: skip
 
 
 class Inner(BaseModel):
@@ -45,8 +51,9 @@ def test_no_shape_is_forgotten_here() -> None:
     asked: set[str] = set()
     for file in Path(lamina.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and any(each.arg == "most_tokens" for each in node.keywords):
-                asked |= {each.id for each in node.args[1:2] if isinstance(each, ast.Name)}
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "ask":
+                shapes = (each for each in node.args[1:2] if isinstance(each, ast.Name))
+                asked |= {each.id for each in shapes if each.id[0].isupper() and not each.id.isupper()}
     assert asked == {shape.__name__ for shape in ASKED_FOR}
 
 

@@ -16,6 +16,8 @@ WIDTH = 28
 COLUMNS = 80
 SHORT = 8
 INDENT = 6
+A_ROW = 4
+"""So many weights stand in a row."""
 _EIGHTHS = "▏▎▍▌▋▊▉█"
 _GLUE = "\x1f"
 """Stands for a space that no line ends at."""
@@ -29,7 +31,9 @@ def xray(hit: Hit) -> list[Block]:
     ]
     sums = [("relevance", f"{hit.relevance:+.6f} = their sum, at least 0")]
     if hit.weights:
-        sums.append(("weights", " × ".join(f"{name} {value:.6g}" for name, value in hit.weights)))
+        told = [f"{name} {value:.6g}" for name, value in hit.weights]
+        rows = [" × ".join(told[start : start + A_ROW]) for start in range(0, len(told), A_ROW)]
+        sums += [("weights", rows[0]), *(("", f"× {row}") for row in rows[1:])]
         sums.append(("score", f"{hit.score:+.6f} = relevance × weights"))
     return [
         Facts((*terms, *sums), indent=INDENT),
