@@ -29,8 +29,7 @@ class Looks:
 def looks(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Looks:
     found = Looks()
     monkeypatch.setattr("lamina.memory.NIGHTLY", {"look": at_leisure("look", found)})
-    for n in range(250):
-        desk.memory.remember(f"Shelf {n} holds jars.")
+    desk.memory.remember_many([{"content": f"Shelf {n} holds jars."} for n in range(250)])
     desk.memory.dream()
     assert found.many == 1
     return found
