@@ -94,7 +94,7 @@ class Equipment:
             store=store, scope=scope, moment=Moment(self._clock.now(), store.lives.seen(scope)), ids=ids,
             mode=Mode(own.retention), embedder=self._light, rules=self.dependencies,
             chat=Rationed(chat, own.dream_chat_calls) if chat is not None else None,
-            roots=tuple(each.expanduser() for each in own.roots.get(scope, ())), insights=own.insights, stop=stop,
+            roots=tuple(own.roots.get(scope, ())), insights=own.insights, stop=stop,
         )  # fmt: skip
 
     def close(self) -> None:

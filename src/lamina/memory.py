@@ -17,6 +17,7 @@ from lamina.atom.atom import Atom, Signals
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import MemoryType, traits
 from lamina.atom.relation import Relation, RelationName
+from lamina.atom.sources import is_outdated, is_summary
 from lamina.atom.status import ENDED, Status, Way
 from lamina.atom.trust import Origin
 from lamina.capture.block import Block
@@ -465,10 +466,14 @@ class Memory(Opened):
         found = self._store.read(
             Filter(scopes=self.scopes, core=True, statuses=frozenset({Status.ACTIVE}), valid_at=self._clock.now())
         )
+        summaries = {atom.id: atom for atom in found if is_summary(atom)}
+        sources = tuple({each for atom in summaries.values() for each in atom.derived_from})
+        known = {each.id: each for each in self._store.read(Filter(scopes=self.scopes, ids=sources))} if sources else {}
         return sorted(
-            (atom for atom in found if atom.is_searched and not atom.is_segment),
+            (atom for atom in found if atom.is_searched and not atom.is_segment
+             and not (atom.id in summaries and is_outdated(atom, known))),
             key=lambda atom: (not atom.pinned, -atom.importance),
-        )
+        )  # fmt: skip
 
     def plan_context(self, goal: str) -> PlanContext:
         """What a planner needs for a goal: three memories each of profile, procedures and facts."""

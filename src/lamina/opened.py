@@ -174,6 +174,8 @@ class Opened:
     def _writer(self, origin: Origin | str | None, private: bool) -> Writer:
         scope = self.scope if private or agent(self.scope) is None else Scope(f"org:{organisation(self.scope)}")
         declared = one_of(Origin, origin, "origin") if origin is not None else None
+        if declared is Origin.DREAM:
+            raise InvalidInput("what dreams make is lamina's own; choose another origin")
         return self._writer_for(bound(self._ceiling, declared), scope)
 
     def _writer_for(self, origin: Origin, scope: Scope) -> Writer:

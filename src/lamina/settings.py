@@ -73,7 +73,7 @@ class Settings(BaseSettings):
     dream_every: int = Field(
         default=3, ge=1, description="a dream is due after so many captures were read, where something dreams by itself"
     )
-    dream_hours: float = Field(default=24.0, gt=0, description="and after so many hours in any case")
+    dream_hours: float = Field(default=24.0, gt=0, le=100_000, description="and after so many hours in any case")
     dream_chat_calls: int = Field(default=20, ge=0, description="the most calls of the chat model in one dream")
     insights: bool = Field(
         default=False, description="let dreams propose what far-apart things may have to do with each other"

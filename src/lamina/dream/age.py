@@ -25,7 +25,7 @@ from lamina.lifecycle.ageing import age as aged
 from lamina.lifecycle.decision import Action, StorageTier
 from lamina.lifecycle.importance import effective_importance
 from lamina.lifecycle.lifecycle_state import lifecycle_state
-from lamina.lifecycle.moment import Moment, days_since
+from lamina.lifecycle.moment import Moment, days_since, later
 from lamina.lifecycle.promotion import WORKING_FOR
 from lamina.lifecycle.retention import retention
 from lamina.lifecycle.signals import Signals, from_counted, recorded
@@ -75,12 +75,13 @@ def age(scene: Scene) -> Plan:
 def _look(atom: Atom, counted: Counted, life: Life | None, scene: Scene, found: _Aged) -> None:
     signals = _known_of(atom, counted, scene)
     tier = StorageTier(life.tier) if life else StorageTier.HOT
-    decisions = aged(atom, signals, scene.moment, tier, scene.mode)
+    decisions, taken_back = aged(atom, signals, scene.moment, tier, scene.mode), False
     if decisions or atom.revision > 1 or atom.status is Status.ARCHIVED:
         versions = scene.store.versions(atom.id)
         signals = _with_history(signals, versions)
         decisions = aged(atom, signals, scene.moment, tier, scene.mode)
-        if _was_taken_back(versions, signals):
+        taken_back = _was_taken_back(versions, signals)
+        if taken_back:
             decisions = tuple(each for each in decisions if each.action in _TIERS)
     after = atom
     for each in decisions:
@@ -89,7 +90,7 @@ def _look(atom: Atom, counted: Counted, life: Life | None, scene: Scene, found: 
             found.tiers[each.action] += 1
         else:
             found.moves.append(Move(each.action, atom.id, one_line(atom.content)[:_TOLD_CHARS], each.why))
-    looser = after if after.pinned else loosened(after, scene.moment.lived)
+    looser = after if after.pinned or taken_back else loosened(after, scene.moment.lived)
     if looser != after:
         found.moves.append(Move("loosen", atom.id, one_line(atom.content)[:_TOLD_CHARS], why_loosened(after, looser)))
         after = looser
@@ -153,16 +154,16 @@ def _next_event(atom: Atom, signals: Signals, tier: StorageTier, scene: Scene) -
         return recorded(atom) + WORKING_FOR
 
     def happens(hours: int) -> bool:
-        later = Moment(scene.now + timedelta(hours=hours))
-        return bool(aged(atom, signals, later, tier, scene.mode))
+        then = Moment(later(scene.now, hours * AN_HOUR))
+        return bool(aged(atom, signals, then, tier, scene.mode))
 
     low, high = 0, int(_fresh_for(atom, scene.now) / AN_HOUR)
     if not happens(high):
-        return scene.now + high * AN_HOUR
+        return later(scene.now, high * AN_HOUR)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if happens(middle) else (middle, high)
-    return scene.now + low * AN_HOUR
+    return later(scene.now, low * AN_HOUR)
 
 
 def _fresh_for(atom: Atom, now: datetime) -> timedelta:

@@ -3,6 +3,7 @@ once, and told. A dream broken off has done whole steps and no half ones; the ne
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import socket
@@ -23,6 +24,8 @@ from lamina.store.base import Change, Commit, Store
 from lamina.store.jobs import Jobs
 from lamina.store.ledger import Problem
 from lamina.vault import layout
+
+logger = logging.getLogger("lamina")
 
 JOB = "dream"
 VERB = "dream"
@@ -130,6 +133,9 @@ def _step(name: str, step: Step, scene: Scene, night: _Night) -> StepReport:
                 return StepReport(name, scene.scope, failed="others wrote all the while; the next dream tries again")
         except LaminaError as error:
             return StepReport(name, scene.scope, failed=f"nothing was changed: {error}")
+        except Exception as error:  # what one step stumbles over must not keep the others from their work
+            logger.exception("the step %s of a dream failed", name)
+            return StepReport(name, scene.scope, failed=f"nothing was changed: {type(error).__name__}: {error}")
     raise AssertionError("unreachable")
 
 

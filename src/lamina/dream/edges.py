@@ -11,6 +11,7 @@ from datetime import datetime
 from lamina.atom.atom import Atom
 from lamina.atom.relation import Relation, RelationName
 from lamina.lifecycle.edges import FLOOR, WINDOW, decayed
+from lamina.lifecycle.moment import later
 from lamina.lifecycle.signals import recorded
 
 LOOSENED = frozenset(RelationName) - {RelationName.CONTRADICTS, RelationName.SUPERSEDES}
@@ -26,7 +27,7 @@ def loosened(atom: Atom, now: datetime) -> Atom:
 def loosens_at(atom: Atom) -> datetime | None:
     """The moment after which one of its links is weaker; None where none will ever be."""
     ahead = [
-        (each.last_reinforced_at or recorded(atom)) + WINDOW
+        later(each.last_reinforced_at or recorded(atom), WINDOW)
         for each in atom.relations
         if each.name in LOOSENED and each.confidence > FLOOR
     ]

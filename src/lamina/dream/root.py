@@ -43,15 +43,21 @@ class Root:
     """One declared folder, with what lies in it. What is expensive to know is looked up when somebody asks."""
 
     def __init__(self, path: Path, most: int = MOST_FILES) -> None:
-        self.given = Path(os.path.normpath(path.expanduser().absolute()))
-        self.path = self.given.resolve()
+        self.given = self.path = path
+        self._lost = False
+        try:
+            self.given = Path(os.path.normpath(path.expanduser().absolute()))
+            self.path = self.given.resolve()
+            self.path.is_dir()
+        except (OSError, RuntimeError, ValueError):
+            self._lost = True  # nobody's home, links in a circle, a name no file can have
         self.name = self.given.name or str(self.given)
         self._most = most
 
     @cached_property
     def problem(self) -> str | None:
         """Why nothing can be told of it: then nothing is missing in it either."""
-        if not self.path.is_dir():
+        if self._lost or not self.path.is_dir():
             return "is not on this machine"
         if not self._tree.files:
             return "is empty"

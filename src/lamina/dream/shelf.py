@@ -7,11 +7,12 @@ from collections.abc import Collection
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
+from lamina.atom.sources import SOURCES, sources_form
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
 from lamina.atom.trust import Origin
 from lamina.dream.dream import VERB
 from lamina.dream.scene import Scene
-from lamina.dream.synthesis import KIND, MadeOf, Theme, at_count, made_of, sources_form
+from lamina.dream.synthesis import KIND, MadeOf, Theme, at_count, made_of
 from lamina.store.base import Filter
 from lamina.text.normal import normal_form
 
@@ -59,8 +60,8 @@ class Shelf:
     def is_current(self, synthesis: Atom) -> bool:
         """Whether every source still counts and says what it said."""
         sources = [self._sources[each] for each in synthesis.derived_from if each in self._sources]
-        whole = len(sources) == len(synthesis.derived_from)
-        return whole and sources_form(sources) == synthesis.metadata.get("sources")
+        whole = 0 < len(sources) == len(synthesis.derived_from)
+        return whole and sources_form(sources) == synthesis.metadata.get(SOURCES)
 
     def _counts(self, source: Atom) -> bool:
         return source.status in RECALL_WEIGHT and source.validity.covers(self._now)

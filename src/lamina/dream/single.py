@@ -28,14 +28,12 @@ def kept_up(scene: Scene, name: str, generated: str) -> Atom | str | None:
         if not all(is_undone(each, scene.store) for each in every):
             return None
         return _made(scene, name, generated)
-    if page.origin is not Origin.DREAM:
-        return None
     return page.with_(content=with_generated(page.content, generated))
 
 
 def _all(store: Store, scope: Scope, name: str) -> list[Atom]:
     found = store.read(Filter(scopes=(scope,), kinds=frozenset({"entity"})))
-    return [each for each in found if single_page(each.metadata) == name]
+    return [each for each in found if single_page(each.metadata) == name and each.origin is Origin.DREAM]
 
 
 def _made(scene: Scene, name: str, generated: str) -> Atom | str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import traits
 from lamina.atom.scope import Scope
+from lamina.atom.sources import SOURCES, sources_form
 from lamina.atom.trust import Origin
 from lamina.text.normal import normal_form, one_line
 
@@ -55,7 +55,7 @@ def to_synthesis(theme: Theme, words: str, scope: Scope, atom_id: AtomId) -> Ato
         confidence=round(sum(each.confidence for each in members) / len(members), 3),
         metadata={
             "origin": "consolidation", "made_of": theme.made_of.value, "at_count": str(theme.at_count),
-            "sources": sources_form(members),
+            SOURCES: sources_form(members),
         },
         **{**kind_defaults(KIND), "layer": traits(KIND).layer},
     )  # fmt: skip
@@ -72,12 +72,6 @@ def at_count(atom: Atom) -> int:
     """On which rung of the ladder a synthesis was made."""
     told = atom.metadata.get("at_count", "")
     return int(told) if told.isascii() and told.isdigit() else 0
-
-
-def sources_form(members: Iterable[Atom]) -> str:
-    """By what the words of the sources are known again, so that an edit of one is noticed."""
-    told = sorted(f"{each.id} {each.subject} {each.content}" for each in members)
-    return hashlib.blake2b("\0".join(told).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def distinct(members: Sequence[Atom]) -> list[Atom]:

@@ -34,7 +34,7 @@ def expiry(atom: Atom, signals: Signals, moment: Moment) -> Decision:
 
 def due_at(atom: Atom, signals: Signals) -> tuple[datetime, str] | None:
     """When an atom's time is over, and why it has a term at all."""
-    terms = [each for each in (_guess(atom, signals), _kept_promise(atom, signals), _own_term(atom)) if each]
+    terms = [each for each in (_guess(atom, signals), _kept_promise(atom, signals), _own_term(atom, signals)) if each]
     return min(terms, default=None)
 
 
@@ -52,11 +52,14 @@ def _guess(atom: Atom, signals: Signals) -> tuple[datetime, str] | None:
 def _kept_promise(atom: Atom, signals: Signals) -> tuple[datetime, str] | None:
     if atom.kind != "commitment" or not atom.resolved:
         return None
-    return max(changed(atom, signals), last_touch(atom, signals)) + RESOLVED, "a commitment long resolved"
+    touched = max(changed(atom, signals), last_touch(atom, signals))
+    return max(touched, signals.reviewed_at or touched) + RESOLVED, "a commitment long resolved"
 
 
-def _own_term(atom: Atom) -> tuple[datetime, str] | None:
-    """What it says itself; the term of a guess went with its confirmation."""
+def _own_term(atom: Atom, signals: Signals) -> tuple[datetime, str] | None:
+    """What it says itself; the term of a guess went with its confirmation, and one a person kept longer is over."""
     if atom.expires_at is None or atom.confidence_tier == "speculative":
+        return None
+    if signals.reviewed_at is not None and signals.reviewed_at >= atom.expires_at:
         return None
     return atom.expires_at, "of no use any more, as it says itself"

@@ -21,6 +21,14 @@ class Moment:
         return self.now if self.seen is None else min(self.now, self.seen)
 
 
+def later(at: datetime, by: timedelta) -> datetime:
+    """A moment so much later; the last there is where time ends before."""
+    try:
+        return at + by
+    except OverflowError:
+        return datetime.max.replace(tzinfo=at.tzinfo)
+
+
 def days_since(then: datetime, now: datetime) -> float:
     """The days between two moments; what lies ahead is no time ago."""
     return max(0.0, (now - then) / DAY)

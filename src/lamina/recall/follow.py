@@ -14,8 +14,8 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import Passage, passage_of, passages_of
+from lamina.atom.sources import is_summary
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
-from lamina.atom.trust import Origin
 from lamina.recall.candidate import Candidate, passages_read
 from lamina.recall.grounds import Grounds
 from lamina.recall.marks import Before, Instead, Mark
@@ -114,8 +114,9 @@ class _Slots:
 
     def _is_made_of_the_past(self, atom: Atom) -> bool:
         """Whether a dream summed up what has changed since: it would tell of what is over until the next dream."""
-        made = atom.origin is Origin.DREAM and bool(atom.derived_from)
-        return made and not self._following.history and self.grounds.is_unsettled(atom)
+        if not is_summary(atom) or self._following.history:
+            return False
+        return self.grounds.is_unsettled(atom) or self.grounds.is_outdated(atom)
 
     def _is_missed(self, atom: Atom) -> bool:
         """Whether a doubted statement is shown all the same: nothing answers better, and nothing that holds speaks

@@ -14,6 +14,7 @@ from lamina.atom.claim import claim_of
 from lamina.atom.identity import AtomId
 from lamina.atom.pair import SURE, is_guess
 from lamina.atom.relation import RelationName
+from lamina.atom.sources import is_outdated
 from lamina.atom.standing import Standing, standing
 from lamina.atom.status import ENDED, Status
 from lamina.recall.marks import Mark
@@ -154,6 +155,10 @@ class Grounds:
             seen |= {each.id for each in needed}
             front = needed
         return False
+
+    def is_outdated(self, atom: Atom) -> bool:
+        """Whether a summary was made of words that are no longer said so."""
+        return is_outdated(atom, self._known)
 
     def _is_current(self, atom: Atom) -> bool:
         return standing(atom, self.view.at) is Standing.CURRENT

@@ -12,6 +12,7 @@ from lamina.atom.identity import AtomId
 from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import Passage
 from lamina.atom.scope import Scope
+from lamina.atom.sources import is_outdated, is_summary
 from lamina.atom.status import Status
 from lamina.models.choose import Choice
 from lamina.recall.asked import Asked
@@ -228,7 +229,10 @@ def _plain(question: Question, view: View, standing: frozenset[Status], types: f
         atoms = [each for each in believed(view, wanted) if admits(view, each, standing)]
     else:
         atoms = view.store.read(replace(wanted, statuses=standing, valid_at=question.at))
-    ranked = plain([each for each in atoms if each.is_searched], question.text)
+    known = view.atoms(source for each in atoms if is_summary(each) for source in each.derived_from)
+    over = {each.id for each in atoms if is_summary(each) and is_outdated(each, known)}
+    shown = [each for each in atoms if each.is_searched and (each.id not in over or "history" in question.include)]
+    ranked = plain(shown, question.text)
     stale = stale_among((each.atom for each in ranked), view) if question.filter_stale else {}
     best = _left([each for each in ranked if each.atom.id not in stale], question, view)
     paths = view.store.ledger.paths_of(each.atom.id for each, _ in best)

@@ -128,7 +128,8 @@ def guard(atom: Atom, look: Look, hands: Hands) -> float:
 
 def _overrules(old: Atom, new: Atom, by: Origin, look: Look, hands: Hands) -> str | None:
     """A change needs as much trust as the word it changes; a change of standing as much as anybody who had a hand."""
-    if TRUST[by] < trust(old, look) and _differs(old, new, _OTHERS):
+    ours = old.origin is Origin.DREAM and by is not Origin.DREAM  # what dreams gather, people alone put right
+    if (ours or TRUST[by] < trust(old, look)) and _differs(old, new, _OTHERS):
         return f"{old.id} is the word of {old.origin}, not of {by}: remember what is so instead"
     loosened = old.pinned and not new.pinned
     if (loosened or _differs(old, new, _STANDING)) and TRUST[by] < guard(old, look, hands):

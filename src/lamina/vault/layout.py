@@ -66,7 +66,7 @@ def path_for(atom: Atom) -> str:
 def _page_place(atom: Atom) -> str:
     """A page that a scope has once is known by its name; laid aside it may not stand in the next one's way."""
     name, mark = single_page(atom.metadata), atom.id[-6:]
-    if name is None:
+    if name is None or atom.origin is not Origin.DREAM:
         return f"entities/{slug(atom.subject, 'entity')}-{mark}{SUFFIX}"
     return f"{name}-{mark}{SUFFIX}" if atom.status in _ARCHIVED else f"{name}{SUFFIX}"
 

@@ -55,10 +55,17 @@ def is_ignored(root: Path, path: str) -> bool:
         here = "/".join(names[:depth])
         if ignored.covers(here, depth < len(names)):
             return True
-        if (root / here).is_symlink():
+        if _is_link(root / here):
             return False
         ignored = ignored.inside(root, here)
     return False
+
+
+def _is_link(path: Path) -> bool:
+    try:
+        return path.is_symlink()
+    except (OSError, ValueError):
+        return False  # no file can have such a name
 
 
 def _rules(file: Path) -> tuple[Rule, ...]:
