@@ -543,7 +543,7 @@ def test_a_caller_is_never_more_trusted_than_its_ceiling(tmp_path: Path) -> None
             ("human", "agent"),
             ("agent", "agent"),
             ("web", "web"),
-            ("dream", "dream"),
+            ("radar", "radar"),
         ):
             atom = memory.remember(f"declared {declared}", origin=declared).atom
             assert (atom.origin, atom.principal) == (got, "bot-7")

@@ -315,7 +315,7 @@ def test_every_public_name_says_what_it_promises() -> None:
 def test_public_signatures_are_fully_typed() -> None:
     for name, member in inspect.getmembers(Memory, inspect.isfunction):
         if not name.startswith("_"):
-            hints = get_type_hints(member, {**vars(sys.modules["lamina.memory"])})
+            hints = get_type_hints(member, {**vars(sys.modules["lamina.opened"]), **vars(sys.modules["lamina.memory"])})
             wanted = set(inspect.signature(member).parameters) - {"self"} | {"return"}
             assert wanted <= hints.keys(), name
 
