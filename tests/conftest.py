@@ -9,6 +9,9 @@ from typer.testing import CliRunner
 
 from desk import Desk
 from lamina.cli.app import app
+from lamina.clock import FixedClock
+from lamina.store.sqlite.store import SqliteStore
+from lamina.testing.hand import NOON, Hand
 from terminal import Cli, Ran
 
 os.environ["LAMINA_EMBEDDER"] = "none"
@@ -74,3 +77,12 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     desk = Desk(tmp_path / "vault")
     yield desk
     desk.close()
+
+
+@pytest.fixture
+def hand(tmp_path: Path) -> Iterator[Hand]:
+    """A store at noon, and a hand that writes into it."""
+    clock = FixedClock(NOON)
+    store = SqliteStore(tmp_path, clock)
+    yield Hand(store, clock)
+    store.close()

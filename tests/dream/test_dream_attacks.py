@@ -10,8 +10,12 @@ import pytest
 from desk import Desk
 from lamina import InvalidInput, Memory, Refused, Settings
 from lamina.atom.relation import Relation, RelationName
+from lamina.atom.status import Status
 from lamina.dream.edges import loosens_at
+from lamina.dream.plan import Move, Plan
 from lamina.dream.profile import profile_of
+from lamina.dream.scene import Scene
+from lamina.errors import StoreError
 
 SAID = ("keeps two dogs", "bakes on Sundays", "sings in a choir", "rows on the lake", "reads maps")
 
@@ -106,3 +110,30 @@ def test_a_link_dated_at_the_end_of_time_ages_quietly(desk: Desk) -> None:
     last = datetime(9999, 12, 30, tzinfo=UTC)
     loosens = loosens_at(one.with_(relations=(Relation(RelationName.SUPPORTS, one.id, 1.0, last),)))
     assert loosens is not None and loosens > last
+
+
+def test_a_step_that_stumbles_says_so_and_the_others_go_on(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stumbles(scene: Scene) -> Plan:
+        raise ZeroDivisionError("one too few")
+
+    monkeypatch.setattr("lamina.memory.NIGHTLY", {"bad": stumbles, "good": lambda scene: Plan(notes=("done",))})
+    bad, good = desk.memory.dream().steps
+    assert "nothing was changed: ZeroDivisionError" in (bad.failed or "")
+    assert good.notes == ("done",)
+
+
+def test_what_was_committed_is_never_said_to_have_failed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    atom = desk.memory.remember("The quay is wet.").outcomes[0].atom
+
+    def loses_its_notes() -> None:
+        raise StoreError("the disk is full")
+
+    def step(scene: Scene) -> Plan:
+        change = atom.with_(status=Status.ARCHIVED)
+        return Plan((change,), (Move("archive", atom.id, atom.content, "so"),), after=loses_its_notes)
+
+    monkeypatch.setattr("lamina.memory.NIGHTLY", {"age": step})
+    (told,) = desk.memory.dream().steps
+    assert told.failed is None and told.commit is not None
+    assert "the disk is full" in told.notes[0]
+    assert desk.memory.get(atom.id).status is Status.ARCHIVED

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import inf, nan
 from pathlib import Path
 
@@ -23,14 +22,6 @@ figures = st.floats() | st.floats(0, 1e6)
 tallies = st.builds(
     Tally, st.integers(-5, 10**6), st.integers(-5, 10**6), figures, figures, st.integers(-5, 10**9)
 )  # fmt: skip
-
-
-@pytest.fixture
-def hand(tmp_path: Path) -> Iterator[Hand]:
-    clock = FixedClock(NOON)
-    store = SqliteStore(tmp_path, clock)
-    yield Hand(store, clock)
-    store.close()
 
 
 def scene_of(hand: Hand) -> Scene:

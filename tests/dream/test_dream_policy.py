@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from math import inf, nan
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +14,6 @@ from lamina.atom.kinds import Layer
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status, Way
 from lamina.atom.trust import Origin
-from lamina.clock import FixedClock
 from lamina.dream.dream import dream
 from lamina.dream.plan import Move, Plan
 from lamina.dream.policy import (
@@ -39,7 +36,6 @@ from lamina.dream.policy import (
 from lamina.dream.scene import Scene
 from lamina.lifecycle.lifecycle_state import LifecycleState
 from lamina.lifecycle.moment import Moment
-from lamina.store.sqlite import SqliteStore
 from lamina.testing.hand import LOCAL, NOON, Hand
 
 FINE = {"confidence": 0.9, "lifecycle_state": "active", "importance": 0.4, "source": "extraction"}
@@ -62,14 +58,6 @@ class _Sly(str):
 
     def __eq__(self, other: object) -> bool:
         return True
-
-
-@pytest.fixture
-def hand(tmp_path: Path) -> Iterator[Hand]:
-    clock = FixedClock(NOON)
-    store = SqliteStore(tmp_path, clock)
-    yield Hand(store, clock)
-    store.close()
 
 
 def scene_of(hand: Hand) -> Scene:

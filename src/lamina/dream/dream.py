@@ -127,16 +127,24 @@ def _step(name: str, step: Step, scene: Scene, night: _Night) -> StepReport:
     """One step in one scope. Whoever wrote meanwhile was quicker: then it is planned again from what stands now."""
     for left in reversed(range(_TRIES)):
         try:
-            return _done(name, gated(step(scene), scene), scene, night)
+            return _done(name, _planned(name, step, scene), scene, night)
         except StaleRevision:
             if not left:
                 return StepReport(name, scene.scope, failed="others wrote all the while; the next dream tries again")
         except LaminaError as error:
             return StepReport(name, scene.scope, failed=f"nothing was changed: {error}")
-        except Exception as error:  # what one step stumbles over must not keep the others from their work
-            logger.exception("the step %s of a dream failed", name)
-            return StepReport(name, scene.scope, failed=f"nothing was changed: {type(error).__name__}: {error}")
     raise AssertionError("unreachable")
+
+
+def _planned(name: str, step: Step, scene: Scene) -> Plan:
+    """What a step wants and policy lets through. What one stumbles over must not keep the others from their work."""
+    try:
+        return gated(step(scene), scene)
+    except LaminaError:
+        raise
+    except Exception as error:
+        logger.exception("the step %s of a dream failed", name)
+        raise LaminaError(f"{type(error).__name__}: {error}") from error
 
 
 def _done(name: str, plan: Plan, scene: Scene, night: _Night) -> StepReport:
@@ -155,7 +163,15 @@ def _done(name: str, plan: Plan, scene: Scene, night: _Night) -> StepReport:
             )
         )  # fmt: skip
         commit = done.id
-    if not night.dry:
-        plan.after()  # some of it lies outside the store's trial
+    lost = () if night.dry else _noted(plan)  # some of it lies outside the store's trial
     scene.store.ledger.clear(path)
-    return StepReport(name, scene.scope, commit, plan.moves, plan.notes)
+    return StepReport(name, scene.scope, commit, plan.moves, (*plan.notes, *lost))
+
+
+def _noted(plan: Plan) -> tuple[str, ...]:
+    """Set the counters of a plan whose changes stand, whatever becomes of them."""
+    try:
+        plan.after()
+    except LaminaError as error:
+        return (f"done, but what it noted for the next dream is lost: {error}",)
+    return ()
