@@ -31,12 +31,12 @@ def test_a_dot_product_is_that_of_whole_numbers_whatever_stands_beside_it(
     assert np.abs(whole).max() <= EXACT
     given = rows.levels.astype(np.float32) @ question.levels
     assert (given.astype(np.int64) == whole).all()
-    all_at_once = cosines(rows.levels.astype(np.float32), rows.scale, question)
+    all_at_once = cosines(rows, question)
     order = np.random.default_rng(seed).permutation(count)
     for chosen in (order, order[: 1 + count // 2], order[:1]):
         some = to_rows(vectors[chosen])
         assert (some.levels == rows.levels[chosen]).all()
-        found = cosines(some.levels.astype(np.float32), some.scale, question)
+        found = cosines(some, question)
         assert found.tobytes() == all_at_once[chosen].tobytes()
 
 
@@ -57,7 +57,7 @@ def test_a_cosine_is_off_by_less_than_a_hundredth(width: int, spiky: bool) -> No
     vectors, questions = unit(400, width, 1, spiky=spiky), unit(20, width, 2, spiky=spiky)
     rows = to_rows(vectors)
     for question in questions:
-        found = cosines(rows.levels.astype(np.float32), rows.scale, to_asked(question))
+        found = cosines(rows, to_asked(question))
         assert np.abs(found - vectors.astype(np.float64) @ question.astype(np.float64)).max() < 0.01
 
 
@@ -67,14 +67,14 @@ def test_a_vector_of_nothing_is_like_nothing(width: int) -> None:
     rows, some = to_rows(nothing), to_rows(unit(3, width, 3))
     assert not rows.levels.any()
     assert np.isfinite(rows.scale).all()
-    assert not cosines(rows.levels.astype(np.float32), rows.scale, to_asked(unit(1, width, 4)[0])).any()
-    assert not cosines(some.levels.astype(np.float32), some.scale, to_asked(nothing[0])).any()
+    assert not cosines(rows, to_asked(unit(1, width, 4)[0])).any()
+    assert not cosines(some, to_asked(nothing[0])).any()
 
 
 def test_no_rows_and_no_dimensions_are_no_trouble() -> None:
     question = to_asked(unit(1, 8, 5)[0])
     none = to_rows(np.empty((0, 8), dtype=np.float32))
-    assert cosines(none.levels.astype(np.float32), none.scale, question).shape == (0,)
+    assert cosines(none, question).shape == (0,)
     assert len(to_asked(np.empty(0, dtype=np.float32)).levels) == 0
 
 

@@ -28,7 +28,7 @@ def made(vectors: Floats, sizes: list[int], parts: list[int]) -> VectorTable:
 
 def by_hand(vectors: Floats, sizes: list[int], question: Floats) -> Floats:
     rows, ends = to_rows(vectors), np.cumsum(sizes)
-    near = cosines(rows.levels.astype(np.float32), rows.scale, to_asked(question))
+    near = cosines(rows, to_asked(question))
     return np.array([near[end - size : end].max() for size, end in zip(sizes, ends, strict=True)], dtype=np.float32)
 
 
@@ -70,7 +70,7 @@ def test_runs_across_blocks_are_searched_like_any(count: int) -> None:
 
 def test_an_empty_table_finds_nothing() -> None:
     table, asked = VectorTable(WIDTH), to_asked(unit(1, WIDTH, 4)[0])
-    nothing = Rows(np.empty((0, WIDTH), dtype=np.int8), np.empty(0, dtype=np.float32))
+    nothing = to_rows(np.empty((0, WIDTH), dtype=np.float32))
     assert table.scan(asked).shape == (0,)
     assert table.of(asked, np.array([-1, -1])).tolist() == [0.0, 0.0]
     table.append(nothing, np.empty(0, dtype=np.int64))

@@ -16,7 +16,7 @@ from lamina.models.embedder import Encoded, Model, Piece, Probe, TokenStates
 from lamina.models.errors import ModelError, ModelMissing
 from lamina.models.tokeniser import Tokeniser, Tokens
 from lamina.models.unit import unit
-from lamina.vectors.levels import Floats, Rows, to_rows
+from lamina.vectors.levels import Floats, Rows, joined, to_rows
 
 DIMENSIONS = 256
 MODEL = Model("wordllama-l2-supercat-256", DIMENSIONS, TokenStates.PIECES)
@@ -125,7 +125,7 @@ class _Words:
         """The whole table as levels, made a few rows at a time so that the wide copy stays small."""
         ids = np.arange(len(self._halves))
         parts = [self.rows(ids[start : start + _ROWS_AT_ONCE]) for start in ids[::_ROWS_AT_ONCE]]
-        return Rows(np.concatenate([each.levels for each in parts]), np.concatenate([each.scale for each in parts]))
+        return joined(parts)
 
 
 def _packed(tokens: Tokens) -> bytes:

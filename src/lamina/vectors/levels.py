@@ -8,6 +8,7 @@ they are added.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -25,10 +26,14 @@ EXACT = 2**24
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Unit vectors as levels, one a row; `levels × scale` is the vector again to about a thousandth."""
+    """Unit vectors as levels, one a row; `levels × scale` is the vector again to about a thousandth.
+
+    `slack` is how much a row is doubted: 0 for one that is known exactly.
+    """
 
     levels: Levels
     scale: Floats
+    slack: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +44,17 @@ class Asked:
     scale: float
 
 
-def to_rows(vectors: Floats) -> Rows:
+def to_rows(vectors: Floats, slack: Floats | None = None) -> Rows:
     """The levels of each row; a row's own largest entry sets its scale, so no row depends on another."""
     peak = np.abs(vectors).max(axis=1, initial=0.0)
     scale = np.where(peak > 0, peak, np.float32(1)).astype(np.float32) / np.float32(ROW_LEVELS)
     levels = np.rint(vectors / scale[:, None]).astype(np.int8)
-    return Rows(levels, scale)
+    return Rows(levels, scale, np.zeros(len(levels), dtype=np.float32) if slack is None else slack)
+
+
+def joined(parts: Sequence[Rows]) -> Rows:
+    """The rows of many, one after the other."""
+    return Rows(*(np.concatenate(each) for each in zip(*((p.levels, p.scale, p.slack) for p in parts), strict=True)))
 
 
 def to_asked(vector: Floats) -> Asked:
@@ -57,7 +67,10 @@ def to_asked(vector: Floats) -> Asked:
     return Asked(np.rint(vector / np.float32(scale)).astype(np.float32), scale)
 
 
-def cosines(rows: Floats, scale: Floats, asked: Asked) -> Floats:
-    """The cosine of the question with each row of levels (given as float32): exact dot products, then one scaling."""
-    exact = rows @ asked.levels
-    return np.asarray(exact * scale * np.float32(asked.scale), dtype=np.float32)
+def cosines(rows: Rows, asked: Asked) -> Floats:
+    """The cosine of the question with each row: exact dot products, one scaling, and less where the row is doubted."""
+    exact = rows.levels.astype(np.float32) @ asked.levels
+    near = np.asarray(exact * rows.scale * np.float32(asked.scale), dtype=np.float32)
+    if not rows.slack.any():
+        return near
+    return np.asarray(near - rows.slack * np.sqrt(np.maximum(np.float32(0), 1 - near * near)), dtype=np.float32)

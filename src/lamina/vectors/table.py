@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,11 @@ BLOCK = 4096
 class VectorTable:
     """Runs of vectors, a run a text: its chunks stand side by side and the nearest one counts."""
 
-    def __init__(self, dimensions: int) -> None:
-        self._levels: Levels = np.empty((0, dimensions), dtype=np.int8)
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self._levels: Levels = np.empty((0, width), dtype=np.int8)
         self._scale: Floats = np.empty(0, dtype=np.float32)
+        self._slack: Floats = np.empty(0, dtype=np.float32)
         self._starts: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._rows = self._runs = 0
 
@@ -29,11 +32,13 @@ class VectorTable:
         """Add runs; `sizes` is how many rows each has, at least one."""
         starts = self._rows + np.concatenate([[0], np.cumsum(sizes)[:-1]])
         count, runs = len(rows.scale), len(sizes)
-        self._levels = _grown(self._levels, self._rows + count)
-        self._scale = _grown(self._scale, self._rows + count)
-        self._starts = _grown(self._starts, self._runs + runs)
+        self._levels = grown(self._levels, self._rows + count)
+        self._scale = grown(self._scale, self._rows + count)
+        self._slack = grown(self._slack, self._rows + count)
+        self._starts = grown(self._starts, self._runs + runs)
         self._levels[self._rows : self._rows + count] = rows.levels
         self._scale[self._rows : self._rows + count] = rows.scale
+        self._slack[self._rows : self._rows + count] = rows.slack
         self._starts[self._runs : self._runs + runs] = starts
         self._rows += count
         self._runs += runs
@@ -45,7 +50,7 @@ class VectorTable:
         found = np.empty(self._rows, dtype=np.float32)
         for start in range(0, self._rows, BLOCK):
             end = min(start + BLOCK, self._rows)
-            found[start:end] = cosines(self._levels[start:end].astype(np.float32), self._scale[start:end], asked)
+            found[start:end] = cosines(self._some(slice(start, end)), asked)
         return np.maximum.reduceat(found, self._starts[: self._runs])
 
     def of(self, asked: Asked, runs: NDArray[np.int64]) -> Floats:
@@ -54,19 +59,33 @@ class VectorTable:
         known = np.flatnonzero(runs >= 0)
         if not len(known):
             return found
-        starts = self._starts[runs[known]]
-        ends = np.where(
-            runs[known] + 1 < self._runs, self._starts[np.minimum(runs[known] + 1, self._runs - 1)], self._rows
-        )
-        sizes = ends - starts
-        offsets = np.cumsum(sizes) - sizes
-        rows = np.arange(sizes.sum()) + np.repeat(starts - offsets, sizes)
-        near = cosines(self._levels[rows].astype(np.float32), self._scale[rows], asked)
+        rows, offsets = rows_of_runs(self._starts[: self._runs], self._rows, runs[known])
+        near = cosines(self._some(rows), asked)
         found[known] = np.maximum.reduceat(near, offsets)
         return found
 
+    def parts(self, at_once: int) -> Iterator[tuple[Rows, NDArray[np.int64]]]:
+        """All runs, so many at a time, with how many rows each has."""
+        for first in range(0, self._runs, at_once):
+            runs = np.arange(first, min(first + at_once, self._runs))
+            rows, offsets = rows_of_runs(self._starts[: self._runs], self._rows, runs)
+            yield self._some(rows), np.diff(offsets, append=len(rows))
 
-def _grown(array: NDArray[Any], needed: int) -> NDArray[Any]:
+    def _some(self, rows: slice | NDArray[np.int64]) -> Rows:
+        return Rows(self._levels[rows], self._scale[rows], self._slack[rows])
+
+
+def rows_of_runs(
+    starts: NDArray[np.int64], count: int, runs: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows of some runs one after the other, and where each run begins among them; `count` rows in all."""
+    beyond = np.where(runs + 1 < len(starts), starts[np.minimum(runs + 1, len(starts) - 1)], count)
+    sizes = beyond - starts[runs]
+    offsets = np.cumsum(sizes) - sizes
+    return np.arange(int(sizes.sum())) + np.repeat(starts[runs] - offsets, sizes), offsets
+
+
+def grown(array: NDArray[Any], needed: int) -> NDArray[Any]:
     """The array with room for so many rows, doubled so that adding one at a time stays cheap."""
     if needed <= len(array):
         return array

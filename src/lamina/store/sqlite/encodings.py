@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import zlib
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from lamina.atom.atom import Atom
@@ -11,11 +13,16 @@ from lamina.atom.identity import AtomId
 from lamina.atom.passage import digest_of, meant, passages_of
 from lamina.atom.scope import Scope
 from lamina.store.encodings import Encoding, Key, Near, NearQuery, States, Unencoded
-from lamina.store.sqlite.board import Board, vectors_in
+from lamina.store.sqlite.board import Board
 from lamina.store.sqlite.database import Corrupt, Database
 from lamina.store.sqlite.index import Index
+from lamina.store.sqlite.model_vectors import vectors_in
+from lamina.store.sqlite.saved import remove_all
 from lamina.text.roles import is_assistant
+from lamina.vectors.kept import pack
 from lamina.vectors.levels import Asked, Floats
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Follow = Callable[[Callable[[Index], T]], T]
@@ -32,8 +39,10 @@ _AT_ONCE = 500
 class SqliteEncodings:
     """What models made of the texts, beside the index they belong to."""
 
-    def __init__(self, follow: Follow[object], heads: Callable[[Iterable[AtomId]], dict[AtomId, Atom]]) -> None:
-        self._follow, self._heads = follow, heads
+    def __init__(
+        self, follow: Follow[object], heads: Callable[[Iterable[AtomId]], dict[AtomId, Atom]], folder: Path
+    ) -> None:
+        self._follow, self._heads, self._folder = follow, heads, folder
         self._board: Board | None = None
         self._followed: Board | None = None
         self._still = False
@@ -98,7 +107,15 @@ class SqliteEncodings:
 
     def nearest(self, query: NearQuery) -> list[Near]:
         """The best passages for a vector."""
-        return self._on(lambda index: self._current(index).nearest(query))
+
+        def find(index: Index) -> list[Near]:
+            board = self._current(index)
+            found = board.nearest(query)
+            if board.is_worth_saving and not index.db.in_transaction:
+                self._save(board)
+            return found
+
+        return self._on(find)
 
     def withheld(self, query: NearQuery, above: float) -> dict[str, int]:
         """What was filtered out though it lies as near."""
@@ -120,10 +137,10 @@ class SqliteEncodings:
             for start in range(0, len(ids), _AT_ONCE):
                 batch = ids[start : start + _AT_ONCE]
                 rows = index.db.rows(
-                    f"SELECT a.atom_id, v.data {_FIRST} WHERE a.atom_id IN ({','.join('?' * len(batch))})",
+                    f"SELECT a.atom_id, v.bits, v.data {_FIRST} WHERE a.atom_id IN ({','.join('?' * len(batch))})",
                     (model, *batch),
                 )
-                found |= {AtomId(atom_id): vectors_in(data) for atom_id, data in rows}
+                found |= {AtomId(atom_id): vectors_in(bits, data) for atom_id, bits, data in rows}
             return found
 
         return self._on(read)
@@ -167,6 +184,11 @@ class SqliteEncodings:
         """Whoever asks next reads the columns anew."""
         self._board = self._followed = None
 
+    def scrub(self) -> None:
+        """Leave nothing of what was saved for others, nor of what is held."""
+        self.forget_board()
+        remove_all(self._folder)
+
     def hold_still(self, still: bool) -> None:
         """While a reader asks many things of one moment, the board need be brought there but once."""
         self._still, self._followed = still, None
@@ -177,20 +199,29 @@ class SqliteEncodings:
         with index.db.reading():
             applied, edition = index.applied, index.edition
             if self._board is None or not self._board.is_of(index.db, edition) or not self._board.follow(applied):
-                self._board = Board(index.db, edition)
+                self._board = Board(index.db, edition, self._folder)
                 self._board.follow(applied)
             self._followed = self._board if self._still else None
             return self._board
+
+    def _save(self, board: Board) -> None:
+        """Leave a large board for whoever opens the store next; where that cannot be, everybody makes their own."""
+        try:
+            board.save()
+        except OSError as error:
+            logger.warning("what a search needs could not be saved, the next to open the store waits longer: %s", error)
 
     def _on(self, work: Callable[[Index], T]) -> T:
         return self._follow(work)  # type: ignore[return-value]
 
 
 def _put_one(db: Database, model: str, encoding: Encoding) -> None:
-    count, dimensions = encoding.vectors.shape
-    assert count
-    data = dimensions.to_bytes(2, "little") + encoding.vectors.astype("<f4").tobytes()
-    db.run("INSERT OR IGNORE INTO vectors(model, digest, data) VALUES(?,?,?)", (model, encoding.digest, data))
+    assert len(encoding.vectors)
+    kept = pack(encoding.vectors)
+    db.run(
+        "INSERT OR IGNORE INTO vectors(model, digest, bits, data) VALUES(?,?,?,?)",
+        (model, encoding.digest, kept.bits, kept.data),
+    )
     (row,) = db.rows("SELECT id FROM vectors WHERE digest=? AND model=?", (encoding.digest, model))
     states = encoding.states
     checksum = _checksum(encoding.digest, states.packing, states.data)

@@ -34,7 +34,7 @@ from lamina.text.analyse import ANALYSER, analyse
 from lamina.text.normal import normal_form
 from lamina.text.windows import mentioned
 
-FORMAT = 6
+FORMAT = 7
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -66,8 +66,8 @@ CREATE INDEX rests_of ON rests(atom_id);
 """
 _VECTORS = """
 CREATE TABLE IF NOT EXISTS vectors(
-  id INTEGER PRIMARY KEY AUTOINCREMENT, model TEXT NOT NULL, digest BLOB NOT NULL, data BLOB NOT NULL,
-  UNIQUE(digest, model));
+  id INTEGER PRIMARY KEY AUTOINCREMENT, model TEXT NOT NULL, digest BLOB NOT NULL, bits INTEGER NOT NULL,
+  data BLOB NOT NULL, UNIQUE(digest, model));
 CREATE INDEX IF NOT EXISTS vectors_by_model ON vectors(model, id);
 CREATE TABLE IF NOT EXISTS states(
   vector INTEGER PRIMARY KEY, packing TEXT NOT NULL, checksum INTEGER NOT NULL, data BLOB NOT NULL);

@@ -77,7 +77,7 @@ class SqliteStore:
         self.dreams = SqliteDreams(self._history.db)
         self.recalls = SqliteRecalls(folder / "recalls.db", vfs=vfs)
         self.usage = SqliteUsage(folder / "usage.db", vfs=vfs)
-        self.encodings = SqliteEncodings(self._on_index, self._heads)
+        self.encodings = SqliteEncodings(self._on_index, self._heads, folder / "board")
 
     def commit(self, commit: Commit) -> Committed:
         """Look the key up, check every change against what stands, write it down once, and let the index follow."""
@@ -125,7 +125,7 @@ class SqliteStore:
         """The index without what was erased, nor a byte of it in its free space; what models made of it goes too."""
         with self._lock:
             self.catch_up()
-            self.encodings.forget_board()
+            self.encodings.scrub()
             self._index.db.scrub()
 
     def _next_time(self) -> datetime:

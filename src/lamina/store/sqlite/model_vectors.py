@@ -1,0 +1,207 @@
+"""What one model made of the texts: which of them it has seen, and how near each is to a question.
+
+While there are few, all are held in memory and searched exactly. From `LARGE` on only two bits a dimension are held:
+they tell about how near a text is, and those that matter are read from the database and compared exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.store.sqlite.database import Corrupt, Database
+from lamina.store.sqlite.saved import Arrays, Saved
+from lamina.store.sqlite.texts import Numbers, Texts
+from lamina.vectors.kept import Damaged, Kept, search_rows, unpack
+from lamina.vectors.levels import Asked, Floats, Rows, cosines
+from lamina.vectors.scan_table import ScanTable
+from lamina.vectors.table import VectorTable
+
+LARGE = 20_000
+"""Texts from which on a model's vectors are scanned in two bits a dimension."""
+FEW = 8
+"""Where fewer than one text in so many is asked about, those alone are looked at."""
+_AT_ONCE = 5000
+_READ_AT_ONCE = 500
+
+_SINCE = "SELECT id, digest, bits, data FROM vectors WHERE model=? AND id>? ORDER BY id LIMIT ?"
+_SOME = "SELECT id, bits, data FROM vectors WHERE id IN (SELECT value FROM json_each(?))"
+
+
+class ModelVectors:
+    """The vectors of one model, by the number of their text."""
+
+    def __init__(self, db: Database, model: str) -> None:
+        self._db, self._model = db, model
+        self._last = self._width = 0
+        self._vector_of: Numbers = np.empty(0, dtype=np.int64)
+        self._run_of: Numbers = np.empty(0, dtype=np.int64)
+        self._homeless: dict[bytes, tuple[int, int]] = {}
+        self._table: VectorTable | ScanTable | None = None
+        self._doubted: dict[bytes, int] = {}
+        self._scanned: tuple[Asked, Floats] | None = None
+        self.edition = self.taken_in = 0
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether what a scan tells is exact already."""
+        return not isinstance(self._table, ScanTable)
+
+    def doubt(self, digest: bytes, number: int) -> None:
+        """Look again whether this text still has its vectors before the next answer."""
+        if number < len(self._vector_of) and self._vector_of[number]:
+            self._doubted[digest] = number
+
+    def follow(self, texts: Texts) -> None:
+        """Take in what the model has made since, and texts that have come."""
+        changed = self._make_room(texts)
+        for digest, number in self._doubted.items():
+            if not self._is_there(digest):
+                self._vector_of[number], self._run_of[number] = 0, -1
+                changed = True
+        self._doubted.clear()
+        for found in self._since():
+            self._take_in(found, texts)
+            changed = True
+        if changed:
+            self._scanned = None
+            self.edition += 1
+
+    def _make_room(self, texts: Texts) -> bool:
+        """A place for every text; one that the model had seen before it stood anywhere gets what was made of it."""
+        before, missing = len(self._vector_of), len(texts) - len(self._vector_of)
+        if missing <= 0:
+            return False
+        self._vector_of = np.concatenate([self._vector_of, np.zeros(missing, dtype=np.int64)])
+        self._run_of = np.concatenate([self._run_of, np.full(missing, -1, dtype=np.int64)])
+        for digest in list(self._homeless):
+            number = texts.number(digest)
+            if number is not None and number >= before:
+                self._vector_of[number], self._run_of[number] = self._homeless.pop(digest)
+        return True
+
+    def _is_there(self, digest: bytes) -> bool:
+        found = self._db.one("SELECT 1 FROM vectors WHERE digest=? AND model=?", (digest, self._model))
+        return found is not None
+
+    def _since(self) -> Iterator[list[tuple[int, bytes, Kept]]]:
+        while found := self._db.rows(_SINCE, (self._model, self._last, _AT_ONCE)):
+            self._last = found[-1][0]
+            yield [(number, digest, Kept(bits, data)) for number, digest, bits, data in found]
+
+    def _take_in(self, found: Sequence[tuple[int, bytes, Kept]], texts: Texts) -> None:
+        kept = [each for _, _, each in found]
+        self._width = self._width or int.from_bytes(kept[0].data[:2], "little")
+        first = len(self._table) if self._table is not None else 0
+        self._append(kept)
+        numbers = texts.numbers([digest for _, digest, _ in found])
+        for run, ((vector, digest, _), number) in enumerate(zip(found, numbers, strict=True), first):
+            if number is None:
+                self._homeless[digest] = vector, run
+            else:
+                self._vector_of[number], self._run_of[number] = vector, run
+        self.taken_in += len(found)
+
+    def _append(self, kept: Sequence[Kept]) -> None:
+        rows, sizes = self._rows(kept)
+        if self._table is None:
+            self._table = VectorTable(self._width)
+        if isinstance(self._table, VectorTable) and len(self._table) + len(kept) > LARGE:
+            self._table = ScanTable.of_table(self._table)
+        self._table.append(rows, sizes)
+
+    def _rows(self, kept: Sequence[Kept]) -> tuple[Rows, Numbers]:
+        try:
+            return search_rows(kept, self._width)
+        except Damaged as error:
+            raise Corrupt(f"index.db is damaged: {error}") from error
+
+    def known(self, texts: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which of the texts have a vector."""
+        return np.asarray(self._vector_of[texts] > 0)
+
+    def about(self, asked: Asked, texts: NDArray[Any]) -> Floats:
+        """About how near each of these texts is, not-a-number where it has no vector yet."""
+        if self._table is None:
+            return np.full(len(texts), np.nan, dtype=np.float32)
+        if not self._was_scanned(asked) and FEW * len(texts) < len(self._vector_of):
+            runs = self._run_of[texts]
+            return np.asarray(np.where(runs >= 0, self._table.of(asked, runs), np.float32(np.nan)), dtype=np.float32)
+        near: Floats = self._every(asked)[texts]
+        return near
+
+    def _every(self, asked: Asked) -> Floats:
+        """About how near every text is; asked again it is not counted again."""
+        if self._scanned is None or not self._was_scanned(asked):
+            near = np.full(len(self._run_of), np.nan, dtype=np.float32)
+            if self._table is not None:
+                known = self._run_of >= 0
+                near[known] = self._table.scan(asked)[self._run_of[known]]
+            self._scanned = asked, near
+        return self._scanned[1]
+
+    def _was_scanned(self, asked: Asked) -> bool:
+        return self._scanned is not None and self._scanned[0] is asked
+
+    def exactly(self, asked: Asked, texts: NDArray[Any]) -> Floats:
+        """How near some texts are, as exactly as what is kept of them tells; 0 where there is no vector."""
+        runs = np.where(texts >= 0, self._run_of[texts], -1) if len(self._run_of) else np.full(len(texts), -1)
+        if self._table is None:
+            return np.zeros(len(texts), dtype=np.float32)
+        if isinstance(self._table, VectorTable):
+            return self._table.of(asked, runs)
+        return self._read(asked, np.where(runs >= 0, self._vector_of[texts], 0))
+
+    def _read(self, asked: Asked, vectors: Numbers) -> Floats:
+        """How near some vectors of the database are."""
+        wanted, places = np.unique(vectors, return_inverse=True)
+        near = np.zeros(len(wanted), dtype=np.float32)
+        for start in range(0, len(wanted), _READ_AT_ONCE):
+            some = wanted[start : start + _READ_AT_ONCE]
+            found = self._db.rows(_SOME, (f"[{','.join(map(str, some.tolist()))}]",))
+            if found:
+                rows, sizes = self._rows([Kept(bits, data) for _, bits, data in found])
+                best = np.maximum.reduceat(cosines(rows, asked), np.cumsum(sizes) - sizes)
+                near[np.searchsorted(wanted, [number for number, _, _ in found])] = best
+        return near[places]
+
+    def renumber(self, old: Numbers) -> bool:
+        """Let the texts have other numbers, each having had an old one; False if this has to be read anew instead."""
+        if self._homeless or not isinstance(self._table, ScanTable):
+            return False
+        room = int(old.max(initial=-1)) + 1 - len(self._vector_of)
+        if room > 0:
+            return False
+        self._vector_of, runs = self._vector_of[old], self._run_of[old]
+        self._run_of = np.where(runs >= 0, self._table.keep_only(runs), -1)
+        self._scanned = None
+        self.edition += 1
+        return True
+
+    def saved(self) -> tuple[Arrays, dict[str, Any]] | None:
+        """What has to be kept of a large table."""
+        if not isinstance(self._table, ScanTable) or self._homeless:
+            return None
+        arrays: Arrays = {"vector_of": self._vector_of, "run_of": self._run_of.astype(np.int32), **self._table.saved()}
+        return arrays, {"model": self._model, "last": self._last, "width": self._width}
+
+    @classmethod
+    def of(cls, db: Database, saved: Saved) -> ModelVectors:
+        """The table that was kept."""
+        made = cls(db, str(saved.told["model"]))
+        made._last, made._width = int(saved.told["last"]), int(saved.told["width"])
+        made._vector_of = saved.arrays["vector_of"][: saved.lengths["vector_of"]]
+        made._run_of = saved.arrays["run_of"][: saved.lengths["run_of"]]
+        made._table = ScanTable.of_saved(saved.arrays, saved.lengths, made._width)
+        return made
+
+
+def vectors_in(bits: int, data: bytes) -> Floats:
+    """The vectors of a text; SQLite does not notice when the pages of a long blob were overwritten."""
+    try:
+        return unpack(Kept(bits, data))
+    except Damaged as error:
+        raise Corrupt(f"index.db is damaged: {error}") from error

@@ -1,0 +1,237 @@
+"""The passages of an index as columns: who said what when, where it stands, and which rows belong together.
+
+Most rows stand in the order of their keys and are found by halving; what came since stands behind them in the order it
+came. A row that no longer holds is struck out, and `settle` puts everything in order again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.atom.identity import AtomId
+from lamina.atom.kinds import Layer, MemoryType
+from lamina.atom.status import ENDED, REPLACED, Status
+from lamina.atom.trust import Origin
+from lamina.store.encodings import Key
+from lamina.store.sqlite.saved import Arrays, Saved
+from lamina.store.sqlite.texts import Numbers, Texts
+
+STATUSES, TYPES, LAYERS, ORIGINS = tuple(Status), tuple(MemoryType), tuple(Layer), tuple(Origin)
+ALWAYS, NEVER_ENDS = -(2**62), 2**62
+TOLD = (
+    "a.atom_id, p.n, a.scope, a.status, a.memory_type, a.valid_from, a.valid_until, a.recorded_at, a.session, "
+    "p.digest, p.speaker, p.at, p.asks, a.layer, a.origin, p.tells_of"
+)
+"""What is read of a passage, and in which order."""
+_ID, _NUMBER = 26, 8
+_KEY = np.dtype(f"S{_ID + _NUMBER}")
+_ALONE = -1
+_COLUMNS: dict[str, np.dtype[Any]] = {
+    "key": _KEY,
+    **dict.fromkeys(("alive", "asks"), np.dtype(np.bool_)),
+    **dict.fromkeys(("status", "type", "layer", "origin"), np.dtype(np.int8)),
+    **dict.fromkeys(("scope", "speaker", "text", "session"), np.dtype(np.int32)),
+    **dict.fromkeys(("starts", "ends", "recorded", "at", "tells_of", "begins", "until"), np.dtype(np.int64)),
+}
+_STATUS_OF = {each.value: number for number, each in enumerate(STATUSES)}
+_TYPE_OF = {each.value: number for number, each in enumerate(TYPES)}
+_LAYER_OF = {each.value: number for number, each in enumerate(LAYERS)}
+_ORIGIN_OF = {each.value: number for number, each in enumerate(ORIGINS)}
+_HAS_ENDED = np.array([each in ENDED for each in STATUSES], dtype=np.bool_)
+_WAS_REPLACED = np.array([each in REPLACED for each in STATUSES], dtype=np.bool_)
+
+
+class Rows:
+    """Columns over passages, and ways to find a passage, an atom's and a session's rows in them."""
+
+    def __init__(self) -> None:
+        self._columns: Arrays = {name: np.empty(0, dtype=kind) for name, kind in _COLUMNS.items()}
+        self.count = self.struck = self._settled = 0
+        self.texts = Texts()
+        self.speakers: dict[str, int] = {}
+        self._sessions: dict[tuple[int, str], int] = {}
+        self._by_session: Numbers = np.empty(0, dtype=np.int64)
+        self._session_starts: Numbers = np.zeros(1, dtype=np.int64)
+        self._forget_since()
+
+    def _forget_since(self) -> None:
+        self._rows_since: dict[AtomId, list[int]] = {}
+        self._session_since: dict[int, list[int]] = defaultdict(list)
+        self.names = tuple(self.speakers)
+        self.session_names = tuple(self._sessions)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """A column, as long as there are rows."""
+        return self._columns[name][: self.count]
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether so much has come or gone since everything was in order that it should be put in order again."""
+        return self.struck + self.count - self._settled > 1000 + self._settled // 4
+
+    def key(self, row: int) -> Key:
+        """The passage of a row."""
+        told = bytes(self._columns["key"][row])
+        return AtomId(told[:_ID].decode()), int(told[_ID:], 16)
+
+    def session(self, row: int) -> str:
+        """What a row's neighbours have in common with it and nobody else has."""
+        number = int(self._columns["session"][row])
+        if number == _ALONE:
+            return f"{self._columns['scope'][row]}/{self.key(row)[0]}"
+        scope, session = self.session_names[number]
+        return f"{scope}/{session}"
+
+    def append(self, found: Sequence[tuple[Any, ...]]) -> list[bytes]:
+        """Add passages as they stand in the index; returns the texts among them that stood somewhere before."""
+        start = self.count
+        told, known = self._read(found)
+        self._make_room(start + len(found))
+        self.count += len(found)
+        for name, values in told.items():
+            self._columns[name][start : self.count] = values
+        sessions: list[int] = told["session"].tolist()
+        for row, (each, session) in enumerate(zip(found, sessions, strict=True), start):
+            self._rows_since.setdefault(AtomId(each[0]), []).append(row)
+            if session != _ALONE:
+                self._session_since[session].append(row)
+        self.names, self.session_names = tuple(self.speakers), tuple(self._sessions)
+        return [each[9] for each, was in zip(found, known, strict=True) if was]
+
+    def _make_room(self, needed: int) -> None:
+        for name, column in self._columns.items():
+            if needed > len(column):
+                grown = np.empty(max(needed, 2 * len(column), 64), dtype=column.dtype)
+                grown[: self.count] = column[: self.count]
+                self._columns[name] = grown
+
+    def _read(self, found: Sequence[tuple[Any, ...]]) -> tuple[Arrays, list[bool]]:
+        """The columns of some passages, and which of their texts had a number already."""
+        ids, ns, scopes, statuses, types, starts, ends, recorded, sessions, digests, *said = zip(*found, strict=True)
+        speakers, at, asks, layers, origins, tells_of = said
+        texts, known = self._texts(digests)
+        status = np.array([_STATUS_OF[each] for each in statuses], dtype=np.int8)
+        ended, moments = _HAS_ENDED[status], np.array(at, dtype=np.int64)
+        begins = np.array([ALWAYS if each is None else each for each in starts], dtype=np.int64)
+        until = np.array([NEVER_ENDS if each is None else each for each in ends], dtype=np.int64)
+        # One that was replaced without a word of when never held for sure.
+        gone = np.where((until == NEVER_ENDS) & _WAS_REPLACED[status], ALWAYS, until)
+        told = {
+            "key": np.array([_key(each, n) for each, n in zip(ids, ns, strict=True)], dtype=_KEY),
+            "alive": np.ones(len(found), dtype=np.bool_), "scope": scopes, "status": status,
+            "type": [_TYPE_OF[each] for each in types], "starts": np.where(ended, ALWAYS, begins),
+            "ends": np.where(ended, NEVER_ENDS, until), "recorded": recorded,
+            "speaker": [self.speakers.setdefault(each, len(self.speakers)) for each in speakers], "at": moments,
+            "asks": asks, "text": texts, "layer": [_LAYER_OF[each] for each in layers],
+            "origin": [_ORIGIN_OF[each] for each in origins],
+            "tells_of": [ALWAYS if each is None else each for each in tells_of],
+            "begins": np.where(begins == ALWAYS, moments, begins), "until": gone,
+            "session": [
+                _ALONE if session == each else self._sessions.setdefault((scope, session), len(self._sessions))
+                for each, scope, session in zip(ids, scopes, sessions, strict=True)
+            ],
+        }  # fmt: skip
+        return {name: np.asarray(values, dtype=_COLUMNS[name]) for name, values in told.items()}, known
+
+    def _texts(self, digests: Sequence[bytes]) -> tuple[list[int], list[bool]]:
+        before = self.texts.numbers(digests)
+        numbers = []
+        for digest, number in zip(digests, before, strict=True):
+            if number is None:
+                number = self.texts.number(digest)
+            numbers.append(self.texts.add(digest) if number is None else number)
+        return numbers, [each is not None for each in before]
+
+    def strike(self, ids: Iterable[AtomId]) -> None:
+        """Let the rows of these atoms count no longer."""
+        for each in ids:
+            rows = self.of_atom(each)
+            self._columns["alive"][rows] = False
+            self._rows_since.pop(each, None)
+            self.struck += len(rows)
+
+    def of_atom(self, atom_id: AtomId) -> list[int]:
+        """The rows of an atom, in order."""
+        keys = self._columns["key"][: self._settled]
+        first = int(np.searchsorted(keys, np.array(atom_id, dtype=_KEY)))
+        beyond = int(np.searchsorted(keys, np.array(f"{atom_id}~", dtype=_KEY)))
+        alive = self._columns["alive"]
+        return [row for row in range(first, beyond) if alive[row]] + self._rows_since.get(atom_id, [])
+
+    def of_session(self, row: int) -> list[int]:
+        """The rows of a row's session, in order."""
+        number = int(self._columns["session"][row])
+        if number == _ALONE:
+            return self.of_atom(self.key(row)[0])
+        alive, found = self._columns["alive"], []
+        if number + 1 < len(self._session_starts):
+            first, beyond = self._session_starts[number : number + 2]
+            found = [each for each in self._by_session[first:beyond].tolist() if alive[each]]
+        since = [each for each in self._session_since.get(number, ()) if alive[each]]
+        return sorted(found + since, key=self.key) if since else found
+
+    def of_keys(self, keys: Collection[Key]) -> dict[Key, int]:
+        """The rows of those passages that are there."""
+        wanted = list(keys)
+        if not wanted:
+            return {}
+        settled, alive = self._columns["key"][: self._settled], self._columns["alive"]
+        told = np.array([_key(*each) for each in wanted], dtype=_KEY)
+        places = np.searchsorted(settled, told)
+        found = {}
+        for key, text, place in zip(wanted, told, places.tolist(), strict=True):
+            if place < self._settled and settled[place] == text and alive[place]:
+                found[key] = place
+            else:
+                for row in self._rows_since.get(key[0], ()):
+                    if self.key(row) == key:
+                        found[key] = row
+        return found
+
+    def settle(self) -> Numbers:
+        """Put the rows that stand in the order of their keys, and their texts in order; returns each text's old
+        number."""
+        rows = np.flatnonzero(self["alive"])
+        rows = rows[np.argsort(self["key"][rows], kind="stable")]
+        self._columns = {name: column[: self.count][rows] for name, column in self._columns.items()}
+        self.count = self._settled = len(rows)
+        self.struck = 0
+        old = self.texts.settle(np.unique(self._columns["text"]).astype(np.int64))
+        renumbered = np.zeros(int(old.max(initial=-1)) + 1, dtype=np.int32)
+        renumbered[old] = np.arange(len(old), dtype=np.int32)
+        self._columns["text"] = renumbered[self._columns["text"]]
+        sessions = self._columns["session"]
+        order = np.argsort(sessions, kind="stable")
+        self._by_session = order[np.searchsorted(sessions[order], 0) :]
+        self._session_starts = np.searchsorted(sessions[self._by_session], np.arange(len(self._sessions) + 1))
+        self._forget_since()
+        return old
+
+    def saved(self) -> tuple[Arrays, dict[str, Any]]:
+        """What has to be kept; settled before."""
+        arrays = {f"row.{name}": column[: self.count] for name, column in self._columns.items()}
+        arrays |= {"by_session": self._by_session, "session_starts": self._session_starts, **self.texts.saved()}
+        return arrays, {"speakers": list(self.speakers), "sessions": list(self._sessions)}
+
+    @classmethod
+    def of(cls, saved: Saved) -> Rows:
+        """The rows that were kept."""
+        rows = cls()
+        rows._columns = {name: saved.arrays[f"row.{name}"] for name in _COLUMNS}
+        rows.count = rows._settled = saved.lengths["row.key"]
+        rows.texts = Texts.of(saved)
+        rows.speakers = {name: number for number, name in enumerate(saved.told["speakers"])}
+        rows._sessions = {(scope, name): number for number, (scope, name) in enumerate(saved.told["sessions"])}
+        rows._by_session = saved.arrays["by_session"][: saved.lengths["by_session"]]
+        rows._session_starts = saved.arrays["session_starts"][: saved.lengths["session_starts"]]
+        rows._forget_since()
+        return rows
+
+
+def _key(atom_id: str, n: int) -> str:
+    return f"{atom_id}{n:0{_NUMBER}x}"

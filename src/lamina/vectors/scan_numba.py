@@ -1,0 +1,66 @@
+"""The scan in machine code, for processes that scan much; imported only by them, because numba takes its time.
+
+Written as plain loops over whole numbers: nothing is added in floating point, so it gives the bits that numpy gives.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numba import types
+
+from lamina.vectors.levels import Floats
+from lamina.vectors.scan import HIGHEST, LOW_WEIGHT, SIGN_WEIGHT, Kernel, Words
+
+_MOST = 64 * HIGHEST * (SIGN_WEIGHT + LOW_WEIGHT)
+_PAIRS, _FOURS, _EIGHTS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
+_EACH_BYTE = np.uint64(0x0101010101010101)
+
+
+def _ones(word: np.uint64) -> np.int64:
+    """How many bits are set. Compilers know these four lines and put one instruction in their place."""
+    word = word - ((word >> np.uint64(1)) & _PAIRS)
+    word = (word & _FOURS) + ((word >> np.uint64(2)) & _FOURS)
+    word = (word + (word >> np.uint64(4))) & _EIGHTS
+    return np.int64((word * _EACH_BYTE) >> np.uint64(56))
+
+
+_ones_in = numba.njit()(_ones)
+
+
+def _differing(word: np.uint64, planes: Words, at: int) -> np.int64:
+    """In how many bits a word differs from those of a question, each bit counted for what it is worth."""
+    return (
+        _ones_in(word ^ planes[0, at]) + 2 * _ones_in(word ^ planes[1, at])
+        + 4 * _ones_in(word ^ planes[2, at]) + 8 * _ones_in(word ^ planes[3, at])
+    )  # fmt: skip
+
+
+_differ_in = numba.njit()(_differing)
+
+
+def _counted(words: Words, factors: Floats, planes: Words, scale: np.float32, found: Floats) -> None:
+    width = planes.shape[1]
+    for row in range(len(words)):
+        signs, low = np.int64(0), np.int64(0)
+        for word in range(width):
+            signs += _differ_in(words[row, word], planes, word)
+            low += _differ_in(words[row, width + word], planes, word)
+        exact = _MOST * width - 2 * (SIGN_WEIGHT * signs + LOW_WEIGHT * low)
+        found[row] = np.float32(exact) * factors[row] * scale
+
+
+def kernel() -> Kernel:
+    """The scan compiled for this processor, and kept on the disk for the next process where numba may write."""
+    try:
+        return _compiled(keep=True)
+    except RuntimeError:
+        return _compiled(keep=False)
+
+
+def _compiled(*, keep: bool) -> Kernel:
+    # Arrays that may not be written to, as maps of a file are; numba takes any other for one of those.
+    bits, floats = (types.Array(each, n, "C", readonly=True) for each, n in ((types.uint64, 2), (types.float32, 1)))
+    signature = types.void(bits, floats, bits, types.float32, types.float32[::1])
+    compiled: Kernel = numba.njit(signature, nogil=True, cache=keep)(_counted)
+    return compiled
