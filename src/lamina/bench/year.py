@@ -168,6 +168,7 @@ class Life:
         self.ids: list[AtomId] = []
         self.used: set[int] = set()
         self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.worked: defaultdict[str, float] = defaultdict(float)
         self.moves: Counter[str] = Counter()
         self.held = 0
 
@@ -229,9 +230,10 @@ class Life:
 
     @contextmanager
     def _timed(self, what: str) -> Iterator[None]:
-        began = time.perf_counter()
+        began, worked = time.perf_counter(), time.process_time()
         yield
         self.seconds[what] += time.perf_counter() - began
+        self.worked[what] += time.process_time() - worked
 
 
 BARS: dict[str, tuple[str, float]] = {
@@ -339,9 +341,10 @@ def _hot(store: Life) -> float:
 
 
 def _speed(dreams: Life, control: Life, atoms: int) -> dict[str, float]:
-    """Where the time went in the store that dreams, and what the other one took."""
+    """Where the time went in the store that dreams, how much of it was work, and what the other one took."""
     return {
         **{f"{name}_s": round(value, 1) for name, value in dreams.seconds.items()},
+        **{f"{name}_cpu_s": round(value, 1) for name, value in dreams.worked.items()},
         "control_s": round(sum(control.seconds.values()), 1),
         "atoms_per_s": round(atoms / max(dreams.seconds["writing"], 1e-9), 1),
     }

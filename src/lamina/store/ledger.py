@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from lamina.atom.atom import Atom, Signals
 from lamina.atom.identity import AtomId
@@ -22,9 +22,9 @@ class FileState(StrEnum):
     GONE = "gone"
 
 
-@dataclass(frozen=True, slots=True)
-class FileLine:
-    """A file's line in the ledger without its bytes: enough to tell whether it changed."""
+class FileLine(NamedTuple):
+    """A file's line in the ledger without its bytes: enough to tell whether it changed. A tuple: every look at the
+    vault makes one for each file."""
 
     path: str
     atom_id: AtomId | None

@@ -208,10 +208,12 @@ class People:
             self._tombstone(path, report)
 
     def _mishap(self, gone: int) -> str | None:
+        if not gone:
+            return None
         known = max(1, self._ledger.summary()["files"])
-        if gone and not self._marked():
+        if not self._marked():
             return "the vault's marker .lamina/vault.toml is missing"
-        if gone and self._hand.review:
+        if self._hand.review:
             return f"{gone} of {known} files are gone, and what is done to files waits for review here"
         if gone > MASS_COUNT and gone > MASS_SHARE * known:
             return f"{gone} of {known} files are gone at once"

@@ -9,6 +9,7 @@ from lamina.clock import disk_time_ns
 from lamina.errors import InvalidInput
 from lamina.store.base import Seen
 from lamina.store.ledger import FileLine, FileState, Ledger
+from lamina.vault import layout
 from lamina.vault.codec import Sheet, read_sheet
 from lamina.vault.files import Disk, Stamp, UnusableFile
 from lamina.vault.frontmatter import Unreadable
@@ -32,6 +33,17 @@ class Found:
 
     def seen(self) -> Seen:
         return Seen(self.path, self.data, self.stamp, self.checked_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """The files that are new or may have changed, as they were when somebody looked, and those that were not there."""
+
+    fresh: dict[str, Stamp]
+    gone: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.fresh or self.gone)
 
 
 class Sight:
@@ -60,13 +72,35 @@ class Sight:
         except InvalidInput:
             return None
 
-    def fresh(self, lines: dict[str, FileLine], on_disk: dict[str, Stamp]) -> list[str]:
-        """The files that are new or may have changed."""
-        return [path for path, stamp in on_disk.items() if path not in lines or changed(lines[path], stamp)]
+    def look(self) -> Differences:
+        """What differs between disk and ledger; every file is looked at, and what was fed is not ours to compare."""
+        unseen = {line.path: line for line in self._ledger.lines()}
+        fresh: dict[str, Stamp] = {}
+        for path, stamp in self._disk.scan():
+            line = unseen.pop(path, None)
+            if (line is None or changed(line, stamp)) and not layout.is_fed(path):
+                fresh[path] = stamp
+        gone = (path for path, line in unseen.items() if line.state is not FileState.GONE)
+        return Differences(fresh, tuple(path for path in gone if not layout.is_fed(path)))
 
-    def gone(self, lines: dict[str, FileLine], on_disk: dict[str, Stamp]) -> list[str]:
-        """The known files that are no longer there."""
-        return [path for path, line in lines.items() if path not in on_disk and line.state is not FileState.GONE]
+    def strays(self) -> list[str]:
+        """The files that the ledger does not know."""
+        return [path for path in self.look().fresh if self._ledger.line(path) is None]
+
+    def left(self, found: Differences) -> Differences:
+        """What still differs of that, now that others had their turn. A file saved since is read once too often."""
+        return Differences(
+            {path: stamp for path, stamp in found.fresh.items() if self._is_fresh(path, stamp)},
+            tuple(path for path in found.gone if self._is_gone(path)),
+        )
+
+    def _is_fresh(self, path: str, stamp: Stamp) -> bool:
+        line = self._ledger.line(path)
+        return line is None or changed(line, stamp)
+
+    def _is_gone(self, path: str) -> bool:
+        line = self._ledger.line(path)
+        return line is not None and line.state is not FileState.GONE and self.stamp(path) is None
 
     def differs(self, path: str) -> bool:
         """Whether one file is not as the ledger has it; one still to be written differs if somebody else wrote it."""
@@ -98,9 +132,11 @@ def changed(line: FileLine, stamp: Stamp) -> bool:
 
 
 def _is_racy(stamp: Stamp, checked_ns: int) -> bool:
+    age = checked_ns - max(stamp.ctime_ns, stamp.mtime_ns)
+    if age >= COARSE_RACY_NS:
+        return False
     coarse = stamp.mtime_ns % 1_000_000 == 0 and stamp.ctime_ns % 1_000_000 == 0
-    newest = max(stamp.ctime_ns, stamp.mtime_ns)
-    return checked_ns - newest < (COARSE_RACY_NS if coarse else RACY_NS)
+    return coarse or age < RACY_NS
 
 
 def sheet_of(data: bytes | None) -> Sheet | None:

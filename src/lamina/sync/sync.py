@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from lamina.atom.identity import AtomId, IdSource
 from lamina.clock import Clock, disk_time_ns
 from lamina.store.base import Store
-from lamina.store.ledger import FileLine, Pending
+from lamina.store.ledger import Pending
 from lamina.sync.edit import Decide
 from lamina.sync.hand import Hand
 from lamina.sync.kept import KeptCopies
 from lamina.sync.people import Marked, People
 from lamina.sync.publish import is_ours, publish
 from lamina.sync.report import Progress, SyncReport
-from lamina.sync.sight import NEVER, Found, Sight
+from lamina.sync.sight import NEVER, Differences, Found, Sight
 from lamina.vault import layout
 from lamina.vault.files import Disk, Stamp, UnusableFile
 
@@ -36,14 +36,15 @@ class Sync:
 
     def run(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
         """Look at every file: finish what a crash left, take in what people did, write out what is pending."""
-        report = SyncReport()
-        if self._is_quiet():
+        report, found = SyncReport(), self._sight.look()
+        if self._is_quiet(found):
             return report
         with self._disk.lock("vault", LOCK_SECONDS):
             self._kept.look(report)
-            self._recover()
+            recovered = self._recover()
             self._drain(report)
-            self._look_around(report, accept_deletions=accept_deletions, progress=progress)
+            found = self._sight.look() if recovered else self._sight.left(found)
+            self._take(found, report, accept_deletions=accept_deletions, progress=progress)
             self._drain(report)
         return report
 
@@ -61,7 +62,7 @@ class Sync:
                     self._people.take_in(wanted, report)
                 else:
                     # A file that is gone may have been moved: only a look around can tell.
-                    self._look_around(report)
+                    self._take(self._sight.look(), report)
                 self._drain(report)
         return report
 
@@ -76,31 +77,20 @@ class Sync:
         """The files of these atoms that are not as the ledger knows them."""
         return [path for path in self._ledger.paths_of(ids).values() if self._sight.differs(path)]
 
-    def _views(self) -> tuple[dict[str, FileLine], dict[str, Stamp]]:
-        """The files as the ledger and the disk have them. What was fed is not ours to keep together."""
-        lines = {line.path: line for line in self._ledger.lines() if not layout.is_fed(line.path)}
-        return lines, {path: stamp for path, stamp in self._disk.scan() if not layout.is_fed(path)}
-
-    def _is_quiet(self) -> bool:
-        lines, on_disk = self._views()
-        return not (
-            self._sight.fresh(lines, on_disk)
-            or self._sight.gone(lines, on_disk)
-            or self._ledger.pending(1)
-            or self._ledger.unsure()
-            or self._kept.due()
-            or self._held_edits()
-        )
+    def _is_quiet(self, found: Differences) -> bool:
+        return not (found or self._ledger.pending(1) or self._ledger.unsure() or self._kept.due() or self._held_edits())
 
     def _held_edits(self) -> list[str]:
         """Edits that broke a rule, and copies of a known file: what stood in their way may be gone."""
         return [problem.path for problem in self._ledger.problems() if problem.kind in ("refused", "duplicate-id")]
 
-    def _recover(self) -> None:
-        """After the machine went down: files that had not reached the disk are written again from the ledger."""
+    def _recover(self) -> bool:
+        """After the machine went down: files that had not reached the disk are written again from the ledger.
+
+        Returns whether any had not: then nothing that was seen before counts.
+        """
         unsure = self._ledger.unsure()
-        known, on_disk = self._views() if unsure else ({}, {})
-        strays = [path for path in on_disk if path not in known]
+        strays = self._sight.strays() if unsure else []
         rewritten: list[tuple[str, Stamp, bytes]] = []
         came_out: list[bytes] = []
         for each in unsure:
@@ -122,6 +112,7 @@ class Sync:
                 rewritten.append((each.path, NEVER, each.data))
         if rewritten:
             self._ledger.wrote(rewritten, disk_time_ns(), came_out)
+        return bool(unsure)
 
     def _moved_again(self, path: str, file: Pending) -> Found | UnusableFile | None:
         """A move of ours that did not last is made again; a file that a person put there stays."""
@@ -148,16 +139,16 @@ class Sync:
                 self._ledger.displaced(pending.path)
             missing = [each.path for each in done.missing]
             if done.occupied or (missing and missing != held):
-                self._look_around(report)
+                self._take(self._sight.look(), report)
             elif not done.human:
                 self._people.tell_written(done.written, done.blocked)
                 return
             held = missing
 
-    def _look_around(
-        self, report: SyncReport, *, accept_deletions: bool = False, progress: Progress | None = None
-    ) -> None:
-        lines, on_disk = self._views()
-        self._people.take_in(self._sight.fresh(lines, on_disk), report, progress)
+    def _take(
+        self, found: Differences, report: SyncReport, *, accept_deletions: bool = False,
+        progress: Progress | None = None,
+    ) -> None:  # fmt: skip
+        self._people.take_in([*found.fresh], report, progress)
         self._people.take_in(self._held_edits(), report)
-        self._people.missing(self._sight.gone(lines, on_disk), report, accept=accept_deletions)
+        self._people.missing(found.gone, report, accept=accept_deletions)

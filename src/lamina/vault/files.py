@@ -18,8 +18,9 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from lamina.clock import disk_time_ns
 from lamina.errors import InvalidInput, StoreBusy
@@ -48,6 +49,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
 _LOCK_NAME = re.compile(r"[a-z][a-z0-9-]{0,40}")
 _KEPT_NAME = re.compile(r"([0-9a-f]{64})-([0-9a-f]{16}-(\d{1,20}))")
 _UNREAD, _ASIDE = "0" * 64, "f" * 64
+_name = attrgetter("name")
 
 
 class UnusableFile(InvalidInput):
@@ -58,9 +60,8 @@ class UnusableFile(InvalidInput):
         super().__init__(f"{path!r} {reason}; it is left as it is")
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """What tells a changed file from an unchanged one."""
+class Stamp(NamedTuple):
+    """What tells a changed file from an unchanged one. A tuple: every look makes and compares one for each file."""
 
     size: int
     mtime_ns: int
@@ -500,14 +501,17 @@ class Disk:
             suppress(FileNotFoundError, NotADirectoryError, UnusableFile),
             self._folder(prefix.split("/")[:-1]) as here,
         ):
-            for entry in sorted(self._sys.entries(here), key=lambda found: found.name):
-                if not _is_told(entry.name):
+            for entry in sorted(self._sys.entries(here), key=_name):
+                name = entry.name
+                if not _is_told(name):
                     continue
                 if entry.is_dir(follow_symlinks=False):
-                    folders.append(f"{prefix}{entry.name}/")
-                elif entry.name.endswith(ending) and entry.is_file(follow_symlinks=False):
-                    with suppress(FileNotFoundError):
-                        files.append((prefix + entry.name, _stamp(self._sys.entry_stat(entry))))
+                    folders.append(f"{prefix}{name}/")
+                elif name.endswith(ending) and entry.is_file(follow_symlinks=False):
+                    try:
+                        files.append((prefix + name, _stamp(self._sys.entry_stat(entry))))
+                    except FileNotFoundError:  # deleted since the folder was listed
+                        continue
         return files, [folder for folder in folders if len(folder) < _LONGEST_PATH]
 
     def _sweep(self) -> None:
