@@ -49,7 +49,7 @@ from lamina.models.choose import Choice
 from lamina.models.encode import Progress as EncodeProgress
 from lamina.models.encode import encode_each
 from lamina.models.errors import ModelMissing
-from lamina.opened import Opened, disk_errors, one_of
+from lamina.opened import INBOX_PATIENCE, Opened, disk_errors, one_of
 from lamina.recall import Question, Recall, recall
 from lamina.recall.answer import Answer, answer
 from lamina.recall.feedback import Lesson, cite, learn, parse_verdict
@@ -360,6 +360,7 @@ class Memory(Opened):
     ) -> DreamReport:
         """Consolidate, step by step: age, merge, cards, bridge, probe, drift, prune; `undo(report.batch)` undoes all.
 
+        Then vectors of what faded are kept in fewer bits, which is no change of what is known and needs no undoing.
         A step that would change more than a twentieth of the store waits for a person: `yes` is their word.
         """
         if yes and self._ceiling is not Origin.HUMAN:
@@ -373,7 +374,8 @@ class Memory(Opened):
         scenes = [self._equipment.scene(self._store, each, fresh_ids(self._ids, now), stop) for each in self.scopes]
         report = dream(scenes, wanted, self._store, now, anyway=yes, dry_run=self._trying, progress=progress)
         self._flush()
-        return replace(report, guidelines=tuple(line for each in scenes for line in guidelines(gather(each))))
+        taught = scenes if steps is None else ()
+        return replace(report, guidelines=tuple(line for each in taught for line in guidelines(gather(each))))
 
     def dream_is_due(self) -> bool:
         """Whether so many captures were read since the last dream, or so many hours have gone by."""
@@ -484,11 +486,11 @@ class Memory(Opened):
         """The embedders recall looks through; a transformer that has been fetched meanwhile counts at once."""
         return self._equipment.models
 
-    def embed(self, progress: EncodeProgress | None = None) -> int:
+    def embed(self, progress: EncodeProgress | None = None, *, stop: Callable[[], bool] = lambda: False) -> int:
         """Encode every passage that a model has not seen yet, now; returns how many texts were."""
         if self._trying:
             return 0
-        return encode_each(self._store, self._equipment.embedders(), lambda: False, progress)
+        return encode_each(self._store, self._equipment.embedders(), stop, progress)
 
     def get(self, id: str, *, as_of: Moment | None = None, known_at: Moment | None = None) -> Atom:
         """One atom, as its file says at this moment; or as it was known at another, if it was true at a third."""
@@ -586,6 +588,12 @@ class Memory(Opened):
         if self._settle():
             self._flush()
         return report
+
+    def tend(self, stop: Callable[[], bool] = lambda: False) -> None:
+        """What a memory that stays open needs now and then: files looked at, the inbox emptied, due words read."""
+        self._finish_erasures()
+        self._look()
+        self._read_what_is_due(stop, INBOX_PATIENCE)
 
     def read_waiting(self) -> builtins.list[Receipt]:
         """Read every captured word that still waits to be read for statements; returns what became of them."""

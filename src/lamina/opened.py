@@ -29,8 +29,9 @@ from lamina.capture.receipt import Receipt
 from lamina.capture.workplace import Workplace
 from lamina.capture.write import Writer, fresh_ids
 from lamina.clock import Clock, SystemClock
+from lamina.dream.following import follow
 from lamina.equipment import Equipment
-from lamina.errors import Erased, InvalidInput, InvalidScope, NotFound, StaleRevision, StoreError
+from lamina.errors import Erased, InvalidInput, InvalidScope, LaminaError, NotFound, StaleRevision, StoreError
 from lamina.importers.bring import Desk
 from lamina.importers.inbox import MOMENT, Inbox, Taken
 from lamina.importers.retold import retold
@@ -96,6 +97,7 @@ class Opened:
             self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._disk = disk or Disk(self.root)
             self._store = SqliteStore(self.state, self._clock, vfs=vfs)
+            self._followed = self._store.position()
         self._equipment = Equipment(self.settings, self._store.usage, self._clock)
         self._sync = Sync(
             self._disk, self._store, self._clock, self._ids, lambda: home.is_vault(self.root), self._decision,
@@ -156,6 +158,8 @@ class Opened:
             return SyncReport()
         with disk_errors():
             report = self._sync.run(accept_deletions=accept_deletions, progress=progress)
+        if report.deleted or report.edited:
+            self._follow_up()
         # A file of theirs that lies in a foreign folder is held there, and it is theirs to know.
         astray = {each.path for each in problems_of(self._store, self.scopes)} if report.held else set()
         return report.of(lambda path: path in astray or is_theirs(path, self.scopes))
@@ -345,13 +349,23 @@ class Opened:
 
     def _follow_up(self) -> None:
         """Write files and index. The commit stands even where the disk refuses: the rest follows."""
-        for follow in (self._sync.flush, self._store.catch_up):
+        self._turn_pages()
+        for write in (self._sync.flush, self._store.catch_up):
             try:
-                follow()
+                write()
             except (OSError, StoreError) as error:
                 logger.warning("files and index will follow later: %s", error)
         if self._encoding is not None:
             self._encoding.soon()
+
+    def _turn_pages(self) -> None:
+        """Let pages and summaries follow what somebody took back; where that fails, the next dream sees to it."""
+        try:
+            since, self._followed = self._followed, self._store.position()
+            if self._followed != since:
+                follow(self._store, self.scopes, since, self._ids, self._clock.now())
+        except LaminaError as error:
+            logger.warning("pages will follow with the next dream: %s", error)
 
     @property
     def _reader(self) -> Reader:
@@ -361,15 +375,20 @@ class Opened:
         return read_session(self._store, self._reader, scope, session_id, self._actor, self._ids, self._clock.now)
 
     def _read_in_background(self, stop: Callable[[], bool]) -> float | None:
+        taken = self._read_what_is_due(stop)
+        return MOMENT if taken.later else READ_AGAIN if self._store.buffer.queues() else None
+
+    def _read_what_is_due(self, stop: Callable[[], bool], patience: float = 0.0) -> Taken:
+        """Take in what was dropped and what has waited long enough, and do what the passing of time asks for."""
         self._follow_up()
-        taken = self._open_inbox(stop=stop)
-        patience = timedelta(minutes=self.settings.batch_minutes)
-        pace = Pace(Rhythm(self.settings.rhythm), self.settings.batch_turns, patience)
+        taken = self._open_inbox(stop=stop, patience=patience)
+        minutes = timedelta(minutes=self.settings.batch_minutes)
+        pace = Pace(Rhythm(self.settings.rhythm), self.settings.batch_turns, minutes)
         read_due(self._store, self._reader, pace, self._actor, self._ids, self._clock.now, stop)
         self._seal_boxes()
         self._settle()
         self._follow_up()
-        return MOMENT if taken.later else READ_AGAIN if self._store.buffer.queues() else None
+        return taken
 
     def _seal_boxes(self) -> None:
         """Close boxes that are done, and bring the pages of whoever is named in them up to date."""

@@ -169,4 +169,6 @@ def test_undo_takes_back_what_somebody_did_not_what_follows_by_itself(memory: Me
     memory.read_waiting()
     assert [each.verb for each in memory.journal()] == ["capture", "box", "entity"]
     memory.undo()
-    assert memory.journal()[-1].undoes == memory.journal()[0].id
+    first, *_, undone, page = memory.journal()
+    assert undone.undoes == first.id
+    assert page.verb == "entity"  # what was taken back leaves the page at once

@@ -17,6 +17,15 @@ def test_a_slip_in_the_subject_fills_the_same_slot(tmp_path: Path) -> None:
         assert new.atom.subject == "Maria Lindqvist"
 
 
+def test_another_first_name_is_another_person(tmp_path: Path) -> None:
+    with lamina.open(tmp_path, watch=False) as memory:
+        for one, other in (("Martin", "Martina"), ("Daniel Berg", "Daniela Berg")):
+            old = memory.remember(f"{one} lives in Rome.", subject=one, attribute="city", value="Rome")
+            new = memory.remember(f"{other} lives in Oslo.", subject=other, attribute="city", value="Oslo")
+            assert memory.get(old.atom.id).status is Status.ACTIVE
+            assert new.atom.subject == other
+
+
 def test_another_number_is_another_subject(tmp_path: Path) -> None:
     with lamina.open(tmp_path, watch=False) as memory:
         one = memory.remember("Taxi 11 is green.", subject="taxi 11", attribute="colour", value="green")

@@ -19,11 +19,11 @@ PROMISED = [
     "promote", "demote", "resolve", "relate", "undo",
     "feedback", "erase", "import", "rollback", "quarantine", "recall", "top", "plan", "answer", "get", "list",
     "history", "neighbours", "journal", "diff",
-    "sync", "rebuild", "jobs", "doctor", "stats", "export", "dream", "bench", "models", "run", "block", "review",
-    "profile", "semantic", "procedural",
+    "sync", "rebuild", "jobs", "doctor", "stats", "export", "dream", "serve", "bench", "models", "run", "block",
+    "review", "profile", "semantic", "procedural",
 ]  # fmt: skip
 UNCHANGING = {"tour", "try", "recall", "top", "plan", "answer", "get", "list", "history", "neighbours", "journal",
-              "diff", "rebuild", "jobs", "doctor", "stats", "bench", "models", "run", "block", "review",
+              "diff", "rebuild", "jobs", "doctor", "stats", "serve", "bench", "models", "run", "block", "review",
               "profile", "semantic", "procedural"}  # fmt: skip
 
 

@@ -37,6 +37,9 @@ _FILES = {
     "web/src/App.vue": "<script>useCart()</script>",
     "pyproject.toml": '[project]\ndependencies = ["fastapi>=0.1", "scikit-learn"]\n',
     "Makefile": "lint:\n\truff check\n\ntest: lint\n\tpytest\n",
+    "justfile": 'set shell := ["sh"]\nhost := "a:b"\nalias b := bake\n@bake oven="hot" *rest: knead\n  :\nknead:\n',
+    "till/Cargo.toml": '[package]\nname = "till"\n\n[[bin]]\nname = "till-print"\n\n[dependencies]\nserde = "1"\n',
+    "till/src/bin/recount.rs": "fn main() {}\n",
     ".gitignore": "local.yaml\n/data/\n",
     "docs/My Notes/plan.md": "notes",
     "scripts/deploy.sh": "echo",
@@ -124,6 +127,11 @@ def test_where_no_folder_is_declared_nothing_is_checked(hand: Hand) -> None:
         "The backend uses Flask.",
         "The project depends on `left-pad`.",
         "Deploy like this:\n```\n$ make ship\n```",
+        "Bread is made by `just toast`.",
+        "Open the shop:\n```\n$ just open --quick\n```",
+        "The till is built by cargo build -p register.",
+        "Print receipts with `cargo run --release --bin receipts -- --all`.",
+        "Check it with `cargo +nightly test --package=register`.",
     ],
 )
 def test_what_a_text_names_and_is_not_there_is_gone(standing: Path, text: str) -> None:
@@ -153,6 +161,10 @@ def test_what_a_text_names_and_is_not_there_is_gone(standing: Path, text: str) -
         "She likes Node.js, HTML/CSS and/or `node.js`.",
         "The JavaScript function is slow.",
         "Notes are in /home/ann/My Documents/notes.md.",
+        "Bread is made by `just bake cold`, `just b` or `just knead`.",
+        "Run just the tests. It is just a till. `just --list` shows them, `just oven::heat` heats, `just x=1 bake`.",
+        "Use cargo build -p till, `cargo run --bin till-print`, `cargo run --bin recount` and `cargo test -p serde`.",
+        "Run `cargo run --bin till -- -p register` and `cargo install ripgrep`.",
     ],
 )
 def test_what_is_there_or_proves_nothing_is_not_gone(standing: Path, text: str) -> None:
@@ -325,6 +337,10 @@ def test_a_folder_that_may_not_be_read_proves_nothing(shop: Path) -> None:
         ("Makefile", "include other.mk\nlint:\n", Named(Sort.TARGET, "deploy")),
         ("Makefile", "%.o: %.c\n\tcc\n", Named(Sort.TARGET, "deploy")),
         ("web/package.json", "{broken", Named(Sort.SCRIPT, "serve")),
+        ("justfile", "import 'more.just'\nbake:\n", Named(Sort.RECIPE, "toast")),
+        ("justfile", "mod oven\nbake:\n", Named(Sort.RECIPE, "toast")),
+        ("till/Cargo.toml", "[package", Named(Sort.CRATE, "register")),
+        ("till/Cargo.toml", "[package", Named(Sort.BINARY, "register")),
     ],
 )
 def test_a_list_that_cannot_be_read_whole_proves_nothing(shop: Path, path: str, text: str, named: Named) -> None:
@@ -336,7 +352,8 @@ def test_a_list_that_cannot_be_read_whole_proves_nothing(shop: Path, path: str, 
 def test_without_any_list_a_command_proves_nothing(tmp_path: Path) -> None:
     (tmp_path / "main.go").write_text("package main\n")
     ground = Ground([tmp_path])
-    for named in (Named(Sort.SCRIPT, "build"), Named(Sort.TARGET, "x"), Named(Sort.PACKAGE, "flask")):
+    commands = (Named(sort, "x") for sort in (Sort.SCRIPT, Sort.TARGET, Sort.RECIPE, Sort.CRATE, Sort.BINARY))
+    for named in (*commands, Named(Sort.PACKAGE, "flask")):
         assert ground.sight(named) is Sight.UNKNOWN
 
 

@@ -268,12 +268,56 @@ def test_what_a_person_took_back_is_not_told_again(hand: Hand) -> None:
     assert dreamt(hand).moves == ()
 
 
-def test_what_was_undone_may_be_told_again(hand: Hand) -> None:
-    drinkers(hand, 6)
+def _undone(hand: Hand) -> None:
+    """What the step does, taken back by a person."""
     commit = dreamt(hand).commit
     assert commit is not None
     undo(hand.store, commit, [LOCAL], "ann", Origin.HUMAN)
-    assert syntheses(hand) == [] and [each.action for each in dreamt(hand).moves] == ["add"]
+
+
+def test_a_cluster_whose_synthesis_was_undone_is_told_again_only_when_it_has_changed(hand: Hand) -> None:
+    members = drinkers(hand, 6)
+    _undone(hand)
+    assert syntheses(hand) == [] and is_settled(hand)
+    hand.put(hand.head(members[0]).with_(status=Status.TOMBSTONED))
+    assert [each.action for each in dreamt(hand).moves] == ["add"]
+
+
+def test_a_subject_whose_synthesis_was_undone_is_told_again_only_when_it_has_changed(hand: Hand) -> None:
+    for n in range(3):
+        hand.kept(f"The mill turns {n} times.", subject="mill")
+    _undone(hand)
+    assert syntheses(hand) == [] and is_settled(hand)
+    hand.clock.at += DAY
+    hand.kept("The mill stands still.", subject="mill", observed_at=NOON + DAY)
+    assert [each.action for each in dreamt(hand).moves] == ["add"]
+
+
+@pytest.mark.parametrize("many", [6, 5])
+def test_a_synthesis_whose_renewal_or_end_was_undone_is_left_to_people(hand: Hand, many: int) -> None:
+    members = drinkers(hand, many)
+    dreamt(hand)
+    first = only(syntheses(hand))
+    hand.put(hand.head(members[0]).with_(status=Status.TOMBSTONED))
+    _undone(hand)
+    assert only(syntheses(hand)).id == first.id and is_settled(hand)
+
+
+def test_doubles_whose_proposal_was_undone_are_not_asked_about_again(hand: Hand) -> None:
+    hand.kept("The tea is ready.", subject="tea"), hand.kept("The tea is ready.", subject="tea")
+    _undone(hand)
+    assert is_settled(hand)
+    hand.kept("The tea is ready.", subject="tea")
+    assert [each.action for each in dreamt(hand).moves] == ["ask"]
+
+
+def test_what_differs_by_a_sign_is_another_subject(hand: Hand) -> None:
+    for n in range(2):
+        hand.kept(f"C compiles in {n} s.", subject="C"), hand.kept(f"C++ compiles in {n} min.", subject="C++")
+    assert dreamt(hand, bag=False).moves == ()
+    hand.kept("C++ has templates.", subject="C++")
+    dreamt(hand, bag=False)
+    assert {each.subject for each in hand.read(ids=only(syntheses(hand)).derived_from)} == {"C++"}
 
 
 @pytest.mark.parametrize(

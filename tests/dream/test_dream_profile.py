@@ -165,8 +165,9 @@ def test_a_file_of_that_name_that_was_there_before_is_left_alone(desk: Desk, see
 
 
 def test_undone_twice_and_dreamt_again_a_profile_is_where_it_belongs(desk: Desk) -> None:
-    put(desk, said("The user likes jam."))
-    for _ in range(3):
+    for n in range(3):
+        assert dreamt(desk).commit is None  # what was undone stays so until there is something else to say
+        put(desk, said(f"The user likes jam {n}.", metadata={"several": "true"}))
         done = dreamt(desk)
         assert done.commit is not None
         assert (desk.root / "profile.md").exists()
@@ -175,6 +176,69 @@ def test_undone_twice_and_dreamt_again_a_profile_is_where_it_belongs(desk: Desk)
         assert not (desk.root / "profile.md").exists()
         assert desk.memory.doctor().problems == ()
     assert len([*(desk.root / "archive").glob("profile-*.md")]) == 3
+
+
+SEVERAL = {"several": "true"}
+ABOUT = {"profile": ("The user likes jam.", "habit", "user"), "identity": ("The agent hurries.", "insight", "agent")}
+
+
+@pytest.mark.parametrize("mine", ["", "Mine."])
+@pytest.mark.parametrize("name", ABOUT)
+def test_an_undo_that_brings_a_second_page_back_leaves_one_after_the_next_dream(
+    desk: Desk, name: str, mine: str
+) -> None:
+    words, kind, subject = ABOUT[name]
+    put(desk, said(words, kind, subject=subject, metadata=SEVERAL))
+    made = dreamt(desk).commit
+    assert made is not None
+    (undone,) = desk.memory.undo(made)
+    put(desk, said(f"{words} Often.", kind, subject=subject, metadata=SEVERAL))
+    dreamt(desk)
+    file = desk.root / f"{name}.md"
+    if mine:
+        file.write_text(file.read_text("utf-8") + "\nMine.\n", "utf-8")
+        desk.memory.sync()
+    desk.memory.undo(undone.id)
+    live = [each for each in desk.memory.list(kind="entity", limit=None) if each.metadata.get("page") == name]
+    assert len(live) == 2
+    told = dreamt(desk)
+    assert [each.action for each in told.moves] == [name, "merge page"]
+    (page,) = [each for each in desk.memory.list(kind="entity", limit=None) if each.metadata.get("page") == name]
+    assert own_words(page.content) == mine and "Often." in page.content
+    assert desk.file(page) == file and "Often." in file.read_text("utf-8")
+    assert desk.memory.doctor().problems == ()
+    assert dreamt(desk).commit is None
+
+
+@pytest.mark.parametrize("name", ABOUT)
+def test_a_page_whose_making_anew_was_undone_or_that_is_pinned_stays_as_it_is(desk: Desk, name: str) -> None:
+    words, kind, subject = ABOUT[name]
+    put(desk, said(words, kind, subject=subject, metadata=SEVERAL))
+    dreamt(desk)
+    before = (desk.root / f"{name}.md").read_text("utf-8")
+    put(desk, said(f"{words} Often.", kind, subject=subject, metadata=SEVERAL))
+    done = dreamt(desk).commit
+    assert done is not None
+    desk.memory.undo(done)
+    assert dreamt(desk).commit is None and (desk.root / f"{name}.md").read_text("utf-8") == before
+    (page,) = desk.memory.list(kind="entity", limit=None)
+    desk.memory.pin(page.id)
+    put(desk, said(f"{words} Seldom.", kind, subject=subject, metadata=SEVERAL))
+    assert dreamt(desk).commit is None
+    desk.memory.unpin(page.id)
+    dreamt(desk)
+    assert all(word in (desk.root / f"{name}.md").read_text("utf-8") for word in ("Often", "Seldom"))
+
+
+@pytest.mark.parametrize("name", ABOUT)
+def test_lines_that_are_not_a_persons_word_say_whose_they_are(desk: Desk, name: str) -> None:
+    words, kind, subject = ABOUT[name]
+    put(desk, said(words, kind, subject=subject, metadata=SEVERAL))
+    put(desk, said("Nothing like it at all.", kind, subject=subject, origin=Origin.AGENT, metadata=SEVERAL))
+    dreamt(desk)
+    lines = generated_part((desk.root / f"{name}.md").read_text("utf-8")).splitlines()
+    (own,), (other,) = ([each for each in lines if part in each] for part in (words, "Nothing"))
+    assert "(" not in own and "]] (agent) " in other
 
 
 def test_pages_come_back_from_the_files_alone(desk: Desk) -> None:

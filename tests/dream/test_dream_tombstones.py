@@ -56,3 +56,60 @@ def test_what_no_longer_counts_is_told_by_nothing_a_dream_made(desk: Desk, told:
         assert CANARY not in said(desk)
     pages = [each for each in desk.root.glob("entities/*.md") if CANARY in each.read_text("utf-8")]
     assert pages == []
+
+
+def everywhere(desk: Desk) -> list[str]:
+    """The files that hold the canary, but for words as they were said and what was laid aside."""
+    found = (
+        each.relative_to(desk.root).as_posix() for each in desk.root.rglob("*.md") if CANARY in each.read_text("utf-8")
+    )
+    return sorted(each for each in found if not each.startswith(("archive/", "sessions/")))
+
+
+def test_forgotten_it_leaves_pages_and_summaries_at_once_and_comes_back_with_undo(desk: Desk, told: list[str]) -> None:
+    page = next(each for each in desk.root.glob("entities/*.md") if CANARY in each.read_text("utf-8"))
+    page.write_text(page.read_text("utf-8") + f"\nMy own note on {CANARY}.\n", "utf-8")
+    desk.memory.sync()
+    before = page.read_text("utf-8")
+    desk.memory.forget(told[0], "she asked")
+    assert everywhere(desk) == [page.relative_to(desk.root).as_posix()]
+    assert page.read_text("utf-8").count(CANARY) == 1, "only a person's own words stay"
+    desk.memory.undo()
+    assert page.read_text("utf-8") == before
+    desk.tick(days=8)
+    desk.memory.dream()
+    assert any(CANARY in each.content for each in desk.memory.list(kind="synthesis", limit=None))
+
+
+def test_a_profile_loses_what_is_forgotten_at_once(desk: Desk, told: list[str]) -> None:
+    kept = desk.remember("Ann prefers tea.", kind="preference", subject="tea")
+    gone = desk.remember(f"Ann prefers {CANARY} honey.", kind="preference", subject="honey")
+    desk.memory.dream()
+    profile = desk.root / "profile.md"
+    assert CANARY in profile.read_text("utf-8")
+    desk.memory.pin(next(each.id for each in desk.memory.list(kind="entity") if each.subject == "profile"))
+    desk.memory.forget(gone.id, "she asked")
+    assert CANARY not in profile.read_text("utf-8"), "not even a pin keeps it"
+    assert kept.content in profile.read_text("utf-8")
+
+
+@pytest.mark.parametrize("way", ["deleted", "said", "agent"])
+def test_however_it_is_taken_back_the_pages_follow(desk: Desk, told: list[str], way: str) -> None:
+    atom = desk.memory.get(told[0])
+    match way:
+        case "deleted":
+            desk.file(atom).unlink()
+            desk.reopen()
+        case "said":
+            desk.tick()
+            request = f"Please forget that {atom.content[0].lower()}{atom.content[1:]}"
+            desk.memory.capture([{"speaker": "Ann", "content": request}], session_id="s")
+        case "agent":
+            own = desk.open(ceiling="agent").remember(f"The Old Mill hides {CANARY} too.", subject="Old Mill").atom
+            desk.memory.dream(["cards"])
+            assert len(everywhere(desk)) > 2
+            desk.open(ceiling="agent").forget(own.id, "wrong")
+            assert not any(f"hides {CANARY}" in (desk.root / each).read_text("utf-8") for each in everywhere(desk))
+            return
+    assert desk.memory.get(atom.id).status == "tombstoned"
+    assert everywhere(desk) == []

@@ -269,6 +269,7 @@ VERBS: dict[str, Verb] = {
     "path_of": lambda memory, given, _: memory.path_of(given["id"]),
     "sync": lambda memory, given, _: memory.sync(),
     "read_waiting": lambda memory, given, _: memory.read_waiting(),
+    "tend": lambda memory, given, _: memory.tend(),
     "waiting": lambda memory, given, _: memory.waiting(),
     "jobs": lambda memory, given, _: memory.jobs(),
     "rebuild": lambda memory, given, vault: memory.rebuild() if vault.chance.random() < 0.05 else 0,

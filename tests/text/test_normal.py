@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.text.normal import compatible, normal_form, one_line, same_text
+from lamina.text.normal import compatible, name_form, normal_form, one_line, same_text
 
 
 @pytest.mark.parametrize(
@@ -89,3 +89,22 @@ def test_one_line_has_every_word_and_no_other_white_space(text: str) -> None:
     assert one_line(text).split() == text.split()
     assert "\n" not in one_line(text)
     assert one_line(one_line(text)) == one_line(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("C", "c"), ("C++", "c++"), ("c++.", "c++"), ("C#", "c#"), ("F# 4.5", "f# 4 5"), ("Notepad++", "notepad++"),
+        ("\N{FULLWIDTH LATIN CAPITAL LETTER C}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH PLUS SIGN}", "c++"),
+        ("Berg, Clara", "berg clara"), ("#1", "1"), ("+ 1", "1"), ("a+b", "a b"), ("", ""), ("++", ""),
+    ],
+)  # fmt: skip
+def test_signs_behind_a_word_tell_names_apart(name: str, form: str) -> None:
+    assert name_form(name) == form
+
+
+@given(st.text(alphabet=st.sampled_from("cC1 +#,.-é\u3099＋"), max_size=20) | st.text(max_size=60))
+def test_the_form_of_a_name_is_its_normal_form_but_for_signs_and_has_itself_as_form(name: str) -> None:
+    form = name_form(name)
+    assert normal_form(form) == normal_form(name)
+    assert name_form(form) == form

@@ -11,7 +11,8 @@ from datetime import datetime
 from lamina.atom.atom import Atom
 from lamina.atom.claim import MULTI_VALUED, claim_of
 from lamina.atom.page import generated_part
-from lamina.text.normal import normal_form, one_line
+from lamina.atom.trust import Origin
+from lamina.text.normal import name_form, one_line
 from lamina.text.roles import ROLES
 from lamina.vault import layout
 
@@ -44,7 +45,7 @@ class Row:
     text: str
 
     def __str__(self) -> str:
-        return f"- {link(self.source)} {self.text}"
+        return listed(self.text, self.source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,17 @@ def link(atom: Atom) -> str:
     return f"[[{layout.stem(layout.path_for(atom))}]]"
 
 
+def listed(text: str, *sources: Atom) -> str:
+    """A line with links to what it rests on; where that is not all a person's word, it says whose it is."""
+    return f"- {' '.join(dict.fromkeys(map(link, sources)))}{said_by(*sources)} {text}"
+
+
+def said_by(*sources: Atom) -> str:
+    """Whose word statements are, as it stands in a line; empty where they are a person's own."""
+    others = sorted({each.origin.value for each in sources if each.origin is not Origin.HUMAN})
+    return f" ({', '.join(others)})" if others else ""
+
+
 def row(atom: Atom) -> Row:
     """A statement as a line."""
     return Row(atom, one_line(atom.content))
@@ -73,7 +85,7 @@ def happened_at(atom: Atom) -> datetime:
 def page_lines(name: str, forms: Collection[str], stated: Sequence[Atom], summary: Iterable[str] = ()) -> list[str]:
     """The generated part of a page: a card where enough is stated, and the statements, the youngest first.
 
-    `forms` are the names in normal form under which the statements know whom the page is about.
+    `forms` are the names, in their form, under which the statements know whom the page is about.
     """
     lines = [f"# {one_line(name)}", ""]
     if len(stated) >= CARD:
@@ -95,7 +107,7 @@ def card(forms: Collection[str], stated: Sequence[Atom]) -> list[Section]:
     holds, tastes, others = list[Row](), list[Row](), list[Row]()
     for atom in stated:
         claim = claim_of(atom)
-        told = _claimed(atom) if claim and claim.subject in forms else None
+        told = _claimed(atom) if claim and name_form(atom.subject) in forms else None
         if atom.kind == "relationship" or (told and _attribute(atom) in _PEOPLE):
             others.append(told or row(atom))
         elif atom.kind in _TASTES or (told and _attribute(atom) in MULTI_VALUED):
@@ -137,6 +149,12 @@ def digest_of(rows: Iterable[Row]) -> str:
     return hashlib.blake2b("\n".join(map(str, rows)).encode(), digest_size=12).hexdigest()
 
 
+def without_summary(content: str) -> str:
+    """The generated part of a page but for its summary, which a model words anew each time."""
+    before, found, rest = generated_part(content).partition(f"{SHORT}\n")
+    return before + rest.partition("\n\n")[2] if found else before
+
+
 def summary_in(content: str) -> list[str]:
     """The lines of the summary that stands on a page."""
     _, found, rest = generated_part(content).partition(f"{SHORT}\n")
@@ -147,7 +165,7 @@ def _company(forms: Collection[str], stated: Sequence[Atom]) -> Iterator[Row]:
     """Who and what is named together with them more than once."""
     together: dict[str, list[tuple[str, Atom]]] = {}
     for atom in stated:
-        for form, name in {normal_form(name): name for name in (*atom.entities, atom.subject)}.items():
+        for form, name in {name_form(name): name for name in (*atom.entities, atom.subject)}.items():
             if form and form not in forms and form not in ROLES:
                 together.setdefault(form, []).append((name, atom))
     often = sorted((-len(found), form) for form, found in together.items() if len(found) >= _OFTEN)

@@ -14,9 +14,10 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.capture.card import SUMMARY_OF, digest_of, page_lines, shown_rows, summary_in
+from lamina.capture.undone import is_unwanted
 from lamina.capture.workplace import is_undone
 from lamina.store.base import Change, Commit, Committed, Filter, Store
-from lamina.text.normal import normal_form
+from lamina.text.normal import name_form, normal_form
 
 NAMED = 3
 """So many statements that name somebody make a page."""
@@ -29,28 +30,34 @@ _LIVE = frozenset({Status.ACTIVE})
 class Pages:
     """The pages of a scope: those that are kept up, what each is called besides its own name, and names left alone.
 
-    `left` are the names of pages that somebody deleted, archived or made their own: they are not made again.
+    `left` are the names of pages that somebody deleted, archived or made their own: they are not made again; `undone`
+    are pages whose making somebody undid: they are made again when they would say something else.
     """
 
     live: tuple[Atom, ...]
     also: dict[AtomId, frozenset[str]]
     left: frozenset[str]
+    undone: tuple[Atom, ...] = ()
 
     def forms(self, page: Atom) -> frozenset[str]:
-        """Every name of a page in normal form."""
-        return self.also.get(page.id, frozenset()) | {normal_form(page.subject)}
+        """Every name of a page, in the form of names."""
+        return self.also.get(page.id, frozenset()) | {name_form(page.subject)}
+
+    def forerunners(self, forms: Collection[str]) -> list[Atom]:
+        """Pages of these names whose making somebody undid."""
+        return [each for each in self.undone if name_form(each.subject) in forms]
 
 
 def named_in(atoms: Iterable[Atom]) -> dict[str, str]:
-    """Who and what statements name or are about, by normal form, spelt as they spell it."""
+    """Who and what statements name or are about, by the form of names, spelt as they spell it."""
     names = (name for atom in atoms for name in (*atom.entities, atom.subject))
-    return {form: name for name in names if (form := normal_form(name)) and name[:1].isupper()}
+    return {form: name for name in names if (form := name_form(name)) and name[:1].isupper()}
 
 
 def write_pages(
     store: Store, scope: Scope, names: dict[str, str], ids: Iterator[AtomId], now: datetime | None = None
 ) -> list[Committed]:
-    """Bring the pages of these names up to date; a page that says so already is left alone.
+    """Bring the pages of these names up to date; one that says so already, or that is pinned, is left alone.
 
     With `now` only what holds then is on them.
     """
@@ -66,7 +73,9 @@ def write_pages(
         if len(stated) < NAMED and page is None:
             continue
         wanted = kept_up(page or blank_page(scope, name, stated, next(ids)), forms, stated)
-        if wanted != page:
+        if page is not None and page.pinned:
+            continue
+        if wanted != page and not is_unwanted(wanted, [page] if page else pages.forerunners(forms), store):
             done.append(_commit(store, scope, wanted, f"{len(stated)} statements name {wanted.subject}"))
             known |= dict.fromkeys(forms, done[-1].atoms[0])
     return done
@@ -83,13 +92,17 @@ def pages_of(store: Store, scope: Scope) -> Pages:
     heirs = store.followed([each.id for each in found if each.status is Status.SUPERSEDED], (scope,))
     also: dict[AtomId, frozenset[str]] = {}
     left: set[str] = set()
+    undone: list[Atom] = []
     for each in found:
         heir = next((one for one in heirs.get(each.id, ()) if one in live), None)
         if heir is not None:
-            also[heir] = also.get(heir, frozenset()) | {normal_form(each.subject)}
-        elif each.id not in live and each.status is not Status.SUPERSEDED and not is_undone(each, store):
-            left.add(normal_form(each.subject))
-    return Pages(tuple(live.values()), also, frozenset(left))
+            also[heir] = also.get(heir, frozenset()) | {name_form(each.subject)}
+        elif each.id not in live and each.status is not Status.SUPERSEDED:
+            if is_undone(each, store):
+                undone.append(each)
+            else:
+                left.add(name_form(each.subject))
+    return Pages(tuple(live.values()), also, frozenset(left), tuple(undone))
 
 
 def kept_up(page: Atom, forms: Collection[str], stated: Sequence[Atom]) -> Atom:
@@ -119,10 +132,15 @@ def _is_kept_up(page: Atom) -> bool:
 
 def stated_of(store: Store, scope: Scope, forms: Collection[str], now: datetime | None = None) -> list[Atom]:
     """What is stated of whoever has these names, the youngest first; with `now` only what holds then."""
-    names = [f"{sort}:{form}" for form in sorted(forms) for sort in ("entity", "subject")]
+    names = [f"{sort}:{form}" for form in sorted(set(map(normal_form, forms))) for sort in ("entity", "subject")]
     ids = tuple(dict.fromkeys(each.source for each in store.edges(names, (scope,), _LIVE)))
     found = store.read(Filter(scopes=(scope,), ids=ids, statuses=_LIVE, valid_at=now)) if ids else []
-    return [each for each in found if is_stated(each)]
+    return [each for each in found if is_stated(each) and not forms_in(each).isdisjoint(forms)]
+
+
+def forms_in(atom: Atom) -> frozenset[str]:
+    """The names in a statement and of its subject, in the form of names."""
+    return frozenset(form for name in (*atom.entities, atom.subject) if (form := name_form(name)))
 
 
 def is_stated(atom: Atom) -> bool:

@@ -43,8 +43,12 @@ def _by_alias(atom: Atom, form: str, store: Store, now: datetime) -> str | None:
 
 
 def _by_spelling(atom: Atom, form: str, store: Store) -> str | None:
-    """The one subject that is spelled nearly so; where several are, nobody can tell."""
+    """The one subject that is spelled nearly so; where several are, nobody can tell. Martina is no slip for Martin: a
+    name may be misspelled behind its first word only."""
     near = [each for each in store.subjects(atom.scope, form.split()) if is_one_name(form, each)]
+    if atom.subject[:1].isupper():
+        first = form.split()[0]
+        near = [each for each in near if first in each.split()]
     if len(near) != 1:
         return None
     known = store.read(Filter(scopes=(atom.scope,), subject=near[0], limit=1))

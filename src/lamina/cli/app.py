@@ -19,6 +19,7 @@ from lamina.cli import (
     proposals,
     read,
     review,
+    serve,
     tour,
     try_,
     upkeep,
@@ -36,7 +37,7 @@ EPILOG = (
 app = typer.Typer(
     name="lamina", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich", epilog=EPILOG
 )
-for family in (init, tour, try_, write, erase, import_, proposals, read, upkeep, dream, bench):
+for family in (init, tour, try_, write, erase, import_, proposals, read, upkeep, dream, serve, bench):
     app.registered_commands += family.app.registered_commands
 app.add_typer(models.app, rich_help_panel="Upkeep")
 app.add_typer(working.run, rich_help_panel=working.PANEL)

@@ -69,6 +69,11 @@ class Output:
             self.blocks(view.blocks)
         sys.stdout.flush()
 
+    def line(self, data: Json) -> None:
+        """One of many documents, on a line of its own, for whoever reads along."""
+        self._put(json.dumps(data, ensure_ascii=False))
+        sys.stdout.flush()
+
     def blocks(self, blocks: Iterable[Block]) -> None:
         """Print blocks for people."""
         console = _console(stderr=False)

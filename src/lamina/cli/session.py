@@ -40,6 +40,12 @@ class Session:
             self._memory = self._open()
         return self._memory
 
+    def watched(self) -> Memory:
+        """The vault opened to stay open: saved files are noticed while it is."""
+        if self._memory is None:
+            self._memory = self._open(watch=None)
+        return self._memory
+
     @contextmanager
     def changing(self) -> Iterator[Memory]:
         """The opened vault for a change; in a dry run the change is worked out and taken back."""
@@ -89,13 +95,13 @@ class Session:
     ) -> None:
         self.close()
 
-    def _open(self) -> Memory:
+    def _open(self, *, watch: bool | None = False) -> Memory:
         from lamina.cli.progress import Bar
         from lamina.memory import Memory
 
         folder = self.choice.folder if self._may_make else self.choice.needed()
         with Bar() as bar:
-            memory = Memory(folder, self.scope, watch=False, background=False, progress=bar)
+            memory = Memory(folder, self.scope, watch=watch, background=False, progress=bar)
         if memory.created and not self._quiet:
             self.output.note(f"made a vault in {folder}")
         return memory

@@ -32,6 +32,6 @@ class Story:
             change.supersede, change.history, change.move, change.replay, change.as_of, change.correct,
             change.known_at, change.hush, change.erase, trust.hold, trust.feed, trust.dispute, trust.decide,
             trust.suspect, trust.release, work.work, work.block, work.relate, night.dream, night.again,
-            night.undo, night.code, night.move, night.picture, files.pin, files.forget, files.undo,
+            night.undo, night.keep, night.code, night.move, night.picture, files.pin, files.forget, files.undo,
             files.broken, files.repair, files.lose_index, files.lose_everything, work.export, work.bundle, work.stats,
         ]  # fmt: skip

@@ -1,7 +1,8 @@
 """Step 3, cards: a page for whoever and whatever much is stated of, one for the scope's profile, one for its agent.
 
 A page is made anew from what stands, and written where it differs; what people wrote beside the generated part stays to
-the letter. Once a month everything is looked at, else only names about which something changed.
+the letter, and what they pinned or undid stays as it is. Once a month everything is looked at, else only names about
+which something changed.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from lamina.atom.identity import AtomId
 from lamina.atom.status import Status
 from lamina.capture.card import CARD, SUMMARY_DAY, SUMMARY_OF, digest_of, has_card, shown_rows
 from lamina.capture.entity import SUMMED_UP, Pages, blank_page, kept_up, pages_of, stated_of, with_summary
-from lamina.dream.fragments import Names, as_one, grouped, names_in
+from lamina.capture.undone import is_unwanted
+from lamina.dream.fragments import Names, grouped, names_in
 from lamina.dream.identity import KINDS as REFLECTIONS
 from lamina.dream.identity import identity
 from lamina.dream.in_short import in_short
+from lamina.dream.one_page import as_one
 from lamina.dream.plan import Move, Plan
 from lamina.dream.profile import KINDS as TASTES
 from lamina.dream.profile import profile
@@ -59,7 +62,7 @@ def cards_since(scene: Scene, seq: int | None) -> Plan:
     else:
         looked_at = touched.forms | _unasked(pages, scene)
         names = _names(looked_at, pages, scene)
-    kept = list(_kept(names, looked_at, pages, scene))
+    kept = [each for each in _kept(names, looked_at, pages, scene) if not _is_unwanted(each, pages, scene)]
     asked = _summed_up(kept, pages, scene)
     parts = [_plan(each, asked.get(each.page.id, each.page)) for each in kept]
     if touched is None or touched.kinds & (TASTES | _PAGES):
@@ -90,8 +93,11 @@ def _kept(names: Names, looked_at: Iterable[str], pages: Pages, scene: Scene) ->
         own = {each.id: each for form in sorted(forms) for each in owned.get(form, {}).values()}
         if not own and (len(stated) < CARD or not forms.isdisjoint(pages.left)):
             continue
+        loose = [each for each in own.values() if not each.pinned]
+        if own and not loose:
+            continue
         if own:
-            first, aside = as_one(list(own.values()), scene.store)
+            first, aside = as_one(loose, scene.store)
             known = pages.left | {form for each in own.values() for form in pages.forms(each)}
         else:
             called = names.commonest(forms)
@@ -101,6 +107,14 @@ def _kept(names: Names, looked_at: Iterable[str], pages: Pages, scene: Scene) ->
         first = first.with_(supersedes=(*first.supersedes, *(each.id for each in stubs)))
         page = kept_up(first, forms, stated)
         yield _Kept(own.get(first.id), page, forms, tuple(stated), (*aside, *stubs))
+
+
+def _is_unwanted(kept: _Kept, pages: Pages, scene: Scene) -> bool:
+    """Whether somebody undid the very page; nobody need look where there is nothing to write or to ask."""
+    if kept.page == kept.before and not kept.aside and scene.writer is None:
+        return False
+    known = [kept.before] if kept.before is not None else pages.forerunners(kept.forms)
+    return is_unwanted(kept.page, known, scene.store)
 
 
 def _stub(form: str, names: Names, heir: Atom, scene: Scene) -> Atom:

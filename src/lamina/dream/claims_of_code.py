@@ -28,6 +28,9 @@ class Sort(StrEnum):
     DEFINITION = "definition"
     SCRIPT = "script"
     TARGET = "target"
+    RECIPE = "recipe"
+    CRATE = "crate"
+    BINARY = "binary"
     MODULE = "module"
     PACKAGE = "package"
 
@@ -50,7 +53,7 @@ _IDENT = r"[A-Za-z_$][\w$]*"
 _CODEY = r"(?:[A-Za-z$]\w{0,60}_\w{1,60}|_\w{1,60}|[a-z$][a-z0-9]{0,60}[A-Z]\w{0,60}|[A-Z][a-z0-9]{1,60}[A-Z]\w{0,60})"
 """A name as only code has it, with an underscore or a capital inside; and not so long that it takes time."""
 _MAY_NAME = re.compile(
-    r"[/`(]|\b(?:function|method|def|class|npm|pnpm|yarn|bun|make|python|uses?|depends?|rel(?:y|ies)|requires?|imports?"
+    r"[/`(]|\b(?:function|method|def|class|npm|pnpm|yarn|bun|make|cargo|python|uses?|depends?|rel(?:y|ies)|requires?|imports?"
     r"|built|written)\b",
     re.IGNORECASE,
 )
@@ -76,6 +79,10 @@ _CALL = re.compile(rf"((?:{_IDENT}(?:\.|::))*)({_IDENT})\([^`]*\)")
 _SCRIPT = re.compile(r"\b(?:npm|pnpm|yarn|bun) run(?:-script)? ([A-Za-z][\w:.-]*)")
 _SHORT_SCRIPT = re.compile(r"(?:yarn|pnpm) ([A-Za-z][\w:.-]*)")
 _MAKE = re.compile(r"make((?: [\w.=:/@-]+)+)")
+_JUST = re.compile(r"just ([A-Za-z_][\w-]*)(?![\w:=]|\.\w)")
+"""Only where code stands: in a sentence it is a word like others."""
+_CARGO = re.compile(r"\bcargo (?:\+[\w.-]+ )?(?:run|build|test|check|bench|clippy|doc|[rbtc])(?= )((?: [\w.=:/@,-]+)+)")
+_CRATE = re.compile(r" (?:-p|--package|--bin)[ =]([A-Za-z_][\w-]*)(?![\w@:/]|\.\w)")
 _MODULE = re.compile(r"\bpython[\d.]* -m ([A-Za-z_][\w.]*)")
 _RUN = re.compile(r"\b(?:[Rr]un|[Ee]xecute|[Tt]ype|[Ii]nvoke|[Cc]all) ((?:make|yarn|pnpm) [^,;.`\n]+)")
 _BEFORE = re.compile(rf"\b(?:function|method|def|class) `?({_IDENT})`?(\()?")
@@ -181,6 +188,10 @@ def _anywhere(text: str) -> Iterator[Named]:
     """Commands that are known as such wherever they stand."""
     for script in _SCRIPT.finditer(text):
         yield Named(Sort.SCRIPT, script[1].rstrip(".:-"))
+    for cargo in _CARGO.finditer(text):
+        own = cargo[1].partition(" -- ")[0]  # what follows is for whatever is run
+        for crate in _CRATE.finditer(own):
+            yield Named(Sort.BINARY if "--bin" in crate[0] else Sort.CRATE, crate[1].rstrip("-"))
     for module in _MODULE.finditer(text):
         if module[1].split(".")[0] not in sys.stdlib_module_names:
             yield Named(Sort.MODULE, module[1].rstrip("."))
@@ -193,6 +204,8 @@ def _commands(line: str) -> Iterator[Named]:
         if script := _SHORT_SCRIPT.match(command):
             if script[1] not in COMMANDS and "run" not in script[1].split():
                 yield Named(Sort.SCRIPT, script[1].rstrip(".:-"))
+        elif just := _JUST.match(command):
+            yield Named(Sort.RECIPE, just[1])
         elif make := _MAKE.match(command):
             words = make[1].split()
             if not any(each.startswith("-") for each in words):

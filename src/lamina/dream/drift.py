@@ -45,6 +45,9 @@ SEVERITY: dict[Sort, Severity] = {
     Sort.DEFINITION: Severity.WARNING,
     Sort.SCRIPT: Severity.WARNING,
     Sort.TARGET: Severity.WARNING,
+    Sort.RECIPE: Severity.WARNING,
+    Sort.CRATE: Severity.WARNING,
+    Sort.BINARY: Severity.WARNING,
     Sort.MODULE: Severity.WARNING,
     Sort.PACKAGE: Severity.WARNING,
 }
@@ -182,6 +185,12 @@ def _told(named: Named, atom: Atom, ground: Ground, seen: Mapping[str, str]) -> 
             return f"no package.json of {where} has the script {name}"
         case Sort.TARGET:
             return f"no Makefile of {where} has the target {name}"
+        case Sort.RECIPE:
+            return f"no justfile of {where} has the recipe {name}"
+        case Sort.CRATE:
+            return f"no Cargo.toml of {where} names the crate {name}"
+        case Sort.BINARY:
+            return f"cargo finds no binary {name} in {where}"
         case Sort.MODULE:
             return f"{where} has no module {name}"
         case Sort.PACKAGE:

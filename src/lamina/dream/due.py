@@ -23,5 +23,6 @@ def is_due(store: Store, scopes: Sequence[Scope], now: datetime, every: int, aft
 
 
 def last_dream(store: Store) -> datetime | None:
-    """When a dream last came to its end."""
-    return next((each.finished_at for each in store.jobs.list() if each.name == JOB), None)
+    """When a dream last came to its end; one that was broken off did not."""
+    last = next((each for each in store.jobs.list() if each.name == JOB), None)
+    return last.finished_at if last is not None and last.done >= last.total else None

@@ -9,7 +9,7 @@ from lamina.atom.atom import Atom
 from lamina.atom.claim import claim_of
 from lamina.atom.identity import AtomId
 from lamina.atom.lineage import trust
-from lamina.atom.proposal import TYPE, Proposal
+from lamina.atom.proposal import TYPE, Proposal, proposal_of
 from lamina.atom.scope import visible_from
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
@@ -23,9 +23,18 @@ BASIS = "the same words"
 
 def duplicates(scene: Scene, stated: Sequence[Atom]) -> list[Atom]:
     """A proposal for each group of statements with the same words, claim and trust: one in the place of all."""
-    groups = ((BASIS, members) for members in _groups(scene, stated))
+    found = _groups(scene, stated)
+    undone = _undone(scene) if found else []
+    groups = ((BASIS, each) for each in found if not any({one.id for one in each} <= ids for ids in undone))
     types = (Proposal.SEMANTIC_COMPACTION,)
     return [_one(members, scene) for _, members in proposable(groups, types, scene.store, (scene.scope,))]
+
+
+def _undone(scene: Scene) -> list[frozenset[AtomId]]:
+    """What was in proposals that somebody undid."""
+    gone = Filter(scopes=(scene.scope,), statuses=frozenset({Status.TOMBSTONED}), notes=False)
+    own = (each for each in scene.store.read(gone) if proposal_of(each) is Proposal.SEMANTIC_COMPACTION)
+    return [frozenset(each.derived_from) for each in own]
 
 
 def _groups(scene: Scene, stated: Iterable[Atom]) -> list[tuple[Atom, ...]]:

@@ -1,7 +1,7 @@
-"""Which names are names of one: told by an alias, in another order, or misspelled; and which pages are one page then.
+"""Which names are names of one: told by an alias, or the same words in another order.
 
-Two names that one statement tells apart, that have two values of what can have but one, or whose pages somebody parted
-again, are two.
+Names that are only spelled alike are two: Martina is not Martin. So are two names that one statement tells apart, that
+have two values of what can have but one, or whose pages somebody parted again.
 """
 
 from __future__ import annotations
@@ -11,29 +11,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from lamina.atom.atom import Atom
 from lamina.atom.claim import claim_of, value_of
-from lamina.atom.page import own_words, with_own_words
 from lamina.atom.status import Status
-from lamina.atom.trust import TRUST, Origin
 from lamina.capture.card import CARD
-from lamina.capture.entity import Pages
+from lamina.capture.entity import Pages, forms_in
 from lamina.capture.subjects import ALIAS
 from lamina.dream.identity import ITSELF
 from lamina.store.base import Store
-from lamina.text.normal import normal_form
+from lamina.text.normal import name_form, normal_form
 from lamina.text.roles import ROLES
-from lamina.text.spelling import is_one_name
 
 _NOBODY = (ROLES - {"user", "human"}) | ITSELF
 """Parts in a conversation that are no persons: what an agent says of itself is its identity."""
-_SAME_START = 3
-_LONG = 5
-_MOST_ALIKE = 100
-"""Of more names that begin alike nobody can tell which are one."""
 _LAID_ASIDE = (Status.SUPERSEDED, Status.ARCHIVED)
 
 
 class Names:
-    """Statements by the names in them, in normal form; what is not known yet is looked up once."""
+    """Statements by the names in them, in their form; what is not known yet is looked up once."""
 
     def __init__(
         self, known: Mapping[str, Sequence[Atom]], look: Callable[[str], Sequence[Atom]] | None = None
@@ -58,7 +51,7 @@ class Names:
     def spelt(self, form: str) -> str:
         """A name as most statements spell it."""
         told = (name for each in self.stated(form) for name in (*each.entities, each.subject))
-        spellings = Counter(name for name in told if normal_form(name) == form)
+        spellings = Counter(name for name in told if name_form(name) == form)
         return min(spellings.items(), key=lambda each: (-each[1], each[0]))[0]
 
 
@@ -66,15 +59,14 @@ def names_in(stated: Iterable[Atom]) -> dict[str, list[Atom]]:
     """Who and what statements name or are about."""
     found: dict[str, list[Atom]] = defaultdict(list)
     for atom in stated:
-        for form in dict.fromkeys(normal_form(name) for name in (*atom.entities, atom.subject)):
-            if form and form not in _NOBODY:
-                found[form].append(atom)
+        for form in sorted(forms_in(atom) - _NOBODY):
+            found[form].append(atom)
     return found
 
 
 def alias_of(atom: Atom) -> str:
-    """What else somebody says the subject is called, in normal form; empty where they do not."""
-    return normal_form(atom.value or "") if atom.attribute and normal_form(atom.attribute) == ALIAS else ""
+    """What else somebody says the subject is called, in the form of names; empty where they do not."""
+    return name_form(atom.value or "") if atom.attribute and normal_form(atom.attribute) == ALIAS else ""
 
 
 def grouped(names: Names, looked_at: Iterable[str], pages: Pages, store: Store) -> list[frozenset[str]]:
@@ -96,7 +88,7 @@ def grouped(names: Names, looked_at: Iterable[str], pages: Pages, store: Store) 
         own = sorted(pages.forms(page))
         for form in own[1:]:
             join(own[0], form)
-    for one, other in [*_aliases(names, seeds), *_spellings(seeds, {*seeds, *owned, *pages.left}, names)]:
+    for one, other in [*_aliases(names, seeds), *_orders(seeds, {*seeds, *owned, *pages.left}, names)]:
         if not parted.between(one, other):
             heads |= {form: form for form in (one, other) if form not in heads}
             join(one, other)
@@ -104,27 +96,6 @@ def grouped(names: Names, looked_at: Iterable[str], pages: Pages, store: Store) 
     for form in heads:
         groups[head(form)].add(form)
     return [frozenset(groups[each]) for each in sorted({head(form) for form in seeds})]
-
-
-def as_one(pages: Sequence[Atom], store: Store) -> tuple[Atom, list[Atom]]:
-    """Pages of one name: the page that lives on with everything people wrote on any, and the others laid aside.
-
-    The page somebody wrote on lives on, else the oldest. Where people wrote on several, the others are archived: only
-    a person ends what a person had a hand in.
-    """
-    first, *others = sorted(pages, key=lambda each: (not each.pinned, not _is_touched(each, store), each.id))
-    aside: list[Atom] = []
-    for each in others:
-        if each.pinned:
-            continue
-        words = own_words(each.content)
-        first = first.with_(content=with_own_words(first.content, words)) if words else first
-        if _is_touched(each, store):
-            aside.append(each.with_(status=Status.ARCHIVED))
-        else:
-            first = first.with_(supersedes=(*first.supersedes, each.id))
-            aside.append(each.with_(status=Status.SUPERSEDED, superseded_by=(*each.superseded_by, first.id)))
-    return first, aside
 
 
 class _Parted:
@@ -152,35 +123,19 @@ def _aliases(names: Names, seeds: Iterable[str]) -> Iterator[tuple[str, str]]:
     for form in seeds:
         for atom in names.stated(form):
             if alias_of(atom):
-                meant[alias_of(atom)].add(normal_form(atom.subject))
+                meant[alias_of(atom)].add(name_form(atom.subject))
     yield from ((alias, of.pop()) for alias, of in sorted(meant.items()) if len(of) == 1)
 
 
-def _spellings(seeds: Iterable[str], forms: Iterable[str], names: Names) -> Iterator[tuple[str, str]]:
-    """Names that are spelled nearly alike; where a name is like several, nobody can tell."""
-    blocks: dict[tuple[str, ...], list[str]] = defaultdict(list)
+def _orders(seeds: Iterable[str], forms: Iterable[str], names: Names) -> Iterator[tuple[str, str]]:
+    """Names of the same words, unless something tells them apart."""
+    alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for form in sorted(forms):
-        blocks[_start(form)].append(form)
+        alike[tuple(sorted(form.split()))].append(form)
     for one in seeds:
-        for other in _near(one, blocks):
-            same = sorted(one.split()) == sorted(other.split())
-            sure = same or (len(_near(one, blocks)) == len(_near(other, blocks)) == 1)
-            if sure and not _told_apart(names.stated(one), names.stated(other)):
+        for other in alike[tuple(sorted(one.split()))]:
+            if other != one and not _told_apart(names.stated(one), names.stated(other)):
                 yield one, other
-
-
-def _near(form: str, blocks: Mapping[tuple[str, ...], Sequence[str]]) -> list[str]:
-    """Other names of the same, among those that begin alike: comparing each with each would take too long."""
-    block = blocks[_start(form)]
-    if len(block) > _MOST_ALIKE:
-        return []
-    return [each for each in block if each != form and is_one_name(form, each)]
-
-
-def _start(form: str) -> tuple[str, ...]:
-    """What a misspelled name keeps; short words and numbers are never misspelled."""
-    words = form.split()
-    return tuple(sorted(word[:_SAME_START] if len(word) >= _LONG and word.isalpha() else word for word in words))
 
 
 def _told_apart(stated: Sequence[Atom], others: Sequence[Atom]) -> bool:
@@ -198,10 +153,6 @@ def _values(stated: Iterable[Atom]) -> dict[str, str]:
         if claim is not None and claim.single_valued and atom.value:
             found.setdefault(claim.attribute, value_of(atom))
     return found
-
-
-def _is_touched(page: Atom, store: Store) -> bool:
-    return store.guard(page) > TRUST[Origin.DREAM]
 
 
 def _youngest(atom: Atom) -> tuple[float, str]:

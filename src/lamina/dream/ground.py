@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import assert_never
 
 from lamina.dream.claims_of_code import Named, Sort
-from lamina.dream.root import MOST_FILES, Listed, Root, package_key, path_key
+from lamina.dream.lists import Listed
+from lamina.dream.root import MOST_FILES, Root, package_key, path_key
 
 
 class Sight(StrEnum):
@@ -68,6 +69,12 @@ class Ground:
             case Sort.TARGET:
                 made = any(each.has(named.name) for each in self.roots)
                 return Sight.THERE if made else self._listed(named.name, lambda root: root.targets)
+            case Sort.RECIPE:
+                return self._listed(named.name, lambda root: root.recipes)
+            case Sort.CRATE:
+                return self._listed(named.name, lambda root: root.crates)
+            case Sort.BINARY:
+                return self._listed(named.name, lambda root: root.binaries)
             case Sort.MODULE:
                 return self._module(named.name)
             case Sort.PACKAGE:

@@ -10,7 +10,7 @@ from lamina.atom.scope import Scope, agent
 from lamina.capture.card import SHORT, SUMMARY_OF, Row, digest_of, happened_at, link, summary_in
 from lamina.capture.entity import is_stated
 from lamina.dream.in_short import MOST_LINES, condensed
-from lamina.dream.plan import Move, Plan
+from lamina.dream.plan import Plan
 from lamina.dream.scene import LIVE, Scene
 from lamina.dream.single import kept_up, single_of
 from lamina.models.chat import Chat
@@ -50,14 +50,8 @@ def identity(scene: Scene) -> Plan:
     if length > MOST_CHARS:
         advice = "archive or sum up some of the oldest reflections"
         return Plan(notes=(f"identity.md would have {length:,} characters, more than {MOST_CHARS:,}: {advice}",))
-    page = kept_up(scene, IDENTITY, "\n".join(lines))
-    if isinstance(page, str):
-        return Plan(notes=(page,))
-    if page is not None and older and writer is not None:
-        page = page.with_(metadata={**page.metadata, SUMMARY_OF: digest_of(older)})
-    if page is None or page == before:
-        return Plan()
-    return Plan((page,), (Move("identity", page.id, "identity.md", f"{len(told)} reflections"),))
+    summed_up = {SUMMARY_OF: digest_of(older)} if older and writer is not None else {}
+    return kept_up(scene, IDENTITY, "\n".join(lines), f"{len(told)} reflections", summed_up)
 
 
 def divided(told: Sequence[Atom]) -> tuple[list[Row], list[Row]]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from lamina.capture.card import Row, happened_at, link
+from lamina.capture.card import Row, happened_at, listed
 from lamina.capture.llm.support import is_borne_out
 from lamina.models.chat import Chat, Message, system, user
 from lamina.models.fence import DATA_ONLY, fenced, harmless
@@ -73,7 +73,7 @@ def _checked(sentences: Sequence[ShortSentence], name: str, rows: Sequence[Row])
         cited = [shown[n - 1] for n in dict.fromkeys(each.lines) if n <= len(shown)]
         text = harmless(each.text)
         if cited and normal_form(text) and _is_true_to(text, name, cited):
-            yield f"- {' '.join(dict.fromkeys(link(one.source) for one in cited))} {text}"
+            yield listed(text, *(one.source for one in cited))
 
 
 def _is_true_to(text: str, name: str, cited: Sequence[Row]) -> bool:

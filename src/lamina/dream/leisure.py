@@ -22,6 +22,8 @@ def at_leisure(name: str, step: Step) -> Step:
         if not _is_worth_it(scene, scene.store.dreams.marked(scene.scope, name)):
             return Plan()
         plan = step(scene)
+        if scene.stop():
+            return plan  # broken off, perhaps: the next dream looks again
 
         def after() -> None:
             plan.after()

@@ -29,7 +29,7 @@ from lamina.lifecycle.moment import days_since
 from lamina.models.embedder import Embedder, Piece
 from lamina.models.encode import WHOLE_CHUNKS
 from lamina.models.unit import unit
-from lamina.text.normal import normal_form, one_line
+from lamina.text.normal import name_form, one_line
 from lamina.vectors.levels import Floats
 
 SUBJECT_RUNGS = (3, 5, 10, 20)
@@ -127,7 +127,7 @@ def _subjects(scene: Scene, stated: Sequence[Atom], shelf: Shelf) -> Iterator[Th
     """Subjects of which enough is said, each by its best statements."""
     about: dict[str, list[Atom]] = defaultdict(list)
     for atom in stated:
-        about[normal_form(atom.subject)].append(atom)
+        about[name_form(atom.subject)].append(atom)
     for subject in sorted(each for each in about if each):
         atoms = about[subject]
         count = _rung(len(atoms), SUBJECT_RUNGS)
@@ -152,5 +152,5 @@ def _rung(count: int, rungs: Sequence[int]) -> int:
 
 
 def _shared_subject(members: Sequence[Atom]) -> str:
-    subjects = {normal_form(each.subject): each.subject for each in members}
+    subjects = {name_form(each.subject): each.subject for each in members}
     return next(iter(subjects.values())) if len(subjects) == 1 else ""

@@ -10,9 +10,9 @@ from lamina.atom.kinds import Layer
 from lamina.atom.page import PROFILE
 from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
-from lamina.capture.card import link
+from lamina.capture.card import link, said_by
 from lamina.capture.entity import is_stated
-from lamina.dream.plan import Move, Plan
+from lamina.dream.plan import Plan
 from lamina.dream.scene import LIVE, Scene
 from lamina.dream.single import kept_up, single_of
 from lamina.store.base import Filter, Store
@@ -45,8 +45,8 @@ class _Bullet:
     folded: list[Atom] = field(default_factory=list)
 
     def __str__(self) -> str:
-        more = "".join(f" {link(each)}" for each in self.folded)
-        return f"- {link(self.atom)}{more} {_said(self.atom)}"
+        links = " ".join(map(link, (self.atom, *self.folded)))
+        return f"- {links}{said_by(self.atom)} {_said(self.atom)}"
 
 
 def profile_of(store: Store, scope: Scope) -> Atom | None:
@@ -57,15 +57,9 @@ def profile_of(store: Store, scope: Scope) -> Atom | None:
 def profile(scene: Scene) -> Plan:
     """The profile as it shall be, from what is stated in the scope."""
     told = _told(scene)
-    before = profile_of(scene.store, scene.scope)
-    if not told and before is None:
+    if not told and profile_of(scene.store, scene.scope) is None:
         return Plan()
-    page = kept_up(scene, PROFILE, "\n".join(profile_lines(told)))
-    if isinstance(page, str):
-        return Plan(notes=(page,))
-    if page is None or page == before:
-        return Plan()
-    return Plan((page,), (Move("profile", page.id, "profile.md", f"{len(told)} statements"),))
+    return kept_up(scene, PROFILE, "\n".join(profile_lines(told)), f"{len(told)} statements")
 
 
 def profile_lines(told: Sequence[Atom]) -> list[str]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
 from lamina.capture.codebase.ignored import is_ignored
 from lamina.capture.codebase.source import SOURCES, suffix_of
 from lamina.capture.codebase.tree import BUILT, NEVER, Tree, read_bytes, tree_of
+from lamina.dream.lists import Listed, crates, goals, joined, recipes, scripts
 
 MOST_FILES = 50_000
 LARGEST = 1 << 20
@@ -29,14 +28,9 @@ _MANIFESTS = re.compile(
 """Where a project says what it needs. Lock files say what that needs in turn."""
 _NPM = re.compile(r"package\.json")
 _MAKEFILES = re.compile(r"GNUmakefile|[Mm]akefile|[\w.-]+\.mk")
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """Names that a root lists somewhere. `is_all`: what is not among them is not listed."""
-
-    names: frozenset[str]
-    is_all: bool = True
+_JUSTFILES = re.compile(r"\.?justfile|[\w.-]+\.just", re.IGNORECASE)
+_CARGO = re.compile(r"Cargo\.(?:toml|lock)")
+_MAIN = re.compile(r"(?:.*/)?src/bin/([^/]+?)(?:\.rs|/main\.rs)")
 
 
 class Root:
@@ -133,14 +127,33 @@ class Root:
     @cached_property
     def scripts(self) -> Listed | None:
         """The scripts of every package.json; None where there is none."""
-        found = [_scripts(text) for _, text in self.files(_NPM)]
-        return _joined(found) if found else None
+        found = [scripts(text) for _, text in self.files(_NPM)]
+        return joined(found) if found else None
 
     @cached_property
     def targets(self) -> Listed | None:
         """The targets of every Makefile; None where there is none. Some are worked out by make alone."""
-        found = [_goals(text) for _, text in self.files(_MAKEFILES)]
-        return _joined(found) if found else None
+        found = [goals(text) for _, text in self.files(_MAKEFILES)]
+        return joined(found) if found else None
+
+    @cached_property
+    def recipes(self) -> Listed | None:
+        """The recipes of every justfile; None where there is none."""
+        found = [recipes(text) for _, text in self.files(_JUSTFILES)]
+        return joined(found) if found else None
+
+    @cached_property
+    def crates(self) -> Listed | None:
+        """Every crate that cargo knows here, its own and those they need; None where there is no Cargo.toml."""
+        found = [crates(text) for _, text in self.files(_CARGO)]
+        return joined([Listed(each.names | each.needs, each.is_all) for each in found]) if found else None
+
+    @cached_property
+    def binaries(self) -> Listed | None:
+        """What cargo can run: binaries that are declared, lie where cargo looks for them, or are called as a crate."""
+        found = [crates(text) for path, text in self.files(_CARGO) if path.endswith(".toml")]
+        lying = frozenset(each[1] for path in self._tree.files if (each := _MAIN.fullmatch(path)))
+        return joined([*(Listed(each.names, each.is_all) for each in found), Listed(lying)]) if found else None
 
     @cached_property
     def packages(self) -> Listed | None:
@@ -170,34 +183,6 @@ class Root:
     @cached_property
     def _tree(self) -> Tree:
         return tree_of(self.path, self._most)
-
-
-def _scripts(text: str | None) -> Listed:
-    try:
-        told = json.loads(text or "")
-    except (ValueError, RecursionError):
-        return Listed(frozenset(), is_all=False)
-    own = told.get("scripts") if isinstance(told, dict) else None
-    return Listed(frozenset(own) if isinstance(own, dict) else frozenset())
-
-
-def _goals(text: str | None) -> Listed:
-    """The targets of a Makefile; not all of them where it takes in others, or has patterns and variables for names."""
-    goals: set[str] = set()
-    is_all = text is not None
-    for line in (text or "").replace("\\\n", " ").splitlines():
-        if line.startswith(("\t", " ", "#")):
-            continue
-        head, colon, rest = line.partition(":")
-        is_all = is_all and line.split(" ")[0] not in ("include", "-include", "sinclude")
-        if colon and "=" not in head and not rest.startswith(("=", ":=", "::=")):
-            is_all = is_all and not ("%" in head or "$" in head)
-            goals.update(head.split())
-    return Listed(frozenset(goals), is_all)
-
-
-def _joined(lists: Sequence[Listed]) -> Listed:
-    return Listed(frozenset().union(*(each.names for each in lists)), all(each.is_all for each in lists))
 
 
 def path_key(path: str) -> str:

@@ -14,10 +14,11 @@ from lamina.dream.dream import VERB
 from lamina.dream.scene import Scene
 from lamina.dream.synthesis import KIND, MadeOf, Theme, at_count, made_of
 from lamina.store.base import Filter
-from lamina.text.normal import normal_form
+from lamina.text.normal import name_form
 
-_NOBODY = frozenset({VERB, "undo"})
+_NOBODY = frozenset({VERB, "entity"})
 """Verbs by which nobody said of a synthesis that they do not want it."""
+_UNDO = "undo"
 
 
 class Shelf:
@@ -35,18 +36,19 @@ class Shelf:
         self._by_source: dict[AtomId, list[Atom]] = defaultdict(list)
         for each in known:
             if made_of(each) is MadeOf.SUBJECT:
-                self._by_subject[normal_form(each.subject)].append(each)
+                self._by_subject[name_form(each.subject)].append(each)
             else:
                 for source in each.derived_from:
                     self._by_source[source].append(each)
 
     def tells(self, theme: Theme) -> bool:
         """Whether the theme need not be told: something tells it and it has not outgrown that, or nobody wants it."""
-        return any(self._settles(each, theme.at_count) for each in self._alike(theme) if _is_about(each, theme))
+        told = sources_form(theme.members)
+        return any(self._settles(each, theme.at_count, told) for each in self._alike(theme) if _is_about(each, theme))
 
     def tells_subject(self, subject: str, count: int) -> bool:
         """The same for a subject, so that nobody need work out what its synthesis would say."""
-        return any(self._settles(each, count) for each in self._by_subject.get(normal_form(subject), ()))
+        return any(self._settles(each, count) for each in self._by_subject.get(name_form(subject), ()))
 
     def replaced_by(self, theme: Theme) -> list[Atom]:
         """The syntheses that the theme's takes the place of."""
@@ -72,16 +74,20 @@ class Shelf:
             return False
         return self._store.objection(synthesis.with_(status=Status.TOMBSTONED), Origin.DREAM) is None
 
-    def _settles(self, synthesis: Atom, count: int) -> bool:
-        """Whether there is nothing to do for what a synthesis is about, being so many statements."""
+    def _settles(self, synthesis: Atom, count: int, sources: str | None = None) -> bool:
+        """Whether there is nothing to do for what a synthesis is about, being so many statements.
+
+        One that was undone settles the same statements and no others.
+        """
         if synthesis.status in ENDED:
-            return self._store.versions(synthesis.id)[-1].verb not in _NOBODY
+            last = self._store.versions(synthesis.id)[-1].verb
+            return synthesis.metadata.get(SOURCES) == sources if last == _UNDO else last not in _NOBODY
         return (at_count(synthesis) >= count and self.is_current(synthesis)) or not self._may_change(synthesis)
 
     def _alike(self, theme: Theme) -> list[Atom]:
         """Whatever shares the subject or a source, over or not."""
         if theme.made_of is MadeOf.SUBJECT:
-            return self._by_subject.get(normal_form(theme.subject), [])
+            return self._by_subject.get(name_form(theme.subject), [])
         found = {each.id: each for member in theme.members for each in self._by_source.get(member.id, ())}
         return sorted(found.values(), key=_order)
 

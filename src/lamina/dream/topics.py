@@ -9,13 +9,13 @@ from datetime import datetime
 
 from lamina.atom.atom import Atom
 from lamina.review.groups import topics_of
-from lamina.text.normal import normal_form
+from lamina.text.normal import name_form
 from lamina.text.roles import is_role
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic in normal form, how many statements it has, and when the youngest was observed."""
+    """A topic in its form, how many statements it has, and when the youngest was observed."""
 
     name: str
     count: int
@@ -26,7 +26,7 @@ def topics(atoms: Iterable[Atom]) -> list[Topic]:
     """What atoms are about by their tags and subjects, the commonest first; a part in a conversation is no topic."""
     found: dict[str, list[datetime]] = defaultdict(list)
     for atom in atoms:
-        for name in {*topics_of(atom), normal_form(atom.subject)}:
+        for name in {*topics_of(atom), name_form(atom.subject)}:
             if name and not is_role(name):
                 found[name].append(atom.observed_at)
     counted = (Topic(name, len(days), max(days)) for name, days in found.items())

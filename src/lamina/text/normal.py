@@ -7,6 +7,7 @@ import unicodedata
 
 _ASCII_WORDS = {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
 _SHORT = 4096
+_SIGNS = re.compile(r".*\w([+#]+)\W*")
 _BLOCK = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]{1,1000}")
 
 
@@ -23,6 +24,18 @@ def normal_form(text: str) -> str:
         return " ".join(text.translate(_ASCII_WORDS).split())
     folded = compatible(compatible(text).casefold())
     return " ".join("".join(char if _is_word_char(char) else " " for char in folded).split())
+
+
+def name_form(name: str) -> str:
+    """The normal form of a name in which signs right behind a word count: neither C++ nor C# is C."""
+    if "+" not in (whole := compatible(name)) and "#" not in whole:
+        return normal_form(name)
+    return " ".join(filter(None, map(_signed, whole.split())))
+
+
+def _signed(word: str) -> str:
+    signs = _SIGNS.fullmatch(word)
+    return normal_form(word) + (signs[1] if signs else "")
 
 
 def value_form(text: str) -> str:

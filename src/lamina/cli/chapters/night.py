@@ -5,7 +5,9 @@ from __future__ import annotations
 from lamina.cli import dream, upkeep, write
 from lamina.cli.output import Line, View
 from lamina.cli.scene import Chapter, Scene
+from lamina.cli.serve import happening_data
 from lamina.cli.session import Session
+from lamina.keeper import Happening, Keeper, What
 
 _SAID = (
     "The harbour office opens at eight.",
@@ -14,6 +16,7 @@ _SAID = (
     "The harbour office is closed in February.",
     "The harbour office moved into the old customs house.",
 )
+_HEARD = ("I bought a used sailing boat.", "I keep the boat at pier four.", "I paint the boat every spring.")
 
 
 class Night(Chapter):
@@ -56,6 +59,24 @@ class Night(Chapter):
         )
         pages = list((self.vault / "entities").glob("harbour-office-*.md"))
         scene.checks.append(("its page is gone from the vault", not pages))
+        return scene
+
+    def keep(self) -> Scene:
+        told: list[Happening] = []
+
+        def round_of(session: Session) -> View:
+            for n, words in enumerate(_HEARD):
+                write.capture(session, words, session_id=f"pier-{n}", speaker="Ann")
+            Keeper(session.memory, told.append).once()
+            lines = tuple(Line(f"{each.what}: {each.text}") for each in told)
+            return View([happening_data(each) for each in told], lines)
+
+        scene = self.play(
+            "A process can see to all of this by itself; after three captures a dream is due.",
+            "lamina serve --once",
+            round_of,
+        )
+        scene.checks.append(("it dreamt unasked", any(each.what is What.DREAM for each in told)))
         return scene
 
     def code(self) -> Scene:

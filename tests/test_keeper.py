@@ -1,0 +1,182 @@
+"""A vault that is kept: edits, waiting words and dreams are seen to, troubles are told once, and the bell ends it."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from lamina.clock import FixedClock
+from lamina.keeper import Bell, Happening, Keeper, What
+from lamina.memory import Memory
+from lamina.settings import Settings
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SAID = ("The mill grinds on Tuesdays.", "The mill sells rye flour.", "The mill has two stones.",
+        "The mill stands by the weir.", "The mill was built of oak.")  # fmt: skip
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock(NOON)
+
+
+@pytest.fixture
+def memory(tmp_path: Path, clock: FixedClock) -> Iterator[Memory]:
+    settings = Settings(embedder="none", batch_minutes=15, batch_turns=5)
+    with Memory(tmp_path / "vault", clock=clock, settings=settings, watch=False, background=False) as memory:
+        yield memory
+
+
+class Told(list[Happening]):
+    """What a keeper told, by what it was."""
+
+    def of(self, what: What) -> list[str]:
+        return [each.text for each in self if each.what is what]
+
+
+def kept(memory: Memory) -> tuple[Keeper, Told]:
+    told = Told()
+    return Keeper(memory, told.append), told
+
+
+def test_a_round_takes_in_what_people_did_to_the_files_and_tells_who_did_what(memory: Memory) -> None:
+    atom = memory.remember(SAID[0]).outcomes[0].atom
+    keeper, told = kept(memory)
+    file = memory.root / str(memory.path_of(atom.id))
+    file.write_text(file.read_text("utf-8").replace("Tuesdays", "Wednesdays"), "utf-8")
+    (memory.root / "inbox").mkdir(exist_ok=True)
+    (memory.root / "inbox" / "note.txt").write_text("The miller keeps a heron.\n", "utf-8")
+    assert keeper.once()
+    assert "Wednesdays" in memory.get(atom.id).content
+    assert any("heron" in hit.text for hit in memory.recall("what does the miller keep?").hits)
+    verbs = {each.facts["verb"] for each in told if each.what is What.WRITTEN}
+    assert {"inbox"} < verbs
+    assert not any(word in each.text for each in told for word in ("Wednesdays", "heron"))
+
+
+def test_words_are_read_when_they_have_waited_long_enough(memory: Memory, clock: FixedClock) -> None:
+    _wait(memory, *(f"Hello number {n}." for n in range(25)))
+    keeper, _ = kept(memory)
+    keeper.once()
+    assert memory.waiting() == 0  # the first ones of a scope are read at once
+    _wait(memory, "Nothing much today.")
+    keeper.once()
+    assert memory.waiting() == 1
+    clock.at += timedelta(minutes=16)
+    keeper.once()
+    assert memory.waiting() == 0
+
+
+def _wait(memory: Memory, *words: str) -> None:
+    """Words kept by a program that went away before it read them."""
+    with Memory(memory.root, clock=memory._clock, settings=memory.settings, watch=False, background=True) as other:
+        assert other._reading is not None
+        other._reading.stop()
+        other.capture([{"speaker": "Ann", "content": each} for each in words], session_id="late")
+
+
+def test_a_dream_comes_when_it_is_due_and_not_before(memory: Memory, clock: FixedClock) -> None:
+    keeper, told = kept(memory)
+    keeper.once()
+    assert not told.of(What.DREAM)  # where nothing was ever written there is nothing to dream of
+    memory.remember_many([{"content": each, "subject": "Old Mill"} for each in SAID])
+    keeper.once()
+    (first,) = told.of(What.DREAM)
+    assert "merge: 1 add" in first
+    keeper.once()
+    clock.at += timedelta(hours=23)
+    keeper.once()
+    assert len(told.of(What.DREAM)) == 1
+    clock.at += timedelta(hours=2)
+    keeper.once()
+    assert len(told.of(What.DREAM)) == 2
+
+
+def test_three_captures_that_were_read_make_a_dream_due(memory: Memory) -> None:
+    memory.remember(SAID[0])
+    keeper, told = kept(memory)
+    keeper.once()
+    for n in range(3):
+        assert len(told.of(What.DREAM)) == 1
+        memory.capture([{"speaker": "Ann", "content": f"I live in the house number {n}."}], session_id=f"s{n}")
+        keeper.once()
+    assert len(told.of(What.DREAM)) == 2
+
+
+def test_its_own_dreams_are_not_told_a_second_time_as_commits(memory: Memory) -> None:
+    memory.remember_many([{"content": each, "subject": "Old Mill"} for each in SAID])
+    keeper, told = kept(memory)
+    keeper.once()
+    keeper.once()
+    assert "dream" not in {each.facts.get("verb") for each in told}
+
+
+def test_a_dream_broken_off_is_due_again_at_once_and_the_next_one_ends_it(memory: Memory) -> None:
+    memory.remember_many([{"content": each, "subject": "Old Mill"} for each in SAID])
+    answers = iter([False])
+    report = memory.dream(stop=lambda: next(answers, True))
+    assert [each.step for each in report.steps] == ["age"]
+    assert memory.dream_is_due()
+    keeper, told = kept(memory)
+    keeper.once()
+    assert "merge: 1 add" in told.of(What.DREAM)[0]
+    assert not memory.dream_is_due()
+
+
+def test_what_was_broken_off_while_it_looked_is_looked_at_again(memory: Memory) -> None:
+    """A step that is taken at leisure must not believe it was done because it was stopped."""
+    memory.remember_many([{"content": each, "subject": "Old Mill"} for each in SAID])
+    asked = iter([False, False])  # before age, before merge; then inside it
+    memory.dream(stop=lambda: next(asked, True))
+    assert "merge: 1 add" in [each.told for each in memory.dream().steps]
+
+
+def test_what_fails_is_told_once_and_keeps_nothing_else_from_being_done(memory: Memory) -> None:
+    memory.remember_many([{"content": each, "subject": "Old Mill"} for each in SAID])
+    settings = memory.settings.model_copy(update={"embedder": "minilm", "models_dir": memory.root / "nowhere"})
+    with Memory(memory.root, clock=memory._clock, settings=settings, watch=False, background=False) as other:
+        keeper, told = kept(other)
+        assert not keeper.once()
+        assert not keeper.once()
+    (trouble,) = told.of(What.TROUBLE)
+    assert trouble.startswith("encoding will be tried again: ")
+    assert told.of(What.DREAM)
+
+
+def test_a_keeper_ends_when_the_bell_rings_however_long_it_would_rest(memory: Memory) -> None:
+    bell, told, rested = Bell(), Told(), threading.Event()
+
+    def tell(happening: Happening) -> None:
+        told.append(happening)
+        if happening.what is What.BEGAN:
+            rested.set()
+
+    thread = threading.Thread(target=Keeper(memory, tell, bell, every=3600.0).keep)
+    thread.start()
+    assert rested.wait(30)
+    bell.ring()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert [each.what for each in (told[0], told[-1])] == [What.BEGAN, What.ENDED]
+
+
+def test_a_bell_is_heard_by_everybody_and_for_good() -> None:
+    bell = Bell()
+    assert not bell.rang() and not bell.wait(0.0)
+    bell.ring()
+    assert bell.wait(3600.0) and bell.wait(3600.0) and bell.rang()
+
+
+def test_a_bell_may_be_rung_by_a_signal_while_its_own_thread_waits() -> None:
+    bell = Bell()
+    before = signal.signal(signal.SIGALRM, lambda number, frame: bell.ring())
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+        assert bell.wait(30.0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
