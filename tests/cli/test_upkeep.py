@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import lamina
+from lamina.models.light import light_files
 from terminal import Cli
 
 
@@ -105,6 +107,22 @@ def test_doctor_is_content_or_names_the_file_and_line(cli: Cli, coffee: str, vau
 def test_stats_count(cli: Cli, coffee: str) -> None:
     assert cli("stats", "--json").data["by_kind"] == {"preference": 1}
     assert "by_kind" in cli("stats").out
+
+
+@pytest.mark.skipif(not light_files(), reason="the light model is not installed")
+def test_stats_tell_what_vectors_of_each_precision_and_token_states_take(
+    cli: Cli, coffee: str, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAMINA_EMBEDDER", "light")
+    cli("sync")
+    before = cli("stats", "--json").data["vector_bytes"]
+    assert before.keys() == {"32 bits", "token states"} and before["token states"] > 0
+    with lamina.open(vault, watch=False, background=False) as memory:
+        memory._store.encodings.set_precision({each.id: 4 for each in memory.list()})
+        assert memory.stats()["vector_bytes"].keys() == {"4 bits", "token states"}
+    told = cli("stats", "--json").data["vector_bytes"]
+    assert 0 < told["4 bits"] < before["32 bits"] / 6 and told["token states"] == 0
+    assert f"4 bits {told['4 bits']}, token states 0" in cli("stats").out
 
 
 def test_export_writes_a_new_file_or_folder(cli: Cli, coffee: str, tmp_path: Path) -> None:

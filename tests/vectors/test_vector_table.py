@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from test_levels import unit
 
-from lamina.vectors.levels import Floats, Rows, cosines, to_asked, to_rows
+from lamina.vectors.levels import Floats, cosines, to_asked, to_rows
 from lamina.vectors.table import BLOCK, VectorTable
 
 WIDTH = 12

@@ -29,7 +29,9 @@ def dream(
     session: Session,
     step: Annotated[
         list[str] | None,
-        typer.Option("--step", metavar="NAME", help="Only age, merge, cards, bridge, probe, drift or prune."),
+        typer.Option(
+            "--step", metavar="NAME", help="Only age, merge, cards, bridge, probe, drift, prune or precision."
+        ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Also do what would change more than a twentieth.")] = False,
     if_due: Annotated[

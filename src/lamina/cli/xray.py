@@ -42,6 +42,7 @@ def xray(hit: Hit) -> list[Block]:
         *_listed("links", map(_link, hit.links)),
         *_listed("the same", (f"{atom_id[-SHORT:]} p{passage}" for atom_id, passage in hit.folded)),
         *_listed("instead of", _instead(hit)),
+        *_listed("kept in", [str(hit.coarse)] if hit.coarse else []),
         *_listed("before", (f"{each.atom_id[-SHORT:]} ({each.why})" for each in hit.before)),
     ]
 

@@ -26,6 +26,7 @@ from lamina.lifecycle.decision import Action, StorageTier
 from lamina.lifecycle.importance import effective_importance
 from lamina.lifecycle.lifecycle_state import lifecycle_state
 from lamina.lifecycle.moment import Moment, days_since, later
+from lamina.lifecycle.precision import WHOLE, bits_for
 from lamina.lifecycle.promotion import WORKING_FOR
 from lamina.lifecycle.retention import retention
 from lamina.lifecycle.signals import Signals, from_counted, recorded
@@ -69,14 +70,18 @@ def age(scene: Scene) -> Plan:
         for atom in sorted(atoms, key=lambda each: (recorded(each), each.id)):
             _look(atom, counted.get(atom.id, Counted()), known.get(atom.id), scene, found)
     notes = tuple(f"{many} {_TOLD_TIERS[action]}" for action, many in sorted(found.tiers.items()))
-    return Plan(tuple(found.changes.values()), tuple(found.moves), notes, after=lambda: store.lives.put(found.lives))
+    return Plan(
+        tuple(found.changes.values()), tuple(found.moves), notes, after=lambda: store.lives.put(found.lives),
+        in_trial=True,
+    )  # fmt: skip
 
 
 def _look(atom: Atom, counted: Counted, life: Life | None, scene: Scene, found: _Aged) -> None:
     signals = _known_of(atom, counted, scene)
-    tier = StorageTier(life.tier) if life else StorageTier.HOT
-    decisions, taken_back = aged(atom, signals, scene.moment, tier, scene.mode), False
-    if decisions or atom.revision > 1 or atom.status is Status.ARCHIVED:
+    tier, taken_back = StorageTier(life.tier) if life else StorageTier.HOT, False
+    has_history = atom.revision > 1 or atom.status is Status.ARCHIVED
+    decisions = () if has_history else aged(atom, signals, scene.moment, tier, scene.mode)
+    if has_history or decisions:
         versions = scene.store.versions(atom.id)
         signals = _with_history(signals, versions)
         decisions = aged(atom, signals, scene.moment, tier, scene.mode)
@@ -96,17 +101,18 @@ def _look(atom: Atom, counted: Counted, life: Life | None, scene: Scene, found: 
         after = looser
     if after != atom:
         found.changes[atom.id] = after
-    found.lives[atom.id] = _life(after, signals, tier, scene, after != atom)
+    found.lives[atom.id] = _life(after, signals, tier, scene, after != atom, life.bits if life else WHOLE)
 
 
-def _life(atom: Atom, signals: Signals, tier: StorageTier, scene: Scene, changed: bool) -> Life:
+def _life(atom: Atom, signals: Signals, tier: StorageTier, scene: Scene, changed: bool, bits: int) -> Life:
     """What is noted of an atom as it is after the look."""
-    now = scene.now
+    now, lived = scene.now, scene.moment.lived
     event, loosens = _next_event(atom, signals, tier, scene), loosens_at(atom)
     again = min(event, loosens) if loosens is not None else event
     return Life(
         revision=atom.revision + changed, tier=tier.value, look_at=max(again, now),
         retention=round(retention(atom, signals, now, scene.mode), 4),
+        bits=bits_for(retention(atom, signals, lived, scene.mode), bits),
         importance=round(effective_importance(atom, signals, now), 4),
         recency=round(2.0 ** (-days_since(atom.observed_at, now) / traits(atom.kind).half_life_days), 4),
         state=lifecycle_state(atom, signals, now).value,
@@ -115,7 +121,9 @@ def _life(atom: Atom, signals: Signals, tier: StorageTier, scene: Scene, changed
 
 def _known_of(atom: Atom, counted: Counted, scene: Scene) -> Signals:
     """What is known of an atom without asking the journal."""
-    signals = replace(from_counted(counted), disputed=atom.status is Status.CHALLENGED)
+    signals = from_counted(counted)
+    if atom.status is Status.CHALLENGED:
+        signals = replace(signals, disputed=True)
     if len({each.segment for each in atom.evidence}) > 1:
         signals = replace(signals, confirmations=confirmations_of(atom, scene.store))
     if atom.derived_from:

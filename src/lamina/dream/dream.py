@@ -18,7 +18,7 @@ from lamina.dream.policy import gated
 from lamina.dream.report import DreamReport, StepReport, reason_of
 from lamina.dream.scene import Scene
 from lamina.errors import InvalidInput, LaminaError, StaleRevision
-from lamina.lifecycle.guard import held
+from lamina.lifecycle.guard import FEW, held
 from lamina.review.waiting import HELD_DREAM
 from lamina.store.base import Change, Commit, Store
 from lamina.store.jobs import Jobs
@@ -149,7 +149,7 @@ def _planned(name: str, step: Step, scene: Scene) -> Plan:
 
 def _done(name: str, plan: Plan, scene: Scene, night: _Night) -> StepReport:
     path = f"{layout.folder_of(scene.scope)}dream:{name}"
-    why = None if night.anyway else held(plan.touched, sum(scene.store.counts((scene.scope,), "status").values()))
+    why = None if night.anyway else _held(plan, scene)
     if why is not None:
         message = f"dream {name}: {why}: `lamina dream --step {name} --dry-run` shows it, `--yes` does it"
         scene.store.ledger.report(Problem(path, HELD_DREAM, message, at=scene.now))
@@ -163,9 +163,15 @@ def _done(name: str, plan: Plan, scene: Scene, night: _Night) -> StepReport:
             )
         )  # fmt: skip
         commit = done.id
-    lost = () if night.dry else _noted(plan)  # some of it lies outside the store's trial
+    lost = () if night.dry and not plan.in_trial else _noted(plan)
     scene.store.ledger.clear(path)
     return StepReport(name, scene.scope, commit, plan.moves, (*plan.notes, *lost))
+
+
+def _held(plan: Plan, scene: Scene) -> str | None:
+    if plan.touched <= FEW:  # never too much, and then nobody need count the store
+        return None
+    return held(plan.touched, sum(scene.store.counts((scene.scope,), "status").values()))
 
 
 def _noted(plan: Plan) -> tuple[str, ...]:

@@ -25,13 +25,15 @@ class Plan:
     """The changes of one step, to be committed together or not at all.
 
     `changes` are atoms as they shall be (revision 0 makes a new one); `after` sets counters once the changes stand, or
-    where there are none; `notes` tell what was seen and left alone.
+    where there are none; `in_trial`: nothing of that lies outside the store's trial, so a dry run may take it as well;
+    `notes` tell what was seen and left alone.
     """
 
     changes: tuple[Atom, ...] = ()
     moves: tuple[Move, ...] = ()
     notes: tuple[str, ...] = ()
     after: Callable[[], None] = field(default=lambda: None)
+    in_trial: bool = False
 
     @property
     def touched(self) -> int:

@@ -11,6 +11,7 @@ from lamina.dream.dream import Step
 from lamina.dream.drift import drift
 from lamina.dream.leisure import at_leisure
 from lamina.dream.merge import merge
+from lamina.dream.precision import precision
 from lamina.dream.probe import probe
 from lamina.dream.prune import prune
 
@@ -22,6 +23,7 @@ STEPS: Mapping[str, Step] = {
     "probe": probe,
     "drift": drift,
     "prune": prune,
+    "precision": precision,
 }
 
 NIGHTLY: Mapping[str, Step] = {

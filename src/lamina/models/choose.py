@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -11,18 +11,21 @@ from lamina.models.cache import CachedQuestions
 from lamina.models.embedder import Embedder
 from lamina.models.files import MINILM, MODEL_FILES, ModelStore
 from lamina.models.reranker import Reranker
+from lamina.models.thaw import Thawed
 
 SETTINGS = "auto, light, none, minilm, openai:MODEL, fastembed:NAME or sentence-transformers:NAME"
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The embedders to use; `missing` is what to say once where recall could be better and is not."""
+    """The embedders to use; `missing` is what to say once where recall could be better and is not; `thawed` what they
+    made in passing."""
 
     light: Embedder | None = None
     primary: Embedder | None = None
     missing: str = ""
     reranker: Reranker | None = None
+    thawed: Thawed = field(default_factory=Thawed, repr=False, compare=False)
 
 
 def choose(

@@ -6,7 +6,7 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from lamina.atom.scope import Scope
 from lamina.errors import LaminaError
@@ -21,24 +21,29 @@ WHOLE_CHUNKS, PART_CHUNKS = 32, 2
 """How much of a text is read: a machine's long answers only to their second chunk, more gave nothing."""
 LEASE_SECONDS = 30.0
 BATCH_SECONDS = 1.0
+WAITING = 20_000
+"""Texts that are looked up at a time: to find what is missing, every passage is looked at."""
 
 Progress = Callable[[str, int, int], None]
 
 
 def encode_some(store: Store, embedder: Embedder, most: int, scopes: Sequence[Scope] | None = None) -> int:
     """Encode up to so many texts that the model has not seen, of these scopes or of all; returns how many."""
-    packing = embedder.model.states.value
-    found = store.encodings.missing(embedder.model.id, most, scopes, packing)
-    if found:
-        made = embedder.passages([_piece(each) for each in found])
+    found = store.encodings.missing(embedder.model.id, most, scopes, embedder.model.states.value)
+    _encode(store, embedder, found)
+    return len(found)
+
+
+def _encode(store: Store, embedder: Embedder, texts: Sequence[Unencoded]) -> None:
+    if texts:
+        made, packing = embedder.passages([piece_of(each) for each in texts]), embedder.model.states.value
         store.encodings.put(
             embedder.model.id,
             [
                 Encoding(each.digest, it.vectors, States(packing, it.states))
-                for each, it in zip(found, made, strict=True)
+                for each, it in zip(texts, made, strict=True)
             ],
         )
-    return len(found)
 
 
 def encode_all(store: Store, embedder: Embedder, stop: Callable[[], bool], progress: Progress | None = None) -> int:
@@ -50,23 +55,34 @@ def encode_all(store: Store, embedder: Embedder, stop: Callable[[], bool], progr
     total = _left(store, embedder)
     if not total or not store.jobs.take(name, holder, LEASE_SECONDS):
         return 0
-    done, batch, error = 0, 8, ""
+    done, error = 0, ""
     try:
-        while not stop():
-            began = time.monotonic()
-            made = encode_some(store, embedder, batch)
+        for made in _batches(store, embedder, stop):
             done += made
             if progress:
                 progress(f"encoding with {embedder.model.id}", done, max(total, done))
-            if made == 0 or not store.jobs.renew(name, holder, LEASE_SECONDS, done, max(total, done)):
+            if not store.jobs.renew(name, holder, LEASE_SECONDS, done, max(total, done)):
                 return done
-            batch = max(1, min(2000, int(batch * min(2.0, BATCH_SECONDS / max(0.001, time.monotonic() - began)))))
         return done
     except LaminaError as problem:
         error = str(problem)
         raise
     finally:
         store.jobs.release(name, holder, error)
+
+
+def _batches(store: Store, embedder: Embedder, stop: Callable[[], bool]) -> Iterator[int]:
+    """Encode what is missing, about a second's work at a time; tells how much each time."""
+    batch = 8
+    while not stop():
+        waiting = store.encodings.missing(embedder.model.id, WAITING, None, embedder.model.states.value)
+        if not waiting:
+            return
+        while waiting and not stop():
+            began, some, waiting = time.monotonic(), waiting[:batch], waiting[batch:]
+            _encode(store, embedder, some)
+            yield len(some)
+            batch = max(1, min(2000, int(batch * min(2.0, BATCH_SECONDS / max(0.001, time.monotonic() - began)))))
 
 
 def encode_each(
@@ -113,7 +129,8 @@ def _holder() -> str:
     return f"{os.getpid()}-{secrets.token_hex(4)}"
 
 
-def _piece(text: Unencoded) -> Piece:
+def piece_of(text: Unencoded) -> Piece:
+    """As much of a text as is read of it."""
     return Piece(text.text, PART_CHUNKS if text.in_part else WHOLE_CHUNKS)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from math import prod
 from typing import TYPE_CHECKING
 
 from lamina.atom.atom import Atom
 from lamina.atom.passage import Passage, passages_of
+from lamina.recall.coarse import Coarse
 from lamina.recall.marks import Before, Instead, Transition, is_flagged
 from lamina.recall.pack import Count, Item, by_characters, pack
 from lamina.text.normal import one_line
@@ -44,7 +45,7 @@ class Hit:
     `passage` is verbatim; `text` is what is shown of it, without the sentences that no longer hold. `marks` say what a
     reader must know of it, `transitions` what a sentence of it changed. Where it took the slot of a passage that is
     over, the terms and weights are those of that passage, `instead_of`; `before` is what it stands in front of
-    whatever the scores, and why.
+    whatever the scores, and why. `coarse`: how well its vectors are known, where they are not kept whole.
     """
 
     atom: Atom
@@ -63,6 +64,7 @@ class Hit:
     transitions: tuple[Transition, ...] = ()
     instead_of: Instead | None = None
     before: tuple[Before, ...] = ()
+    coarse: Coarse | None = None
 
     @property
     def text(self) -> str:
@@ -124,6 +126,7 @@ class Hit:
             "transitions": [[each.was, each.now, format_time(each.since)] for each in self.transitions],
             "instead_of": [self.instead_of.atom_id, self.instead_of.n, self.instead_of.why] if self.instead_of else [],
             "before": [[each.atom_id, each.why] for each in self.before],
+            "precision": asdict(self.coarse) if self.coarse else {},
         }
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
-from lamina.atom.passage import digest_of, passages_of
+from lamina.atom.passage import passages_of
 from lamina.atom.scope import Scope
 from lamina.atom.status import RECALL_WEIGHT
 from lamina.recall.asked import Asked
@@ -27,7 +27,7 @@ from lamina.recall.lens import Lens
 from lamina.recall.rerank import NO_STATES, idf, meeting, word_at
 from lamina.recall.view import View
 from lamina.store.base import Edge, Match
-from lamina.store.encodings import Key
+from lamina.store.encodings import Key, unencoded
 from lamina.text.analyse import QUESTION_STOP, analyse
 from lamina.text.tokens import NEVER_NAMES, Token, TokenKind, tokens
 
@@ -110,7 +110,7 @@ class _Meeting:
 
     def __init__(self, asked: Asked, lens: Lens, view: View, scopes: set[Scope]) -> None:
         self._terms = [term.token for term in asked.terms]
-        self._store, self._states = view.store, lens.states
+        self._store, self._states, self._thawed = view.store, lens.states, lens.thawed
         rarities = view.store.encodings.rarity(sorted(scopes), sorted(set(self._terms))).values()
         rarity = {
             token: max(idf(passages, holding.get(token, 0)) for passages, holding in rarities) for token in self._terms
@@ -130,9 +130,10 @@ class _Meeting:
         if self._states is None or self._probe is None:
             held = [frozenset(analyse(passages_of(atom)[0].text)) for atom in atoms]
             return [np.array([float(term in own) for term in self._terms]) for own in held]
-        digests = [digest_of(atom, passages_of(atom)[0]) for atom in atoms]
-        states = self._store.encodings.states(self._states.model.id, digests)
-        met = meeting(self._probe, self._states.model.states, [states.get(each, NO_STATES) for each in digests])
+        texts = [unencoded(atom, passages_of(atom)[0]) for atom in atoms]
+        states = self._store.encodings.states(self._states.model.id, [each.digest for each in texts])
+        states |= self._thawed.states(self._states, [each for each in texts if each.digest not in states])
+        met = meeting(self._probe, self._states.model.states, [states.get(each.digest, NO_STATES) for each in texts])
         return list(met.astype(np.float64).T)
 
     def whole(self, met: Met) -> float:

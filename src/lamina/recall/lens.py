@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from lamina.atom.scope import Scope
 from lamina.models.choose import Choice
 from lamina.models.embedder import CONTEXTUAL, Embedder, TokenStates
 from lamina.models.encode import encode_some
 from lamina.models.errors import ModelError
+from lamina.models.thaw import Thawed
 from lamina.recall.recipe import DENSE, FULL, LIGHT, TEXT, Recipe
 from lamina.store.base import Store
 
@@ -22,11 +23,15 @@ AT_ONCE = {TokenStates.PIECES: 2000, TokenStates.SIGNS: 32, TokenStates.NIBBLES:
 
 @dataclass(frozen=True, slots=True)
 class Lens:
-    """The model whose vectors are searched, the one whose token states are compared, and the recipe they fit."""
+    """The model whose vectors are searched, the one whose token states are compared, and the recipe they fit.
+
+    `thawed` makes the token states of passages that are kept without.
+    """
 
     recipe: Recipe
     main: Embedder | None = None
     light: Embedder | None = None
+    thawed: Thawed = field(default_factory=Thawed, repr=False, compare=False)
 
     @property
     def states(self) -> Embedder | None:
@@ -69,8 +74,8 @@ def lens(store: Store, scopes: Sequence[Scope], choice: Choice) -> Lens:
     light = choice.light if choice.light is not None and _is_complete(store, scopes, choice.light) else None
     if choice.primary is not None and _is_complete(store, scopes, choice.primary):
         recipe = FULL if choice.primary.model.states in CONTEXTUAL else DENSE
-        return Lens(recipe, choice.primary, light)
-    return Lens(LIGHT, light) if light is not None else Lens(TEXT)
+        return Lens(recipe, choice.primary, light, choice.thawed)
+    return Lens(LIGHT, light, thawed=choice.thawed) if light is not None else Lens(TEXT)
 
 
 def _is_complete(store: Store, scopes: Sequence[Scope], embedder: Embedder) -> bool:

@@ -17,6 +17,7 @@ from lamina.atom.status import Status
 from lamina.models.choose import Choice
 from lamina.recall.asked import Asked
 from lamina.recall.candidate import Candidate
+from lamina.recall.coarse import Coarse, coarse
 from lamina.recall.follow import Following, Found, as_whole
 from lamina.recall.fuse import fuse
 from lamina.recall.gather import Admitted, Gathering, tilts
@@ -178,10 +179,11 @@ def _hits(
     relevant = answering(found.there, candidates, through.recipe, view, closely=not question.fast)
     paths = view.store.ledger.paths_of({each.atom.id for each in best.values()})
     ranks = _ranks(candidates)
+    known = coarse({each.candidate.key for each in best.values()}, asked.meant, through, view.store)
     hits = tuple(
         _hit(
             each, paths.get(each.atom.id), weights[each.candidate.key], words, relevant, ranks(each.candidate),
-            found.folded(n),
+            found.folded(n), known.get(each.candidate.key),
         )
         for n, each in best.items()
     )  # fmt: skip
@@ -209,6 +211,7 @@ def _ranks(candidates: Sequence[Candidate]) -> Callable[[Candidate], tuple[tuple
 def _hit(
     found: Found, path: str | None, weights: tuple[tuple[str, float], ...], words: dict[str, str],
     relevant: Callable[[Found], bool], channels: tuple[tuple[str, int, float], ...], folded: tuple[Key, ...],
+    known: Coarse | None,
 ) -> Hit:  # fmt: skip
     candidate, atom, match = found.candidate, found.atom, found.candidate.match
     scale = candidate.terms["text"] / match.score if match is not None and match.score else 0.0
@@ -219,6 +222,7 @@ def _hit(
         links=tuple((edge.source, edge.name, edge.target, edge.confidence) for edge in candidate.links),
         marks=found.shown.marks, relevant=relevant(found), statements=tuple(found.statements),
         shown=found.shown.text, transitions=found.shown.transitions, instead_of=found.instead_of, before=found.before,
+        coarse=known,
     )  # fmt: skip
 
 

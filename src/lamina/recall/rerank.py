@@ -7,18 +7,20 @@ question's other words from the turn before it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lamina.atom.passage import digest_of, passage_of
 from lamina.atom.scope import Scope
 from lamina.models.embedder import Probe, TokenStates
+from lamina.models.thaw import MOST
 from lamina.recall.candidate import Candidate
 from lamina.recall.lens import Lens
 from lamina.recall.recipe import ANSWERS, WINDOW, Recipe
-from lamina.store.base import Store
-from lamina.store.encodings import Near, States
+from lamina.store.base import Filter, Store
+from lamina.store.encodings import Near, States, Unencoded, unencoded
 from lamina.text.analyse import analyse
 from lamina.text.roles import is_assistant
 from lamina.vectors.late import met_by_nibbles, met_by_pieces, met_by_signs
@@ -38,9 +40,33 @@ def rerank(candidates: Sequence[Candidate], meant: str, lens: Lens, store: Store
     probe = lens.states.question(meant)
     placed = sorted(candidates, key=lambda each: (each.near.session, each.near.position))
     states = store.encodings.states(lens.states.model.id, [each.near.digest for each in placed])
+    states |= lens.thawed.states(lens.states, _cold(candidates, states, store))
     met = meeting(probe, lens.states.model.states, [states.get(each.near.digest, NO_STATES) for each in placed])
     weights = _weights(probe, meant, {each.near.scope for each in placed}, store, lens.recipe)
     _add(placed, met, weights, lens.recipe)
+
+
+def _cold(candidates: Sequence[Candidate], states: Mapping[bytes, States], store: Store) -> list[Unencoded]:
+    """The most promising texts kept without token states: without, they would meet no word of a question."""
+    without = [each for each in candidates if each.near.digest not in states]
+    without.sort(key=lambda each: (-each.near.score, each.key))
+    found = dict[bytes, Unencoded]()
+    for start in range(0, len(without), MOST):
+        found |= {each.digest: each for each in _texts(without[start : start + MOST], store)}
+        if len(found) >= MOST:
+            break
+    return list(found.values())
+
+
+def _texts(candidates: Sequence[Candidate], store: Store) -> Iterator[Unencoded]:
+    """What candidates say, so far as they still do."""
+    scopes, ids = {each.near.scope for each in candidates}, {each.key[0] for each in candidates}
+    atoms = {each.id: each for each in store.read(Filter(scopes=tuple(scopes), ids=tuple(ids)))}
+    for each in candidates:
+        atom = atoms.get(each.key[0])
+        passage = passage_of(atom, each.key[1]) if atom is not None else None
+        if atom is not None and passage is not None and digest_of(atom, passage) == each.near.digest:
+            yield unencoded(atom, passage)
 
 
 def _add_light(candidates: Sequence[Candidate], meant: str, lens: Lens, store: Store) -> None:

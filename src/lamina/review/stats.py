@@ -25,10 +25,17 @@ def stats_of(store: Store, scopes: Sequence[Scope], state: Path, waiting: int) -
         "commits": store.commits(scopes),
         "files": store.ledger.summary(lambda path: is_theirs(path, scopes)),
         "models": store.encodings.models(),
+        "vector_bytes": _vector_bytes(store),
         "waiting": waiting,
         "chat": _chat_used(store),
         "bytes": {file.name: file.stat().st_size for file in sorted(state.glob("*.db"))},
     }
+
+
+def _vector_bytes(store: Store) -> dict[str, int]:
+    """What vectors of each precision take, and token states."""
+    room = store.encodings.room()
+    return {f"{bits} bits": size for bits, (_, size) in room.vectors.items()} | {"token states": room.states[1]}
 
 
 def _chat_used(store: Store) -> dict[str, Any]:

@@ -14,15 +14,22 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Layer, MemoryType
+from lamina.atom.passage import Passage, digest_of, meant
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
+from lamina.text.roles import is_assistant
 from lamina.vectors.levels import Asked, Floats
 
 Key: TypeAlias = tuple[AtomId, int]
 """A passage: its atom and its number there."""
+WHOLE = 32
+"""Bits a dimension of a vector that is kept as it is."""
+STATES_FROM = 8
+"""Bits from which on the token states of a text are kept as well; below, they are made again when they are needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +39,11 @@ class Unencoded:
     digest: bytes
     text: str
     in_part: bool
+
+
+def unencoded(atom: Atom, passage: Passage) -> Unencoded:
+    """A passage as it is shown to a model."""
+    return Unencoded(digest_of(atom, passage), meant(atom, passage), in_part=is_assistant(passage.speaker))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +61,23 @@ class Encoding:
     digest: bytes
     vectors: Floats
     states: States
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Vectors of texts that are to be kept in other than the bits they were in, by how many that is, and texts whose
+    token states are let go."""
+
+    vectors: Mapping[int, int]
+    states: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What vectors of each precision take, and token states: how many texts of a model, and bytes."""
+
+    vectors: Mapping[int, tuple[int, int]]
+    states: tuple[int, int]
 
 
 class When(Protocol):
@@ -128,6 +157,10 @@ class Encodings(Protocol):
 
     A model's vectors are the same however its token states are packed; states packed otherwise serve until they are
     made anew.
+
+    Each atom says in how many bits a dimension it wants its vectors kept, all of them where nothing was said; a text of
+    several atoms is kept in the most that one of them wants. Fewer bits are made from the whole vector or from the text
+    again, never from fewer.
     """
 
     def missing(
@@ -135,16 +168,18 @@ class Encodings(Protocol):
     ) -> list[Unencoded]:
         """Texts that a model has not seen, those of recallable passages first; of these scopes, or of all.
 
-        With a packing, also texts whose token states are packed otherwise; they come last.
+        With a packing, also texts whose token states are packed otherwise, and after them those kept in other than the
+        wanted bits.
         """
 
     def how_many_missing(self, model: str, packing: str | None = None) -> int:
-        """How many texts a model has not seen, or has no states of in this packing."""
+        """How many texts a model has not seen, or with a packing, are not kept so or not in the wanted bits."""
 
     def put(self, model: str, encodings: Iterable[Encoding]) -> None:
         """Keep what a model made of these texts; texts that are no longer there are passed over.
 
-        Of a text the model has seen before, the token states are replaced.
+        Of a text the model has seen before, the token states are replaced, and the vectors where they are kept in other
+        than the wanted bits. In few bits no token states are kept.
         """
 
     def coverage(self, model: str, scopes: Sequence[Scope]) -> tuple[int, int]:
@@ -176,3 +211,15 @@ class Encodings(Protocol):
 
     def rarity(self, scopes: Sequence[Scope], tokens: Sequence[str]) -> dict[Scope, tuple[int, dict[str, int]]]:
         """For each scope how many passages recall searches there, and in how many each token stands."""
+
+    def set_precision(self, bits: Mapping[AtomId, int], *, dry_run: bool = False) -> Moved:
+        """Keep the vectors of these atoms in so many bits; what cannot be made from what is kept will be missing.
+
+        Until then what is kept serves. A program that has the store open may go on with what it has read.
+        """
+
+    def coarse(self, model: str, keys: Collection[Key]) -> dict[Key, tuple[int, Floats]]:
+        """Of those passages whose vectors are not kept whole, in how many bits, and what these tell, a row a chunk."""
+
+    def room(self) -> Room:
+        """What all vectors and token states take."""

@@ -22,8 +22,8 @@ class Life:
     """What maintenance saw of an atom when it last looked, at which revision, and when it is worth looking again.
 
     `tier`: whether it is kept at hand; `look_at`: None where nothing will happen to it by itself; `state`: where it
-    stood in its life. How much of it was left, how much it mattered and how recent it was for its kind are between 0
-    and 1.
+    stood in its life; `bits`: how precisely its vectors are kept. How much of it was left, how much it mattered and how
+    recent it was for its kind are between 0 and 1.
     """
 
     revision: int
@@ -33,6 +33,7 @@ class Life:
     importance: float = 0.5
     recency: float = 1.0
     state: str = "candidate"
+    bits: int = 32
 
 
 class Lives(Protocol):
@@ -58,3 +59,9 @@ class Lives(Protocol):
 
     def retentions(self, scopes: Sequence[Scope]) -> list[float]:
         """How much was left of each live atom when it was last looked at, the least first."""
+
+    def untold(self, scope: Scope) -> dict[AtomId, int]:
+        """The bits of atoms of which the index has not been told yet, or not since they were last written."""
+
+    def told(self, bits: Mapping[AtomId, int]) -> None:
+        """The index keeps what these atoms want; what was noted of one meanwhile stays untold."""

@@ -21,6 +21,7 @@ from lamina.testing.journal import JournalContract
 from lamina.testing.ledger import LedgerContract
 from lamina.testing.lives import LivesContract
 from lamina.testing.past import PastContract
+from lamina.testing.precision import PrecisionContract
 from lamina.testing.reading import ReadingContract
 from lamina.testing.recalls import RecallContract
 from lamina.testing.rules import RuleContract
@@ -49,7 +50,7 @@ __all__ = [
 class StoreContract(
     CommitContract, RuleContract, TrustContract, ReadingContract, JournalContract, SearchContract, EncodingContract,
     LedgerContract, BufferContract, JobContract, RecallContract, ErasureContract, PastContract,
-    LivesContract,
+    LivesContract, PrecisionContract,
 ):  # fmt: skip
     """Every promise of `Store` and of what belongs to it. A backend that passes can take the place of any other."""
 

@@ -50,11 +50,11 @@ class Codebook:
 
     def codes(self, coordinates: Floats) -> NDArray[np.uint8]:
         """The code of the nearest level; on a border, and at 0, the lower one."""
-        found = np.zeros(coordinates.shape, dtype=np.uint8)
-        # Comparing with every border is faster than searching among them: neighbours are compared together.
-        for border in self.borders:
-            found += coordinates > border
-        return found
+        found = np.zeros(coordinates.shape, dtype=np.intp)
+        # All coordinates at once, a bit at a time: several times as fast as a search for each.
+        for bit in reversed(range(self.bits)):
+            found += (coordinates > self.borders[found + (1 << bit) - 1]).astype(np.intp) << bit
+        return found.astype(np.uint8)
 
 
 @lru_cache(maxsize=len(_POSITIVE))

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.vectors.codebook import DISTORTION, PRECISIONS, codebook
+from lamina.vectors.codebook import PRECISIONS, codebook
+from lamina.vectors.estimate import CAUTION, expected_error
 from lamina.vectors.levels import Floats, Rows, to_rows
 from lamina.vectors.quantise import Coded, coded_bytes, decode, encode, from_bytes, to_bytes, unpacked
-from lamina.vectors.rotation import padded_width, rotation
+from lamina.vectors.rotation import rotation
 
 _HEAD = 2
-_CAUTION = 0.5
-"""How many standard errors of its estimate a coded vector is taken to be worse than it seems."""
 
 
 class Damaged(ValueError):
@@ -47,6 +46,14 @@ def unpack(kept: Kept) -> Floats:
 
 def search_rows(kept: Sequence[Kept], width: int) -> tuple[Rows, NDArray[np.int64]]:
     """What is kept of many texts as rows to be searched, and how many rows each text has."""
+    whole, slack, sizes = searched(kept, width)
+    return to_rows(whole, slack), sizes
+
+
+def searched(kept: Sequence[Kept], width: int) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """The same as vectors: those vectors, how much each is doubted, and how many each text has."""
+    if (together := _one_each(kept, width)) is not None:
+        return together, np.zeros(len(kept), np.float32), np.ones(len(kept), dtype=np.int64)
     sizes = np.array([_count(each, width) for each in kept], dtype=np.int64)
     whole, slack = np.empty((int(sizes.sum()), width), np.float32), np.zeros(int(sizes.sum()), np.float32)
     starts = np.cumsum(sizes) - sizes
@@ -56,7 +63,19 @@ def search_rows(kept: Sequence[Kept], width: int) -> tuple[Rows, NDArray[np.int6
         some = [kept[number] for number in chosen]
         whole[rows] = np.concatenate([_whole(each) for each in some]) if bits == 32 else unbiased(_coded(some, width))
         slack[rows] = slack_of(bits, width)
-    return to_rows(whole, slack), sizes
+    return whole, slack, sizes
+
+
+def _one_each(kept: Sequence[Kept], width: int) -> Floats | None:
+    """The vectors of texts that have one whole vector each, as nearly all have: read in one go."""
+    size = _HEAD + 4 * width
+    if not width or any(each.bits != 32 or len(each.data) != size for each in kept):
+        return None
+    table = np.frombuffer(b"".join([each.data for each in kept]), dtype=np.uint8).reshape(len(kept), size)
+    if (table[:, :_HEAD].copy().view("<u2") != width).any():
+        return None
+    vectors = table[:, _HEAD:].copy().view("<f4").astype(np.float32, copy=False)
+    return vectors if np.isfinite(vectors).all() else None
 
 
 def unbiased(coded: Coded) -> Floats:
@@ -68,8 +87,7 @@ def unbiased(coded: Coded) -> Floats:
 
 def slack_of(bits: int, width: int) -> float:
     """How much a vector kept in so few bits is doubted, at a right angle to the question."""
-    lost = DISTORTION[bits]
-    return _CAUTION * math.sqrt(lost / ((1 - lost) * padded_width(width)))
+    return CAUTION * expected_error(bits, width)
 
 
 def _coded(kept: Sequence[Kept], width: int) -> Coded:
@@ -87,10 +105,11 @@ def _coded(kept: Sequence[Kept], width: int) -> Coded:
 
 
 def _whole(kept: Kept) -> Floats:
-    found = np.frombuffer(kept.data, dtype="<f4", offset=_HEAD)
+    width = _width(kept)
+    found = np.frombuffer(kept.data, dtype="<f4", offset=_HEAD).reshape(-1, width)
     if not np.isfinite(found).all():
         raise Damaged("a vector holds what is no number")
-    return found.reshape(-1, _width(kept)).astype(np.float32, copy=False)
+    return found.astype(np.float32, copy=False)
 
 
 def _width(kept: Kept) -> int:

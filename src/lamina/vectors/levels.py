@@ -20,6 +20,8 @@ Levels: TypeAlias = NDArray[np.int8]
 
 ROW_LEVELS = 127
 ASKED_LEVELS = 255
+FINE_LEVELS = 2**20
+"""A float64 holds every sum of products of two such exactly, up to eight thousand of them."""
 EXACT = 2**24
 """No dot product is larger: a question so wide and even that it would be gets fewer levels."""
 
@@ -38,10 +40,12 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The vector of a question as levels, kept as float32 because that is what multiplies fast."""
+    """The vector of a question as levels, kept as float32 because that is what multiplies fast; `fine` is the same in a
+    million levels, for comparing the best few."""
 
     levels: Floats
     scale: float
+    fine: NDArray[np.float64]
 
 
 def to_rows(vectors: Floats, slack: Floats | None = None) -> Rows:
@@ -64,13 +68,26 @@ def to_asked(vector: Floats) -> Asked:
     # Rounding adds half a level a dimension at most.
     room = EXACT / ROW_LEVELS - len(vector) / 2
     scale = peak / (min(ASKED_LEVELS, int(room * peak / total)) if total else ASKED_LEVELS)
-    return Asked(np.rint(vector / np.float32(scale)).astype(np.float32), scale)
+    return Asked(np.rint(vector / np.float32(scale)).astype(np.float32), scale, _finely(vector))
 
 
 def cosines(rows: Rows, asked: Asked) -> Floats:
     """The cosine of the question with each row: exact dot products, one scaling, and less where the row is doubted."""
     exact = rows.levels.astype(np.float32) @ asked.levels
-    near = np.asarray(exact * rows.scale * np.float32(asked.scale), dtype=np.float32)
-    if not rows.slack.any():
+    return _doubted(np.asarray(exact * rows.scale * np.float32(asked.scale), dtype=np.float32), rows.slack)
+
+
+def fine_cosines(vectors: Floats, slack: Floats, asked: Asked) -> Floats:
+    """The same for a few vectors as they are, to the last digit that a float32 has."""
+    exact = _finely(vectors) @ asked.fine
+    return _doubted((exact / FINE_LEVELS**2).astype(np.float32), slack)
+
+
+def _doubted(near: Floats, slack: Floats) -> Floats:
+    if not slack.any():
         return near
-    return np.asarray(near - rows.slack * np.sqrt(np.maximum(np.float32(0), 1 - near * near)), dtype=np.float32)
+    return np.asarray(near - slack * np.sqrt(np.maximum(np.float32(0), 1 - near * near)), dtype=np.float32)
+
+
+def _finely(vectors: Floats) -> NDArray[np.float64]:
+    return np.rint(vectors.astype(np.float64) * FINE_LEVELS)

@@ -38,11 +38,11 @@ _INNER, _OUTER = (int(each) for each in codebook(2).whole[2:])
 SIGN_WEIGHT, LOW_WEIGHT = (_OUTER + _INNER) // 2, (_OUTER - _INNER) // 2
 """What the signs and the low bits add to a level, in parts of `codebook.UNIT`."""
 BLOCK = 4096
-"""Rows that numpy counts at a time: few enough to stay in the processor's cache."""
+"""Rows counted by numpy, or gathered, at a time: few enough to stay in the processor's cache."""
 SHARE = 131_072
 """Fewer rows are not worth a thread of their own."""
 MOST_THREADS = 4
-PAYS_AFTER = 5_000_000
+PAYS_AFTER = 8_000_000
 """Rows after which loading machine code has paid: counting them with numpy takes as long."""
 
 
@@ -107,7 +107,13 @@ def estimates(words: Words, factors: Floats, question: ScanQuestion) -> Floats:
 def estimates_of(words: Words, factors: Floats, question: ScanQuestion, rows: NDArray[np.int64]) -> Floats:
     """The same for some rows, in the order they are named."""
     _check(words, factors, question)
-    return estimates(words[rows], factors[rows], question)
+    kernel, table, weighed = _choice.kernel(len(rows)), np.asarray(words), np.asarray(factors)
+    found = np.empty(len(rows), dtype=np.float32)
+    for start in range(0, len(rows), BLOCK):
+        some, into = rows[start : start + BLOCK], found[start : start + BLOCK]
+        # `take` gathers rows in half the time that indexing needs.
+        kernel(table.take(some, axis=0), weighed.take(some), question.planes, question.scale, into)
+    return found
 
 
 def prepare() -> bool:

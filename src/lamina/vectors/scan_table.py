@@ -29,6 +29,11 @@ class ScanTable:
     def __len__(self) -> int:
         return self._runs
 
+    @property
+    def held(self) -> int:
+        """Bytes of the rows that are there."""
+        return sum(each.nbytes for each in self.saved().values())
+
     @classmethod
     def of_table(cls, table: VectorTable) -> ScanTable:
         """The same vectors, in less room."""
@@ -69,12 +74,12 @@ class ScanTable:
         """The rows of some runs one after the other, and where each run begins among them."""
         return rows_of_runs(self._starts[: self._runs], self._rows, runs)
 
-    def keep_only(self, runs: Numbers) -> Numbers:
-        """Drop all runs but these (below 0: none); returns the new number of each."""
-        kept = np.unique(runs[runs >= 0])
+    def arrange(self, runs: Numbers) -> Numbers:
+        """Drop all runs but these (below 0: none, each once) and put them in this order; returns their new numbers."""
+        kept = runs[runs >= 0]
         found = np.full(len(runs), -1, dtype=np.int64)
-        found[runs >= 0] = np.searchsorted(kept, runs[runs >= 0])
-        if len(kept) == self._runs:
+        found[runs >= 0] = np.arange(len(kept))
+        if len(kept) == self._runs and (kept == found[runs >= 0]).all():
             return found
         rows, offsets = self._rows_of(kept)
         self._words, self._factors = self._words[rows], self._factors[rows]

@@ -28,6 +28,11 @@ class VectorTable:
     def __len__(self) -> int:
         return self._runs
 
+    @property
+    def held(self) -> int:
+        """Bytes of the rows that are there."""
+        return self._rows * (self.width + self._scale.itemsize + self._slack.itemsize) + 8 * self._runs
+
     def append(self, rows: Rows, sizes: NDArray[np.int64]) -> None:
         """Add runs; `sizes` is how many rows each has, at least one."""
         starts = self._rows + np.concatenate([[0], np.cumsum(sizes)[:-1]])

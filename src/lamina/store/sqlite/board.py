@@ -35,7 +35,7 @@ CLOSER = 4
 _ABOUT = 0.1
 """How far a scan in two bits is off at the most, but for one in millions."""
 _AT_ONCE = 20_000
-_FORMAT = 1
+_FORMAT = 2
 _NEAR = ("scope", "status", "layer", "origin", "recorded", "speaker", "at", "asks", "text", "tells_of")
 
 
@@ -54,6 +54,7 @@ class Board:
         self._orders: dict[int, Order] = {}
         self._spoke: dict[frozenset[Scope], frozenset[str]] = {}
         self._lies_here: dict[frozenset[Scope], NDArray[np.bool_]] = {}
+        self._chosen_rows: dict[tuple[str, frozenset[object]], NDArray[np.bool_]] = {}
         self._covered: dict[tuple[str, frozenset[Scope]], tuple[int, int, int]] = {}
 
     def is_of(self, db: Database, edition: int) -> bool:
@@ -158,33 +159,47 @@ class Board:
     ) -> list[int]:
         """The rows with the best scores among those that have a vector or words of the question."""
         rows = np.flatnonzero(allowed)
-        cosine = model.about(query.asked, self._rows["text"][rows])
-        known = ~np.isnan(cosine)
-        if texts:
-            known |= np.isin(rows, list(texts))
-        rows, cosine = rows[known], np.nan_to_num(cosine[known])
+        if len(rows) == len(allowed):
+            cosine = model.about(query.asked, self._rows["text"])
+        else:
+            cosine = model.about(query.asked, self._rows["text"][rows])
+        unknown = np.isnan(cosine)
+        if unknown.any():
+            worded = np.zeros(len(allowed), dtype=np.bool_)
+            worded[list(texts)] = True
+            kept = ~unknown | worded[rows]
+            rows, cosine = rows[kept], np.where(unknown, np.float32(0), cosine)[kept]
         score = self._scores(query, rows, cosine, texts)[0]
         if model.is_exact:
             return self._first(rows, score, query.limit)
-        near = np.array(self._first(rows, score, CLOSER * query.limit), dtype=np.int64)
+        near = np.sort(np.array(self._first(rows, score, CLOSER * query.limit), dtype=np.int64))
         exact = model.exactly(query.asked, self._rows["text"][near])
         return self._first(near, self._scores(query, near, exact, texts)[0], query.limit)
 
     def _scores(
         self, query: NearQuery, rows: NDArray[np.int64], cosine: Floats, texts: Mapping[int, float]
     ) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
-        """The score of some rows; which of them were said in time, and which tell of it."""
+        """The score of some rows, in order; which of them were said in time, and which tell of it."""
         in_time = self._in_time(query, "at", rows)
         tells_of = self._in_time(query, "tells_of", rows) & ~in_time
         score = cosine * np.float32(query.vector) + self._tilt(query, rows, in_time, tells_of)
         if texts:
-            order = np.array(sorted(texts), dtype=np.int64)
-            amounts = np.array([texts[each] for each in order.tolist()], dtype=np.float32) * np.float32(query.text)
-            places = np.minimum(np.searchsorted(order, rows), len(order) - 1)
-            here = order[places] == rows
-            score[here] += amounts[places[here]]
+            worded = np.array(list(texts), dtype=np.int64)
+            amounts = np.array(list(texts.values()), dtype=np.float32) * np.float32(query.text)
+            places = np.searchsorted(rows, worded)
+            here = places < len(rows)
+            here[here] = rows[places[here]] == worded[here]
+            score[places[here]] += amounts[here]
         weights = np.array([query.statuses.get(each, 0.0) for each in STATUSES], dtype=np.float32)
-        return np.where(score > 0, score * weights[self._rows["status"][rows]], score), in_time, tells_of
+        weighed = np.flatnonzero(weights[self._of("status", rows)] != 1)
+        less = score[weighed]
+        score[weighed] = np.where(less > 0, less * weights[self._rows["status"][rows[weighed]]], less)
+        return score, in_time, tells_of
+
+    def _of(self, name: str, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """A column of some rows, in order; of all rows it is the column itself."""
+        column = self._rows[name]
+        return column if len(rows) == len(column) else column[rows]
 
     def withheld(self, query: NearQuery, above: float) -> dict[str, int]:
         """How many passages that lie at least so near were filtered out, by what kept them out."""
@@ -224,14 +239,15 @@ class Board:
         else:
             starts, ends = ("starts", "ends") if query.true_at is None else ("begins", "until")
             allowed = self._here(query.scopes) & (rows[starts] <= at) & (rows[ends] > at)
-        allowed &= _chosen(rows["status"], STATUSES, query.statuses)
-        return allowed & _chosen(rows["type"], TYPES, query.memory_types)
+        allowed &= self._chosen("status", STATUSES, query.statuses)
+        allowed &= self._chosen("type", TYPES, query.memory_types)
+        return allowed
 
     def _in_time(self, query: NearQuery, column: str, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which rows were said at, or tell of, the time in question."""
         inside = np.zeros(len(rows), dtype=np.bool_)
         if query.tilts.when is not None:
-            times = self._rows[column][rows]
+            times = self._of(column, rows)
             known = times != ALWAYS
             inside[known] = query.tilts.when.contains(times[known])
         return inside
@@ -239,13 +255,16 @@ class Board:
     def _tilt(
         self, query: NearQuery, rows: NDArray[np.int64], in_time: NDArray[np.bool_], tells_of: NDArray[np.bool_]
     ) -> Floats:
-        by_speaker, speakers = np.zeros(len(self._rows.speakers) + 1, dtype=np.float32), self._rows.speakers
-        for speaker, amount in query.tilts.speakers.items():
-            if speaker in speakers:
-                by_speaker[speakers[speaker]] = amount
-        tilt: Floats = by_speaker[self._rows["speaker"][rows]]
-        tilt += np.where(in_time, np.float32(query.tilts.in_time), np.float32(0))
-        tilt += np.where(tells_of, np.float32(query.tilts.tells_of), np.float32(0))
+        known = self._rows.speakers
+        speakers = {known[each]: amount for each, amount in query.tilts.speakers.items() if each in known}
+        tilt = np.zeros(len(rows), dtype=np.float32)
+        if any(speakers.values()):
+            by_speaker = np.zeros(len(known), dtype=np.float32)
+            by_speaker[list(speakers)] = list(speakers.values())
+            tilt += by_speaker[self._of("speaker", rows)]
+        if query.tilts.when is not None:
+            tilt += np.where(in_time, np.float32(query.tilts.in_time), np.float32(0))
+            tilt += np.where(tells_of, np.float32(query.tilts.tells_of), np.float32(0))
         return tilt
 
     def _order_of(self, row: int) -> Order:
@@ -296,7 +315,7 @@ class Board:
         """Whoever said something in these scopes that recall searches."""
         wanted = frozenset(scopes)
         if wanted not in self._spoke:
-            here = self._here(scopes) & _chosen(self._rows["status"], STATUSES, RECALL_WEIGHT)
+            here = self._here(scopes) & self._chosen("status", STATUSES, RECALL_WEIGHT)
             spoke = np.unique(self._rows["speaker"][here])
             self._spoke[wanted] = frozenset(self._rows.names[each] for each in spoke) - {""}
         return self._spoke[wanted]
@@ -320,6 +339,13 @@ class Board:
             self._lies_here[wanted] = chosen[self._rows["scope"]] & self._rows["alive"]
         return self._lies_here[wanted]
 
+    def _chosen(self, name: str, family: Sequence[object], chosen: Collection[object]) -> NDArray[np.bool_]:
+        """Which rows have one of the chosen values in a column; worked out once until something is written."""
+        wanted = name, frozenset(chosen)
+        if wanted not in self._chosen_rows:
+            self._chosen_rows[wanted] = np.array([each in chosen for each in family], dtype=np.bool_)[self._rows[name]]
+        return self._chosen_rows[wanted]
+
     def _model(self, model: str) -> ModelVectors:
         made = self._models.setdefault(model, ModelVectors(self._db, model))
         made.follow(self._rows.texts)
@@ -331,11 +357,6 @@ def _part(saved: Saved, prefix: str, told: dict[str, Any]) -> Saved:
     arrays = {name.removeprefix(prefix): each for name, each in saved.arrays.items() if name.startswith(prefix)}
     lengths = {name.removeprefix(prefix): each for name, each in saved.lengths.items() if name.startswith(prefix)}
     return Saved(arrays, lengths, told)
-
-
-def _chosen(column: NDArray[Any], family: Sequence[object], chosen: Collection[object]) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = np.array([each in chosen for each in family], dtype=np.bool_)[column]
-    return found
 
 
 def _numbers(rows: NDArray[np.int64]) -> list[int]:

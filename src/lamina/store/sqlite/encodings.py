@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
-from lamina.atom.passage import digest_of, meant, passages_of
+from lamina.atom.passage import passages_of
 from lamina.atom.scope import Scope
-from lamina.store.encodings import Encoding, Key, Near, NearQuery, States, Unencoded
+from lamina.store.encodings import (
+    STATES_FROM,
+    Encoding,
+    Key,
+    Moved,
+    Near,
+    NearQuery,
+    Room,
+    States,
+    Unencoded,
+    unencoded,
+)
 from lamina.store.sqlite.board import Board
 from lamina.store.sqlite.database import Corrupt, Database
 from lamina.store.sqlite.index import Index
 from lamina.store.sqlite.model_vectors import vectors_in
+from lamina.store.sqlite.precision import (
+    HEAD,
+    IS_UNWANTED,
+    NEEDS_NO_STATES,
+    move,
+    room,
+    rows_of,
+    wanted_for,
+    would_move,
+)
 from lamina.store.sqlite.saved import remove_all
-from lamina.text.roles import is_assistant
 from lamina.vectors.kept import pack
 from lamina.vectors.levels import Asked, Floats
 
@@ -33,6 +56,12 @@ _FIRST = (
     "FROM atoms a JOIN passages p ON p.atom=a.id AND p.n=(SELECT min(n) FROM passages WHERE atom=a.id) "
     "JOIN vectors v ON v.digest=p.digest AND v.model=?"
 )
+_COARSE = (
+    "SELECT a.atom_id, p.n, v.bits, v.data FROM json_each(?) k CROSS JOIN atoms a ON a.atom_id=k.value->>0 "
+    "CROSS JOIN passages p ON p.atom=a.id AND p.n=k.value->>1 "
+    "CROSS JOIN vectors v ON v.digest=p.digest AND v.model=? AND v.bits<32"
+)
+"""In this order: a planner that begins with the vectors in few bits reads them all."""
 _AT_ONCE = 500
 
 
@@ -50,41 +79,41 @@ class SqliteEncodings:
     def missing(
         self, model: str, limit: int, scopes: Sequence[Scope] | None = None, packing: str | None = None
     ) -> list[Unencoded]:
-        """Texts a model has not seen, those of recallable passages first, those with states packed otherwise last."""
+        """Texts a model has not seen, those of recallable passages first; those to be made anew last."""
         marks = ",".join("?" * len(scopes or ()))
         chosen = "" if scopes is None else f"AND a.scope IN (SELECT id FROM scopes WHERE scope IN ({marks})) "
         unread, values = _unread(model, packing)
         rows = self._on(
             lambda index: index.db.rows(
-                f"SELECT a.atom_id, p.digest {unread} {chosen}ORDER BY v.id IS NOT NULL, a.shelf, p.id LIMIT ?",
+                f"SELECT a.atom_id, p.digest {unread} {chosen}"
+                f"ORDER BY v.id IS NOT NULL, {IS_UNWANTED}, a.shelf, p.id LIMIT ?",
                 (*values, *(scopes or ()), limit),
             )
         )
         wanted = {bytes(digest) for _, digest in rows}
         atoms = self._heads(dict.fromkeys(AtomId(atom_id) for atom_id, _ in rows))
         found = {
-            digest: Unencoded(digest, meant(atom, passage), in_part=is_assistant(passage.speaker))
+            text.digest: text
             for atom in atoms.values()
             for passage in passages_of(atom)
-            if (digest := digest_of(atom, passage)) in wanted
+            if (text := unencoded(atom, passage)).digest in wanted
         }
         return [found[digest] for digest in dict.fromkeys(bytes(row[1]) for row in rows) if digest in found]
 
     def how_many_missing(self, model: str, packing: str | None = None) -> int:
-        """How many texts a model has not seen, or has no states of in this packing."""
+        """How many texts a model has not seen, or are not kept as they should be."""
         unread, values = _unread(model, packing)
         sql = f"SELECT count(DISTINCT p.digest) {unread}"
         return int(self._on(lambda index: index.db.rows(sql, values))[0][0])
 
     def put(self, model: str, encodings: Iterable[Encoding]) -> None:
         """Keep what a model made of texts that are still there."""
-        made = list(encodings)
+        made = {each.digest: each for each in encodings}
 
         def keep(index: Index) -> None:
             with index.db.writing(durable=False):
-                for each in made:
-                    if index.db.one("SELECT 1 FROM passages WHERE digest=?", (each.digest,)):
-                        _put_one(index.db, model, each)
+                wanted = wanted_for(index.db, made)
+                _put(index.db, model, [each for each in made.values() if each.digest in wanted], wanted)
 
         self._on(keep)
 
@@ -163,6 +192,28 @@ class SqliteEncodings:
 
         return self._on(read)
 
+    def set_precision(self, bits: Mapping[AtomId, int], *, dry_run: bool = False) -> Moved:
+        """Keep the vectors of these atoms in so many bits."""
+        return self._on(lambda index: (would_move if dry_run else move)(index.db, bits))
+
+    def coarse(self, model: str, keys: Collection[Key]) -> dict[Key, tuple[int, Floats]]:
+        """In how many bits vectors are kept that are not whole, and what these tell."""
+
+        def read(index: Index) -> dict[Key, tuple[int, Floats]]:
+            rows = index.db.rows(_COARSE, (json.dumps(sorted(keys)), model))
+            found: dict[Key, tuple[int, Floats]] = {}
+            for bits in {row[2] for row in rows}:
+                own = [row for row in rows if row[2] == bits]
+                told = _vectors_of(bits, [row[3] for row in own])
+                found |= {(AtomId(row[0]), row[1]): (bits, each) for row, each in zip(own, told, strict=True)}
+            return found
+
+        return self._on(read)
+
+    def room(self) -> Room:
+        """What all vectors and token states take."""
+        return self._on(lambda index: room(index.db))
+
     def rarity(self, scopes: Sequence[Scope], tokens: Sequence[str]) -> dict[Scope, tuple[int, dict[str, int]]]:
         """How many passages each scope has, and in how many each token stands."""
         marks = ",".join("?" * len(tokens))
@@ -215,17 +266,40 @@ class SqliteEncodings:
         return self._follow(work)  # type: ignore[return-value]
 
 
-def _put_one(db: Database, model: str, encoding: Encoding) -> None:
-    assert len(encoding.vectors)
-    kept = pack(encoding.vectors)
-    db.run(
-        "INSERT OR IGNORE INTO vectors(model, digest, bits, data) VALUES(?,?,?,?)",
-        (model, encoding.digest, kept.bits, kept.data),
+def _put(db: Database, model: str, made: Sequence[Encoding], wanted: Mapping[bytes, int]) -> None:
+    """Keep what is new or wanted in other bits, and the token states of what is not kept in few."""
+    assert all(len(each.vectors) for each in made)
+    known = rows_of(db, model, wanted)
+    kept = [
+        (model, each.digest, bits, bits, pack(each.vectors, bits).data)
+        for each in made
+        if known.get(each.digest, (0, 0, 0))[1:] != ((bits := wanted[each.digest]), bits)
+    ]
+    db.run_many(
+        "INSERT INTO vectors(model, digest, bits, wanted, data) VALUES(?,?,?,?,?) "
+        "ON CONFLICT DO UPDATE SET bits=excluded.bits, wanted=excluded.wanted, data=excluded.data",
+        kept,
     )
-    (row,) = db.rows("SELECT id FROM vectors WHERE digest=? AND model=?", (encoding.digest, model))
-    states = encoding.states
-    checksum = _checksum(encoding.digest, states.packing, states.data)
-    db.run("INSERT OR REPLACE INTO states VALUES(?,?,?,?)", (row[0], states.packing, checksum, states.data))
+    rows = {digest: row for digest, (row, _, _) in rows_of(db, model, wanted).items()}
+    cold = [(rows[each.digest],) for each in made if wanted[each.digest] < STATES_FROM]
+    db.run_many("DELETE FROM states WHERE vector=?", cold)
+    db.run_many(
+        "INSERT INTO states VALUES(?,?,?,?) "
+        "ON CONFLICT DO UPDATE SET packing=excluded.packing, checksum=excluded.checksum, data=excluded.data",
+        [
+            (rows[each.digest], own.packing, _checksum(each.digest, own.packing, own.data), own.data)
+            for each in made
+            if wanted[each.digest] >= STATES_FROM and (own := each.states)
+        ],
+    )
+
+
+def _vectors_of(bits: int, kept: Sequence[bytes]) -> list[Floats]:
+    """The vectors of texts of one model and precision; together they cost little more than one."""
+    joined = vectors_in(bits, kept[0][:HEAD] + b"".join(each[HEAD:] for each in kept))
+    sizes = [len(each) - HEAD for each in kept]
+    rows = [len(joined) * size // sum(sizes) for size in sizes]
+    return np.split(joined, np.cumsum(rows)[:-1])
 
 
 def _states(digest: bytes, packing: object, checksum: object, data: object) -> States:
@@ -240,7 +314,8 @@ def _checksum(digest: bytes, packing: str, data: bytes) -> int:
 
 
 def _unread(model: str, packing: str | None) -> tuple[str, tuple[str, ...]]:
-    """What to select from to have the texts a model has not seen, or not in this packing."""
+    """What to select from to have the texts a model has not seen, or not in this packing or precision."""
     if packing is None:
         return f"{_READ} WHERE v.id IS NULL", (model,)
-    return f"{_READ} {_PACKED} WHERE t.vector IS NULL", (model, packing)
+    lacks_states = f"(t.vector IS NULL AND NOT {NEEDS_NO_STATES})"
+    return f"{_READ} {_PACKED} WHERE (v.id IS NULL OR {lacks_states} OR {IS_UNWANTED})", (model, packing)

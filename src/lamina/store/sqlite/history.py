@@ -26,7 +26,7 @@ from lamina.store.base import Changed, Commit, CommitId, Entry, Filter, Version
 from lamina.store.sqlite.database import Database
 from lamina.text.normal import normal_form
 
-FORMAT = 5
+FORMAT = 6
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -126,6 +126,12 @@ CREATE TRIGGER signals_stir AFTER INSERT ON signals BEGIN
     WHERE atom_id=new.atom_id AND status IN ('active', 'archived', 'challenged');
 END;
 """
+_SINCE_FORMAT_5 = """
+ALTER TABLE lives ADD COLUMN bits INTEGER NOT NULL DEFAULT 32;
+ALTER TABLE lives ADD COLUMN told INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX lives_untold ON lives(scope) WHERE bits<>told;
+CREATE INDEX lives_coded ON lives(bits) WHERE bits<32;
+"""
 RETOLD = "retold:"
 """Begins the batch of an erasure that told versions anew; the rest of it is the digest of what they say."""
 
@@ -176,8 +182,10 @@ class History:
                 self.db.run(_SINCE_FORMAT_2)
             if found < 4:
                 self.db.run(_SINCE_FORMAT_3)
-            if found < FORMAT:
+            if found < 5:
                 self.db.run(_SINCE_FORMAT_4)
+            if found < FORMAT:
+                self.db.run(_SINCE_FORMAT_5)
                 self.db.run(f"PRAGMA user_version={FORMAT}")
 
     def meta(self, key: str) -> Any:

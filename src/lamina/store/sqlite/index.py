@@ -29,6 +29,7 @@ from lamina.store.sqlite.former import SCHEMA as _FORMER
 from lamina.store.sqlite.former import Former, former_table, with_former
 from lamina.store.sqlite.history import millis
 from lamina.store.sqlite.index_dump import dump
+from lamina.store.sqlite.precision import KEPT, VECTORS
 from lamina.store.sqlite.text_search import search, search_former, text_table
 from lamina.text.analyse import ANALYSER, analyse
 from lamina.text.normal import normal_form
@@ -44,7 +45,7 @@ CREATE TABLE atoms(
   id INTEGER PRIMARY KEY, atom_id TEXT NOT NULL UNIQUE, scope INTEGER NOT NULL, status TEXT NOT NULL,
   memory_type TEXT NOT NULL, valid_from INTEGER, valid_until INTEGER, recorded_at INTEGER NOT NULL,
   shelf INTEGER NOT NULL, session TEXT NOT NULL, layer TEXT NOT NULL, origin TEXT NOT NULL,
-  seq INTEGER NOT NULL);
+  seq INTEGER NOT NULL, bits INTEGER NOT NULL DEFAULT 32);
 CREATE INDEX atoms_by_seq ON atoms(seq);
 CREATE TABLE passages(
   id INTEGER PRIMARY KEY, atom INTEGER NOT NULL, n INTEGER NOT NULL, length INTEGER NOT NULL, tokens TEXT NOT NULL,
@@ -64,20 +65,12 @@ CREATE TABLE rests(
   scope INTEGER NOT NULL, PRIMARY KEY(segment, n, start, end, atom_id)) WITHOUT ROWID;
 CREATE INDEX rests_of ON rests(atom_id);
 """
-_VECTORS = """
-CREATE TABLE IF NOT EXISTS vectors(
-  id INTEGER PRIMARY KEY AUTOINCREMENT, model TEXT NOT NULL, digest BLOB NOT NULL, bits INTEGER NOT NULL,
-  data BLOB NOT NULL, UNIQUE(digest, model));
-CREATE INDEX IF NOT EXISTS vectors_by_model ON vectors(model, id);
-CREATE TABLE IF NOT EXISTS states(
-  vector INTEGER PRIMARY KEY, packing TEXT NOT NULL, checksum INTEGER NOT NULL, data BLOB NOT NULL);
-CREATE INDEX IF NOT EXISTS states_by_packing ON states(packing, vector);
-"""
+_ATOM = (
+    "id, atom_id, scope, status, memory_type, valid_from, valid_until, recorded_at, shelf, session, layer, origin, seq"
+)
 _TIME_TOLD_IN = 2000
 """Characters of a passage that are looked through for a time."""
 _QUESTION_MARKS = ("?", "？", "؟")
-_KEPT = ("vectors", "states")
-"""What a text gave a model outlives the rows around it: an index made anew need not encode it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +198,7 @@ class Index:
 
     def _is_ours(self) -> bool:
         tables = {row[0] for row in self.db.rows("SELECT name FROM sqlite_master WHERE type='table'")}
-        if not {"meta", "scopes", "atoms", "passages", "terms", "edges", "rests", "former", *_KEPT} <= tables:
+        if not {"meta", "scopes", "atoms", "passages", "terms", "edges", "rests", "former", *KEPT} <= tables:
             return False
         known = dict(self.db.rows("SELECT key, value FROM meta"))
         return all(known.get(key) == value for key, value in self._maker())
@@ -222,7 +215,7 @@ class Index:
                 self.db.run(f'DROP TABLE "{name}"')
         self.db.run(_SCHEMA)
         self.db.run(_FORMER)
-        self.db.run(_VECTORS)
+        self.db.run(VECTORS)
         self.db.run_many(
             "INSERT INTO meta VALUES(?,?)",
             [*self._maker(), ("applied_seq", 0), ("last_id", 0), ("edition", secrets.randbits(62))],
@@ -239,7 +232,7 @@ class Index:
 
     def empty(self) -> None:
         """Start anew, but for what models made of the texts; the caller holds the write transaction."""
-        self._create(keep=_KEPT)
+        self._create(keep=KEPT)
 
     def apply(self, atoms: Iterable[Atom], seq: int, former: Former | None = None) -> None:
         """Make these atoms searchable as they are at a journal position; the caller holds the write transaction.
@@ -353,7 +346,7 @@ class Index:
             table = text_table(scope, shelf=shelf)
             self.db.run_many(f"INSERT INTO {table}({table}, rowid, tokens) VALUES('delete',?,?)", rows)
             self.db.run_many("DELETE FROM passages WHERE id=?", [(passage_id,) for passage_id, _ in rows])
-        self.db.run_many("INSERT INTO atoms VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", batch.atoms)
+        self.db.run_many(f"INSERT INTO atoms({_ATOM}) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", batch.atoms)
         self.db.run_many("INSERT INTO edges VALUES(?,?,?,?,?)", batch.edges)
         self.db.run_many("INSERT INTO rests VALUES(?,?,?,?,?,?)", batch.rests)
         self.db.run_many("INSERT INTO passages VALUES(?,?,?,?,?,?,?,?,?,?)", batch.passages)

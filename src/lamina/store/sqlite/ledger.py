@@ -164,6 +164,8 @@ class SqliteLedger:
         data = codec.render(new, row.data, link)
         path = row.line.path
         target = layout.path_for(new) if old is not None and path == layout.path_for(old) else path
+        if target != path and self.line(target) is not None:
+            target = path  # another atom's file is there
         swapped_for = (seen.swapped_for,) if seen and seen.swapped_for else ()
         if data == row.data and target == path and not swapped_for:
             return
@@ -403,10 +405,13 @@ def _marks(values: Sequence[str]) -> str:
     return ",".join("?" * len(values))
 
 
+_STATES = {each.value: each for each in FileState}
+
+
 def _line(row: Iterable[Any]) -> FileLine:
     path, atom_id, state, size, mtime_ns, ctime_ns, inode, checked_ns = row
     stamp = Stamp(size, mtime_ns, ctime_ns, inode) if size is not None else None
-    return FileLine(path, AtomId(atom_id) if atom_id else None, FileState(state), stamp, checked_ns)
+    return FileLine(path, AtomId(atom_id) if atom_id else None, _STATES[state], stamp, checked_ns)
 
 
 def _sha(data: bytes) -> str:

@@ -42,6 +42,8 @@ _RETENTIONS = f"""
 SELECT l.retention FROM lives l JOIN heads h ON h.atom_id=l.atom_id
 WHERE l.scope {_AMONG} AND h.status IN ({_LIVE}) ORDER BY 1
 """
+_UNTOLD = "SELECT atom_id, bits FROM lives WHERE scope=? AND bits<>told ORDER BY 1"
+_CODED = "SELECT atom_id, bits FROM lives WHERE bits<32"
 
 
 class SqliteLives:
@@ -58,7 +60,7 @@ class SqliteLives:
     def of(self, ids: Iterable[AtomId]) -> dict[AtomId, Life]:
         """What is known of these."""
         found = self._db.rows(
-            "SELECT atom_id, revision, tier, look_at, retention, importance, recency, state FROM lives "
+            "SELECT atom_id, revision, tier, look_at, retention, importance, recency, state, bits FROM lives "
             f"WHERE atom_id {_AMONG}",
             (json.dumps(list(ids)),),
         )
@@ -74,12 +76,20 @@ class SqliteLives:
                 f"SELECT atom_id, scope, revision, status IN ({_LIVE}) FROM heads WHERE atom_id {_AMONG}",
                 (json.dumps(list(lives)),),
             )
-            rows = [(id_, scope, *_columns(lives[id_])) for id_, scope, _, _ in heads]
+            told = self._told(lives)
+            rows = [(id_, scope, *_columns(lives[id_]), told.get(id_, 0)) for id_, scope, _, _ in heads]
             calm = [(scope, id_) for id_, scope, revision, _ in heads if lives[id_].revision == revision]
             written = [(scope, id_) for id_, scope, revision, live in heads if live and lives[id_].revision != revision]
-            self._db.run_many("INSERT OR REPLACE INTO lives VALUES(?,?,?,?,?,?,?,?,?)", rows)
+            self._db.run_many("INSERT OR REPLACE INTO lives VALUES(?,?,?,?,?,?,?,?,?,?,?)", rows)
             self._db.run_many("DELETE FROM stirred WHERE scope=? AND atom_id=?", calm)
             self._db.run_many("INSERT OR IGNORE INTO stirred VALUES(?,?)", written)
+
+    def _told(self, lives: Mapping[AtomId, Life]) -> dict[str, int]:
+        """The bits the index knows of these; of one with other words than it had, it knows nothing."""
+        known = self._db.rows(
+            f"SELECT atom_id, revision, told FROM lives WHERE atom_id {_AMONG}", (json.dumps(list(lives)),)
+        )
+        return {id_: told for id_, revision, told in known if lives[AtomId(id_)].revision == revision}
 
     def seen(self, scope: Scope) -> datetime | None:
         """When somebody last did something in a scope."""
@@ -95,10 +105,24 @@ class SqliteLives:
         """How much was left of each live atom when it was last looked at, the least first."""
         return [row[0] for row in self._db.rows(_RETENTIONS, (json.dumps(list(scopes)),))]
 
+    def untold(self, scope: Scope) -> dict[AtomId, int]:
+        """The bits of atoms of which the index has not been told yet."""
+        return {AtomId(atom_id): bits for atom_id, bits in self._db.rows(_UNTOLD, (scope,))}
 
-def _columns(life: Life) -> tuple[int, str, int | None, float, float, float, str]:
+    def told(self, bits: Mapping[AtomId, int]) -> None:
+        """The index keeps what these atoms want."""
+        with self._db.writing(durable=False):
+            told = [(each, atom_id, each) for atom_id, each in bits.items()]
+            self._db.run_many("UPDATE lives SET told=? WHERE atom_id=? AND bits=?", told)
+
+    def coded(self) -> dict[AtomId, int]:
+        """The bits of every atom whose vectors are not kept whole."""
+        return {AtomId(atom_id): bits for atom_id, bits in self._db.rows(_CODED)}
+
+
+def _columns(life: Life) -> tuple[int, str, int | None, float, float, float, str, int]:
     look_at = None if life.look_at is None else millis(life.look_at)
-    return life.revision, life.tier, look_at, life.retention, life.importance, life.recency, life.state
+    return life.revision, life.tier, look_at, life.retention, life.importance, life.recency, life.state, life.bits
 
 
 def _moment(at: int | None) -> datetime | None:

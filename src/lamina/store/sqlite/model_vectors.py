@@ -6,8 +6,8 @@ they tell about how near a text is, and those that matter are read from the data
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 from lamina.store.sqlite.database import Corrupt, Database
 from lamina.store.sqlite.saved import Arrays, Saved
 from lamina.store.sqlite.texts import Numbers, Texts
-from lamina.vectors.kept import Damaged, Kept, search_rows, unpack
-from lamina.vectors.levels import Asked, Floats, Rows, cosines
+from lamina.vectors.kept import Damaged, Kept, search_rows, searched, unpack
+from lamina.vectors.levels import Asked, Floats, fine_cosines
 from lamina.vectors.scan_table import ScanTable
 from lamina.vectors.table import VectorTable
+
+Given = ParamSpec("Given")
+T = TypeVar("T")
 
 LARGE = 20_000
 """Texts from which on a model's vectors are scanned in two bits a dimension."""
@@ -28,6 +31,7 @@ _AT_ONCE = 5000
 _READ_AT_ONCE = 500
 
 _SINCE = "SELECT id, digest, bits, data FROM vectors WHERE model=? AND id>? ORDER BY id LIMIT ?"
+_MOVES = "SELECT texts FROM room WHERE what='moves'"
 _SOME = "SELECT id, bits, data FROM vectors WHERE id IN (SELECT value FROM json_each(?))"
 
 
@@ -36,19 +40,26 @@ class ModelVectors:
 
     def __init__(self, db: Database, model: str) -> None:
         self._db, self._model = db, model
-        self._last = self._width = 0
+        self._last = self._width = self._in_order = 0
         self._vector_of: Numbers = np.empty(0, dtype=np.int64)
         self._run_of: Numbers = np.empty(0, dtype=np.int64)
         self._homeless: dict[bytes, tuple[int, int]] = {}
         self._table: VectorTable | ScanTable | None = None
         self._doubted: dict[bytes, int] = {}
+        self._moves: int | None = None
         self._scanned: tuple[Asked, Floats] | None = None
+        self._compared: tuple[Asked, dict[int, float]] | None = None
         self.edition = self.taken_in = 0
 
     @property
     def is_exact(self) -> bool:
         """Whether what a scan tells is exact already."""
         return not isinstance(self._table, ScanTable)
+
+    @property
+    def held(self) -> int:
+        """Bytes held in memory."""
+        return self._vector_of.nbytes + self._run_of.nbytes + (self._table.held if self._table is not None else 0)
 
     def doubt(self, digest: bytes, number: int) -> None:
         """Look again whether this text still has its vectors before the next answer."""
@@ -57,7 +68,7 @@ class ModelVectors:
 
     def follow(self, texts: Texts) -> None:
         """Take in what the model has made since, and texts that have come."""
-        changed = self._make_room(texts)
+        changed = self._look_for_moves() | self._make_room(texts)
         for digest, number in self._doubted.items():
             if not self._is_there(digest):
                 self._vector_of[number], self._run_of[number] = 0, -1
@@ -67,8 +78,27 @@ class ModelVectors:
             self._take_in(found, texts)
             changed = True
         if changed:
-            self._scanned = None
+            self._find_in_order()
+            self._scanned = self._compared = None
             self.edition += 1
+
+    def _look_for_moves(self) -> bool:
+        """Read everything again if vectors were put in other bits since; a scan goes on with what it has, since what
+        matters is read from the database."""
+        found = self._db.one(_MOVES)
+        before, self._moves = self._moves, found[0] if found else 0
+        if self._moves == before or before is None:
+            return False
+        if isinstance(self._table, VectorTable):
+            self._vector_of[:], self._run_of[:] = 0, -1
+            self._table, self._last = None, 0
+            self._homeless.clear()
+        return True
+
+    def _find_in_order(self) -> None:
+        """How many texts have the run of their own number: those need not be looked up."""
+        strays = np.flatnonzero(self._run_of != np.arange(len(self._run_of)))
+        self._in_order = int(strays[0]) if len(strays) else len(self._run_of)
 
     def _make_room(self, texts: Texts) -> bool:
         """A place for every text; one that the model had seen before it stood anywhere gets what was made of it."""
@@ -106,18 +136,12 @@ class ModelVectors:
         self.taken_in += len(found)
 
     def _append(self, kept: Sequence[Kept]) -> None:
-        rows, sizes = self._rows(kept)
+        rows, sizes = _whole(search_rows, kept, self._width)
         if self._table is None:
             self._table = VectorTable(self._width)
         if isinstance(self._table, VectorTable) and len(self._table) + len(kept) > LARGE:
             self._table = ScanTable.of_table(self._table)
         self._table.append(rows, sizes)
-
-    def _rows(self, kept: Sequence[Kept]) -> tuple[Rows, Numbers]:
-        try:
-            return search_rows(kept, self._width)
-        except Damaged as error:
-            raise Corrupt(f"index.db is damaged: {error}") from error
 
     def known(self, texts: NDArray[Any]) -> NDArray[np.bool_]:
         """Which of the texts have a vector."""
@@ -138,8 +162,10 @@ class ModelVectors:
         if self._scanned is None or not self._was_scanned(asked):
             near = np.full(len(self._run_of), np.nan, dtype=np.float32)
             if self._table is not None:
-                known = self._run_of >= 0
-                near[known] = self._table.scan(asked)[self._run_of[known]]
+                scanned, ordered = self._table.scan(asked), self._in_order
+                near[:ordered] = scanned[:ordered]
+                others = ordered + np.flatnonzero(self._run_of[ordered:] >= 0)
+                near[others] = scanned[self._run_of[others]]
             self._scanned = asked, near
         return self._scanned[1]
 
@@ -153,20 +179,21 @@ class ModelVectors:
             return np.zeros(len(texts), dtype=np.float32)
         if isinstance(self._table, VectorTable):
             return self._table.of(asked, runs)
-        return self._read(asked, np.where(runs >= 0, self._vector_of[texts], 0))
+        vectors: list[int] = np.where(runs >= 0, self._vector_of[texts], 0).tolist()
+        if self._compared is None or self._compared[0] is not asked:
+            self._compared = asked, {0: 0.0}
+        near = self._compared[1]
+        self._compare(asked, [each for each in dict.fromkeys(vectors) if each not in near], near)
+        return np.array([near.get(each, 0.0) for each in vectors], dtype=np.float32)
 
-    def _read(self, asked: Asked, vectors: Numbers) -> Floats:
-        """How near some vectors of the database are."""
-        wanted, places = np.unique(vectors, return_inverse=True)
-        near = np.zeros(len(wanted), dtype=np.float32)
-        for start in range(0, len(wanted), _READ_AT_ONCE):
-            some = wanted[start : start + _READ_AT_ONCE]
-            found = self._db.rows(_SOME, (f"[{','.join(map(str, some.tolist()))}]",))
+    def _compare(self, asked: Asked, vectors: Sequence[int], near: dict[int, float]) -> None:
+        """Note how near some vectors of the database are."""
+        for start in range(0, len(vectors), _READ_AT_ONCE):
+            found = self._db.rows(_SOME, (str(vectors[start : start + _READ_AT_ONCE]),))
             if found:
-                rows, sizes = self._rows([Kept(bits, data) for _, bits, data in found])
-                best = np.maximum.reduceat(cosines(rows, asked), np.cumsum(sizes) - sizes)
-                near[np.searchsorted(wanted, [number for number, _, _ in found])] = best
-        return near[places]
+                whole, slack, sizes = _whole(searched, [Kept(bits, data) for _, bits, data in found], self._width)
+                best = np.maximum.reduceat(fine_cosines(whole, slack, asked), np.cumsum(sizes) - sizes)
+                near |= zip((number for number, _, _ in found), best.tolist(), strict=True)
 
     def renumber(self, old: Numbers) -> bool:
         """Let the texts have other numbers, each having had an old one; False if this has to be read anew instead."""
@@ -176,7 +203,8 @@ class ModelVectors:
         if room > 0:
             return False
         self._vector_of, runs = self._vector_of[old], self._run_of[old]
-        self._run_of = np.where(runs >= 0, self._table.keep_only(runs), -1)
+        self._run_of = self._table.arrange(runs)
+        self._find_in_order()
         self._scanned = None
         self.edition += 1
         return True
@@ -196,12 +224,18 @@ class ModelVectors:
         made._vector_of = saved.arrays["vector_of"][: saved.lengths["vector_of"]]
         made._run_of = saved.arrays["run_of"][: saved.lengths["run_of"]]
         made._table = ScanTable.of_saved(saved.arrays, saved.lengths, made._width)
+        made._find_in_order()
         return made
 
 
 def vectors_in(bits: int, data: bytes) -> Floats:
-    """The vectors of a text; SQLite does not notice when the pages of a long blob were overwritten."""
+    """The vectors of a text."""
+    return _whole(unpack, Kept(bits, data))
+
+
+def _whole(read: Callable[Given, T], *given: Given.args, **besides: Given.kwargs) -> T:
+    """What was read; SQLite does not notice when the pages of a long blob were overwritten."""
     try:
-        return unpack(Kept(bits, data))
+        return read(*given, **besides)
     except Damaged as error:
         raise Corrupt(f"index.db is damaged: {error}") from error

@@ -194,14 +194,16 @@ class Rows:
         return found
 
     def settle(self) -> Numbers:
-        """Put the rows that stand in the order of their keys, and their texts in order; returns each text's old
+        """Put the rows that stand in the order of their keys and number texts as rows come; returns each text's old
         number."""
         rows = np.flatnonzero(self["alive"])
         rows = rows[np.argsort(self["key"][rows], kind="stable")]
         self._columns = {name: column[: self.count][rows] for name, column in self._columns.items()}
         self.count = self._settled = len(rows)
         self.struck = 0
-        old = self.texts.settle(np.unique(self._columns["text"]).astype(np.int64))
+        first = np.unique(self._columns["text"], return_index=True)[1]
+        old = self._columns["text"][np.sort(first)].astype(np.int64)
+        self.texts.settle(old)
         renumbered = np.zeros(int(old.max(initial=-1)) + 1, dtype=np.int32)
         renumbered[old] = np.arange(len(old), dtype=np.int32)
         self._columns["text"] = renumbered[self._columns["text"]]

@@ -101,7 +101,8 @@ def _mapped(path: Path, kind: str, shape: list[int], checksum: int) -> NDArray[A
     rows = size // max(1, each * dtype.itemsize)
     if rows < shape[0] or _checksum(path, used) != checksum:
         raise ValueError(f"{path.name} is not as it was written")
-    return np.memmap(path, dtype=dtype, mode="c", shape=(rows, *shape[1:]))
+    # A plain array over the map: NumPy's own kind of map costs as much as the reading where few rows are read.
+    return np.memmap(path, dtype=dtype, mode="c", shape=(rows, *shape[1:])).view(np.ndarray)
 
 
 def _checksum(path: Path, length: int) -> int:

@@ -47,6 +47,7 @@ from lamina.store.sqlite.index import Index
 from lamina.store.sqlite.jobs import SqliteJobs
 from lamina.store.sqlite.ledger import SqliteLedger
 from lamina.store.sqlite.lives import SqliteLives
+from lamina.store.sqlite.precision import move_all
 from lamina.store.sqlite.recalls import SqliteRecalls
 from lamina.store.sqlite.usage import SqliteUsage
 
@@ -315,6 +316,8 @@ class SqliteStore:
                 former = former_of(self._history.db, heads, applied, known)
                 self._index.apply((heads[each] for each in sorted(heads)), position, former)
             self._index.apply((), position)
+            if not applied:
+                move_all(self._index.db, self.lives.coded())
 
     @contextmanager
     def steady(self) -> Iterator[None]:

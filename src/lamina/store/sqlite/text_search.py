@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from lamina.atom.identity import AtomId
@@ -22,6 +23,8 @@ K1, B = 1.2, 0.75
 SELECTIVE_SHARE = 0.05
 SELECTIVE_COUNT = 1000
 """A word in more passages than both does not bring candidates; it still counts in their scores."""
+MOST_MATCHES = 20_000
+"""Nor does one that would bring so many passages together with the rarer ones: FTS5 scores each of them."""
 CANDIDATES = 100
 
 
@@ -213,7 +216,12 @@ def _pruned(tokens: Sequence[str], statistics: Statistics) -> str:
         (token for token in tokens if statistics.holding.get(token)), key=lambda each: (statistics.holding[each], each)
     )
     ceiling = max(SELECTIVE_SHARE * statistics.passages, SELECTIVE_COUNT)
-    selective = [token for token in known if statistics.holding[token] <= ceiling] or known[:1]
+    matches = accumulate(statistics.holding[token] for token in known)
+    selective = [
+        token
+        for token, so_far in zip(known, matches, strict=True)
+        if statistics.holding[token] <= ceiling and so_far <= MOST_MATCHES
+    ] or known[:1]
     if len(selective) == len(known):
         return _any_of(selective)
     return f"({_any_of(selective)}) AND ({_any_of(known)})"

@@ -1,0 +1,82 @@
+"""Vectors as a store keeps them: read again at every precision, ranked with less trust the fewer their bits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_levels import unit
+
+from lamina.vectors.codebook import PRECISIONS
+from lamina.vectors.kept import Damaged, Kept, pack, search_rows, slack_of, unpack
+from lamina.vectors.levels import cosines, to_asked, to_rows
+
+WIDTH = 384
+LEAST = {32: 1 - 1e-6, 8: 0.999, 4: 0.985, 2: 0.9}
+
+
+@pytest.mark.parametrize("bits", PRECISIONS)
+def test_what_is_kept_is_read_again_as_nearly_as_its_bits_allow(bits: int) -> None:
+    vectors = unit(7, WIDTH, 3)
+    read = unpack(pack(vectors, bits))
+    assert read.shape == vectors.shape
+    assert (np.einsum("nd,nd->n", read, vectors) > LEAST[bits]).all()
+
+
+@given(st.lists(st.sampled_from(PRECISIONS), min_size=1, max_size=12), st.integers(0, 2**32 - 1))
+def test_a_text_s_row_is_the_same_beside_any_others(bits: list[int], seed: int) -> None:
+    texts = [unit(1 + n % 3, 64, seed + n) for n in range(len(bits))]
+    kept = [pack(vectors, each) for vectors, each in zip(texts, bits, strict=True)]
+    rows, sizes = search_rows(kept, 64)
+    assert sizes.tolist() == [len(each) for each in texts]
+    starts = np.cumsum(sizes) - sizes
+    for start, size, each in zip(starts, sizes, kept, strict=True):
+        alone, _ = search_rows([each], 64)
+        here = slice(start, start + size)
+        assert (rows.levels[here] == alone.levels).all()
+        assert (rows.scale[here] == alone.scale).all()
+        assert (rows.slack[here] == alone.slack).all()
+
+
+def test_whole_vectors_are_searched_exactly_as_they_always_were() -> None:
+    vectors, question = unit(20, WIDTH, 5), to_asked(unit(1, WIDTH, 6)[0])
+    rows, _ = search_rows([pack(each[None, :]) for each in vectors], WIDTH)
+    assert (cosines(rows, question) == cosines(to_rows(vectors), question)).all()
+
+
+def test_an_estimate_is_right_on_average_less_what_it_is_doubted() -> None:
+    vectors, questions = unit(400, WIDTH, 7), unit(20, WIDTH, 8)
+    # Some that are near, where a search looks.
+    vectors[:200] = vectors[:200] + 2 * questions[np.arange(200) % 20]
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    true = vectors @ questions.T
+    for bits in (8, 4, 2):
+        rows, _ = search_rows([pack(each[None, :], bits) for each in vectors], WIDTH)
+        found = np.stack([cosines(rows, to_asked(each)) for each in questions], axis=1)
+        doubt = slack_of(bits, WIDTH)
+        bias = found + doubt * np.sqrt(1 - np.clip(true, -1, 1) ** 2) - true
+        assert abs(bias.mean()) < 0.002
+        assert bias.std() < 2.4 * doubt + 0.004
+
+
+def test_of_two_that_seem_as_near_the_one_in_fewer_bits_ranks_lower() -> None:
+    doubts = [slack_of(bits, WIDTH) for bits in PRECISIONS]
+    assert doubts[0] == 0
+    assert doubts == sorted(doubts)
+
+
+@pytest.mark.parametrize("bits", PRECISIONS)
+def test_bytes_that_cannot_be_vectors_are_damage(bits: int) -> None:
+    kept = pack(unit(2, 64, 1), bits)
+    wrong = (
+        b"", kept.data[:2], kept.data[:-1], kept.data + b"x", b"\0\0" + kept.data[2:], b"\x41\0" + kept.data[2:],
+        kept.data[:2] + b"\xff" * (len(kept.data) - 2) if bits == 32 else kept.data[:2] + b"\xff" * 8 + kept.data[10:],
+    )  # fmt: skip
+    for data in wrong:
+        with pytest.raises(Damaged):
+            unpack(Kept(bits, data))
+        with pytest.raises(Damaged):
+            search_rows([Kept(bits, data)], 64)
+    with pytest.raises(Damaged):
+        unpack(Kept(3, kept.data))

@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+import threading
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from lamina.vectors.codebook import UNIT, codebook
+from lamina.vectors.levels import Floats
+from lamina.vectors.quantise import encode, unpacked
+from lamina.vectors.rotation import rotation
+from lamina.vectors.scan import (
+    HIGHEST,
+    LOW_WEIGHT,
+    QUESTION_BITS,
+    SHARE,
+    SIGN_WEIGHT,
+    Kernel,
+    ScanQuestion,
+    Words,
+    counted,
+    estimates,
+    estimates_of,
+    to_planes,
+    to_question,
+    words_of,
+)
+
+WIDTHS = (1, 7, 64, 100, 256, 300, 384, 768, 1024)
+widths = st.sampled_from(WIDTHS)
+seeds = st.integers(0, 2**32 - 1)
+
+
+def unit(rows: int, width: int, seed: int, *, spiky: bool = False) -> Floats:
+    """Unit vectors; spiky ones have most of their length in a few places."""
+    thrown = np.random.default_rng(seed).standard_normal((rows, width))
+    thrown = thrown**5 if spiky else thrown
+    return np.asarray(thrown / np.linalg.norm(thrown, axis=1, keepdims=True), dtype=np.float32)
+
+
+def asked_levels(question: ScanQuestion) -> NDArray[np.int64]:
+    """The odd numbers a question was rounded to."""
+    planes = np.unpackbits(question.planes.view(np.uint8), axis=1).astype(np.int64)
+    levels: NDArray[np.int64] = 2 * (planes * (1 << np.arange(QUESTION_BITS))[:, None]).sum(axis=0) - HIGHEST
+    return levels
+
+
+def by_numpy(words: Words, factors: Floats, question: ScanQuestion) -> Floats:
+    found = np.empty(len(words), dtype=np.float32)
+    counted(words, factors, question.planes, question.scale, found)
+    return found
+
+
+def test_signs_and_low_bits_add_up_to_the_levels_of_the_codebook() -> None:
+    added = [SIGN_WEIGHT * sign + LOW_WEIGHT * low for sign in (-1, 1) for low in (-1, 1)]
+    assert added == codebook(2).whole.tolist()
+
+
+@settings(deadline=None, max_examples=60)
+@given(widths, st.integers(1, 40), seeds, st.booleans())
+def test_an_estimate_is_an_exact_sum_times_two_numbers(width: int, count: int, seed: int, spiky: bool) -> None:
+    coded = encode(unit(count, width, seed, spiky=spiky), 2)
+    question = to_question(unit(1, width, seed + 1, spiky=spiky)[0])
+    whole = codebook(2).whole[unpacked(coded.codes, 2)] @ asked_levels(question)
+    expected = whole.astype(np.float32) * coded.factor * question.scale
+    assert estimates(words_of(coded), coded.factor, question).tobytes() == expected.tobytes()
+
+
+@settings(deadline=None, max_examples=60)
+@given(widths, st.integers(1, 40), seeds)
+def test_what_stands_beside_a_row_and_where_does_not_matter(width: int, count: int, seed: int) -> None:
+    words, factors = to_planes(unit(count, width, seed))
+    question = to_question(unit(1, width, seed + 1)[0])
+    whole = estimates(words, factors, question)
+    order = np.random.default_rng(seed).permutation(count)
+    for chosen in (order, order[: 1 + count // 2], order[:1], order[:0]):
+        assert estimates(words[chosen], factors[chosen], question).tobytes() == whole[chosen].tobytes()
+        assert estimates_of(words, factors, question, chosen).tobytes() == whole[chosen].tobytes()
+
+
+def test_rows_may_lie_in_a_file_that_is_only_read(tmp_path: Path) -> None:
+    words, factors = to_planes(unit(50, 384, 1))
+    question = to_question(unit(1, 384, 2)[0])
+    np.save(tmp_path / "words.npy", np.concatenate([words, np.zeros_like(words)]))
+    mapped = np.load(tmp_path / "words.npy", mmap_mode="r")[:50]
+    expected = estimates(words, factors, question)
+    assert estimates(mapped, factors, question).tobytes() == expected.tobytes()
+    rows = np.array([3, 1, 49], dtype=np.int64)
+    assert estimates_of(mapped, factors, question, rows).tobytes() == expected[rows].tobytes()
+
+
+def test_many_rows_are_shared_out_and_give_the_same() -> None:
+    drawn = np.random.default_rng(3)
+    count = 2 * SHARE + 17
+    words = drawn.integers(0, 2**63, (count, 2), dtype=np.uint64)
+    factors = drawn.random(count, dtype=np.float32)
+    question = to_question(unit(1, 64, 4)[0])
+    assert estimates(words, factors, question).tobytes() == by_numpy(words, factors, question).tobytes()
+
+
+def test_callers_at_the_same_time_do_not_disturb_each_other() -> None:
+    drawn = np.random.default_rng(5)
+    words = drawn.integers(0, 2**63, (2 * SHARE, 2), dtype=np.uint64)
+    factors = drawn.random(2 * SHARE, dtype=np.float32)
+    questions = [to_question(each) for each in unit(6, 64, 6)]
+    found: dict[int, bytes] = {}
+
+    def ask(n: int) -> None:
+        found[n] = estimates(words, factors, questions[n]).tobytes()
+
+    callers = [threading.Thread(target=ask, args=(n,)) for n in range(len(questions))]
+    for each in callers:
+        each.start()
+    for each in callers:
+        each.join()
+    assert found == {n: by_numpy(words, factors, each).tobytes() for n, each in enumerate(questions)}
+
+
+@cache
+def machine_code() -> Kernel:
+    pytest.importorskip("numba", reason="numba is an extra")
+    from lamina.vectors.scan_numba import kernel
+
+    return kernel()
+
+
+@settings(deadline=None, max_examples=100)
+@given(widths, st.integers(0, 300), seeds)
+def test_machine_code_gives_the_bits_that_numpy_gives(width: int, count: int, seed: int) -> None:
+    drawn = np.random.default_rng(seed)
+    question = to_question(unit(1, width, seed)[0])
+    words = drawn.integers(0, 2**64, (count, 2 * question.planes.shape[1]), dtype=np.uint64, endpoint=False)
+    factors = drawn.random(count, dtype=np.float32)
+    words.flags.writeable = bool(seed % 2)
+    found = np.empty(count, dtype=np.float32)
+    machine_code()(words, factors, question.planes, question.scale, found)
+    assert found.tobytes() == by_numpy(words, factors, question).tobytes()
+
+
+@pytest.mark.parametrize("spiky", [False, True])
+def test_estimates_are_right_on_average_and_seldom_far_off(spiky: bool) -> None:
+    vectors, questions = unit(2000, 384, 7, spiky=spiky), unit(20, 384, 8, spiky=spiky)
+    questions = np.asarray(vectors[:20] + questions, dtype=np.float32)
+    questions /= np.linalg.norm(questions, axis=1, keepdims=True)
+    words, factors = to_planes(vectors)
+    off = np.stack([estimates(words, factors, to_question(each)) - vectors @ each for each in questions])
+    assert abs(off.mean()) < 0.001
+    assert off.std() < 0.021
+    assert abs(off[np.arange(20), np.arange(20)].mean()) < 0.01
+
+
+def test_the_nearest_are_among_the_best_estimates() -> None:
+    vectors, questions = unit(5000, 384, 9), unit(20, 384, 10)
+    words, factors = to_planes(vectors)
+    found = 0
+    for each in questions:
+        nearest = set(np.argsort(-(vectors @ each))[:10].tolist())
+        found += len(nearest & set(np.argsort(-estimates(words, factors, to_question(each)))[:200].tolist()))
+    assert found >= 0.99 * 200
+
+
+def test_the_length_of_a_question_is_of_no_account() -> None:
+    question = unit(1, 384, 11)[0]
+    one, other = to_question(question), to_question(question * np.float32(8))
+    assert (one.planes.tobytes(), one.scale) == (other.planes.tobytes(), other.scale)
+
+
+def test_nothing_is_like_nothing() -> None:
+    words, factors = to_planes(np.concatenate([np.zeros((1, 384), np.float32), unit(3, 384, 12)]))
+    assert estimates(words, factors, to_question(unit(1, 384, 13)[0]))[0] == 0
+    assert not estimates(words, factors, to_question(np.zeros(384, np.float32))).any()
+
+
+def test_no_rows_give_no_estimates() -> None:
+    words, factors = to_planes(np.empty((0, 384), np.float32))
+    assert words.shape == (0, 12)
+    assert estimates(words, factors, to_question(unit(1, 384, 14)[0])).shape == (0,)
+
+
+def test_the_same_bits_come_out_everywhere() -> None:
+    rows, columns = np.meshgrid(np.arange(64), np.arange(384), indexing="ij")
+    vectors = ((rows * 37 + columns * 101 + rows * columns) % 257 - 128).astype(np.float32)
+    found = estimates(*to_planes(vectors), to_question(vectors[5] + vectors[6]))
+    assert hashlib.sha256(found.astype("<f4").tobytes()).hexdigest().startswith("21e21d4c46e4")
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_a_question_that_is_no_number_is_refused(wrong: float) -> None:
+    vector = unit(1, 384, 15)[0]
+    vector[7] = wrong
+    with pytest.raises(ValueError, match="no finite number"):
+        to_question(vector)
+
+
+def test_tables_that_do_not_fit_are_refused_before_machine_code_sees_them() -> None:
+    words, factors = to_planes(unit(3, 384, 16))
+    with pytest.raises(ValueError, match="one width"):
+        estimates(words, factors, to_question(unit(1, 64, 17)[0]))
+    with pytest.raises(ValueError, match="one factor"):
+        estimates(words, factors[:2], to_question(unit(1, 384, 18)[0]))
+    with pytest.raises(IndexError):
+        estimates_of(words, factors, to_question(unit(1, 384, 18)[0]), np.array([3]))
+    with pytest.raises(ValueError, match="2 bits"):
+        words_of(encode(unit(3, 384, 19), 4))
+
+
+def test_a_question_keeps_what_rounding_left_of_it() -> None:
+    vector = unit(1, 384, 20)[0]
+    question = to_question(vector)
+    turned = rotation(384).turn(vector[None, :])[0].astype(np.float64) * np.sqrt(384)
+    kept = float(asked_levels(question) @ turned)
+    assert question.scale == pytest.approx(1 / (UNIT * kept), rel=1e-5)
+
+
+FEW_ROWS = """
+import sys
+{before}
+import numpy as np
+from lamina.vectors import scan
+vectors = np.eye(64, dtype=np.float32)
+words, factors = scan.to_planes(vectors)
+scan.estimates(words, factors, scan.to_question(vectors[0]))
+{after}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", "assert 'numba' not in sys.modules"),
+        ("sys.modules['numba'] = None", "assert not scan.prepare()\nscan.estimates(words, factors, "
+         "scan.to_question(vectors[0]))"),
+    ],
+    ids=["a few rows do not load it", "it may be missing"],
+)  # fmt: skip
+def test_numba_is_loaded_only_where_it_pays(before: str, after: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", FEW_ROWS.format(before=before, after=after)], capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
