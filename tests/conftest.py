@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from typer.testing import CliRunner
 
 from desk import Desk
@@ -18,6 +19,8 @@ os.environ["LAMINA_EMBEDDER"] = "none"
 os.environ["LAMINA_BACKGROUND"] = "false"
 """What is not about vectors is tested without them; tests that are say which embedder they want."""
 
+settings.register_profile("lamina", deadline=None)
+settings.load_profile("lamina")
 
 _LONG = {"torture", "machine"}
 

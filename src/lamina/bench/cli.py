@@ -12,14 +12,18 @@ from rich.console import Console
 from rich.table import Table
 
 from lamina.bench.collection import Collection
-from lamina.bench.command import AsJson, Given, benchmark, ending
+from lamina.bench.command import AsJson, Chart, Given, Light, benchmark, ending
 from lamina.bench.metrics import DEPTH
 from lamina.bench.result import Result
+from lamina.bench.vector_commands import peers, scale
 
 app = typer.Typer(help="Measure the shipped pipeline.", no_args_is_help=True)
 
 Failures = Annotated[bool, typer.Option("--failures", help="Tell every check that does not hold, with its hits.")]
 SAMPLED = 200
+
+for command in (scale, peers):
+    app.command()(command)
 
 
 @app.callback()
@@ -85,6 +89,35 @@ def year(
         bar = bars.get(name, {"bar": "", "holds": None})
         table.add_row(name, f"{value:,.2f}", bar["bar"], {True: "yes", False: "NO", None: ""}[bar["holds"]])
     Console().print(table)
+
+
+@app.command()
+def compression(
+    data: Annotated[Path | None, typer.Option(help="a LoCoMo file: real vectors of its turns and questions")] = None,
+    light: Light = False,
+    vectors: Annotated[int, typer.Option(help="how many of each kind to make", min=100)] = 4000,
+    questions: Annotated[int, typer.Option(help="how many questions to ask", min=5)] = 300,
+    seed: Annotated[int, typer.Option(help="of everything random")] = 1,
+    chart: Chart = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell what vectors lose in 8, 4 and 2 bits, beside plain min-max rounding on the same vectors.
+
+    Example: lamina bench compression --data locomo10.json --chart compression.svg
+    """
+    from lamina.bench.chart import write
+    from lamina.bench.compression import run
+
+    told = Console(stderr=True)
+    with ending():
+        found = run(data, light, vectors, questions, seed, lambda text: told.print(f"[dim]{text}"))
+        if chart is not None:
+            write(chart, "lamina bench compression (mean cosine and recall@10, %)", found.groups())
+    if as_json:
+        typer.echo(json.dumps(found.result().document(), indent=1))
+        return
+    for table in found.tables():
+        Console().print(table)
 
 
 @benchmark(app)

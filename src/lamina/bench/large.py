@@ -1,0 +1,158 @@
+"""A store as large as years of talk make it, filled without reading what is said, and recalled from to the end.
+
+Capture would take days to read a million turns; here they are committed as capture keeps them, a segment a session,
+and everything behind that is what is shipped: index, encoding, board, every channel, the closer look.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from lamina.atom.atom import Atom, kind_defaults
+from lamina.atom.identity import IdSource
+from lamina.atom.passage import render_passage
+from lamina.atom.trust import Origin
+from lamina.bench.collection import Collection, Session
+from lamina.bench.locomo import shaped
+from lamina.bench.metrics import quantile
+from lamina.memory import Memory
+from lamina.models.embedder import Piece
+from lamina.settings import Settings
+from lamina.store.base import Change, Commit
+from lamina.store.encodings import Encoding, States
+
+Say = Callable[[str], None]
+
+SESSIONS_AT_ONCE = 500
+ASKED_OF_EACH = 30
+_WARM_UP = 5
+DRAWN_AT_ONCE = 50_000
+
+
+def settings(embedder: str) -> Settings:
+    """Nothing happens by itself while something is measured."""
+    return Settings(embedder=embedder, background=False, watch=False)
+
+
+def fill(vault: Path, conversations: Sequence[Collection], passages: int, seed: int, say: Say) -> list[str]:
+    """Keep so many turns of talk in a new vault; returns questions whose words stand in it."""
+    random, ids = Random(seed), IdSource(Random(seed).randbytes)
+    questions: list[str] = []
+    with Memory(vault, watch=False, settings=settings("none")) as memory:
+        kept = 0
+        for some in _batches(shaped(conversations, passages, seed)):
+            memory._store.commit(_commit(memory, some, ids))
+            kept += sum(len(each.turns) for each in some)
+            questions += [_question(random, random.choice(some)) for _ in range(ASKED_OF_EACH)]
+            say(f"kept {kept} of {passages} turns")
+        say("writing the files and the index")
+        memory.sync()
+        memory._store.catch_up()
+    return random.sample(questions, len(questions))
+
+
+def _batches(sessions: Iterator[Session]) -> Iterator[list[Session]]:
+    while some := list(islice(sessions, SESSIONS_AT_ONCE)):
+        yield some
+
+
+def _commit(memory: Memory, sessions: Sequence[Session], ids: IdSource) -> Commit:
+    changes = tuple(Change(_segment(memory, each, ids)) for each in sessions)
+    return Commit(
+        actor="human", origin=Origin.HUMAN, verb="capture", reason="made talk", scope=memory.scope, changes=changes
+    )
+
+
+def _segment(memory: Memory, session: Session, ids: IdSource) -> Atom:
+    said = [render_passage(n, turn.text, turn.speaker, turn.at) for n, turn in enumerate(session.turns, 1)]
+    return Atom(
+        id=ids.new(session.at), scope=memory.scope, kind="narrative", content="\n\n".join(said),
+        observed_at=session.at, session_id=session.id, segment_id=f"{session.id}-1", origin=Origin.HUMAN,
+        **kind_defaults("narrative", 1.0, Origin.HUMAN),
+    )  # fmt: skip
+
+
+def _question(random: Random, session: Session) -> str:
+    words = random.choice(session.turns).text.split()
+    start = random.randrange(max(1, len(words) - 6))
+    return f"What did {random.choice(session.turns).speaker} say about {' '.join(words[start : start + 6])}?"
+
+
+def measure(vault: Path, embedder: str, questions: Sequence[str], say: Say, *, made: bool) -> dict[str, float]:
+    """Encode what is there, let one process make the board, and let a fresh one open the vault and ask.
+
+    `made`: the vectors of the passages are drawn at random, which costs a search what real ones cost.
+    """
+    with Memory(vault, watch=False, settings=settings(embedder)) as memory:
+        say(f"{'drawing vectors for' if made else 'encoding with'} {embedder}")
+        began = time.perf_counter()
+        if made:
+            _draw_vectors(memory, say)
+        memory.embed()
+        figures = {"encode_s": time.perf_counter() - began}
+        began = time.perf_counter()
+        memory.recall(questions[0])
+        figures["first_recall_s"] = time.perf_counter() - began
+    say("opening it anew, and asking")
+    told = subprocess.run(
+        [sys.executable, "-m", "lamina.bench.large", str(vault), embedder],
+        input="\n".join(questions), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return figures | {name: float(value) for name, value in (line.split() for line in told.stdout.splitlines())}
+
+
+def _draw_vectors(memory: Memory, say: Say) -> None:
+    """Vectors and token states as large as a model's, drawn from the digest of each text."""
+    for embedder in memory._equipment.embedders():
+        model, encodings = embedder.model, memory._store.encodings
+        (like,) = embedder.passages([Piece("How large are the numbers that this model makes of a sentence?", 1)])
+        width, packing, done = like.vectors.shape[1], model.states.value, 0
+        while waiting := encodings.missing(model.id, DRAWN_AT_ONCE, None, packing):
+            seed = int.from_bytes(waiting[0].digest[:8], "little")
+            thrown = np.random.default_rng(seed).standard_normal((len(waiting), width), dtype=np.float32)
+            units = thrown / np.linalg.norm(thrown, axis=1, keepdims=True)
+            states = States(packing, like.states)
+            encodings.put(
+                model.id, [Encoding(e.digest, u[None, :], states) for e, u in zip(waiting, units, strict=True)]
+            )
+            done += len(waiting)
+            say(f"{done} vectors for {model.id}")
+
+
+def asked(vault: Path, embedder: str, questions: Sequence[str]) -> dict[str, float]:
+    """What opening and asking cost a process of its own."""
+    began, before = time.perf_counter(), resident_mb()
+    with Memory(vault, watch=False, settings=settings(embedder)) as memory:
+        figures = {"open_s": time.perf_counter() - began, "open_mb": resident_mb()}
+        began = time.perf_counter()
+        memory.recall(questions[0])
+        figures["open_and_first_recall_s"] = figures["open_s"] + time.perf_counter() - began
+        for each in questions[1 : 1 + _WARM_UP]:
+            memory.recall(each)
+        taken = []
+        for each in questions[1 + _WARM_UP :]:
+            began = time.perf_counter()
+            memory.recall(each)
+            taken.append(1000 * (time.perf_counter() - began))
+        figures |= {"recall_p50_ms": quantile(taken, 0.5), "recall_p95_ms": quantile(taken, 0.95)}
+        return figures | {"before_mb": before, "asking_mb": resident_mb()}
+
+
+def resident_mb() -> float:
+    """What this process holds in memory, shared maps of files included."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+if __name__ == "__main__":
+    for name, value in asked(Path(sys.argv[1]), sys.argv[2], sys.stdin.read().splitlines()).items():
+        sys.stdout.write(f"{name} {value:.6f}\n")

@@ -1,0 +1,104 @@
+"""Vectors to measure search with: made ones that lie as hard as real ones do, or rows of a file, and their truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.errors import InvalidInput
+from lamina.vectors.levels import Floats
+
+WIDTH = 384
+CLUSTERS = 5000
+NOISE = 0.9
+"""How far from the middle of its cluster a vector lies, beside how far the middles lie from each other."""
+OUTLIERS = {3: 2.0, 77: -1.5, 200: 1.2}
+"""Dimensions in which all vectors are shifted, as those of real models are."""
+AT_ONCE = 16_384
+NEAREST = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """Where unit vectors come from, some at a time, and the questions that are asked of them."""
+
+    name: str
+    size: int
+    questions: Floats
+    blocks: Callable[[], Iterator[Floats]]
+
+
+@dataclass(slots=True)
+class Truth:
+    """The rows nearest to each question, gathered while the vectors pass by."""
+
+    questions: Floats
+    rows: NDArray[np.int64] = field(init=False)
+    near: Floats = field(init=False)
+    seen: int = 0
+
+    def __post_init__(self) -> None:
+        self.rows = np.zeros((len(self.questions), 0), dtype=np.int64)
+        self.near = np.zeros((len(self.questions), 0), dtype=np.float32)
+
+    def look(self, block: Floats) -> None:
+        """Take the next vectors in."""
+        near = np.concatenate([self.near, self.questions @ block.T], axis=1)
+        passed = np.broadcast_to(np.arange(self.seen, self.seen + len(block)), (len(near), len(block)))
+        rows = np.concatenate([self.rows, passed], axis=1)
+        best = np.argpartition(-near, min(NEAREST, near.shape[1]) - 1, axis=1)[:, :NEAREST]
+        self.near, self.rows = np.take_along_axis(near, best, axis=1), np.take_along_axis(rows, best, axis=1)
+        self.seen += len(block)
+
+    def share(self, found: list[list[int]]) -> float:
+        """How many of the nearest were found, in percent."""
+        hits = sum(len(set(some) & set(true)) for some, true in zip(found, self.rows.tolist(), strict=True))
+        return 100 * hits / max(1, self.rows.size)
+
+
+def chosen(file: Path | None, size: int, questions: int, seed: int) -> Source:
+    """Rows of a file where one is given, made ones otherwise."""
+    return read(file, size, questions, seed) if file else made(size, questions, seed)
+
+
+def made(size: int, questions: int, seed: int) -> Source:
+    """Clusters with a decaying spectrum, noise and three outlying dimensions; no two questions share a vector."""
+    drawn = np.random.default_rng(seed)
+    spread = (1 / np.sqrt(1 + np.arange(WIDTH) / 20)).astype(np.float32)
+    middles = drawn.standard_normal((CLUSTERS, WIDTH), dtype=np.float32) * spread
+
+    def draw(count: int, throws: np.random.Generator) -> Floats:
+        rows = middles[throws.integers(0, CLUSTERS, count)]
+        rows += NOISE * throws.standard_normal((count, WIDTH), dtype=np.float32) * spread
+        rows[:, list(OUTLIERS)] += np.array(list(OUTLIERS.values()), dtype=np.float32)
+        return _units(rows)
+
+    def blocks() -> Iterator[Floats]:
+        throws = np.random.default_rng((seed, 1))
+        for start in range(0, size, AT_ONCE):
+            yield draw(min(AT_ONCE, size - start), throws)
+
+    return Source("made", size, draw(questions, np.random.default_rng((seed, 2))), blocks)
+
+
+def read(file: Path, size: int, questions: int, seed: int) -> Source:
+    """Rows of a .npy file in an order of their own, the questions kept out of what is searched."""
+    rows = np.load(file, mmap_mode="r")
+    if rows.ndim != 2 or rows.dtype != np.float32 or len(rows) < size + questions:
+        raise InvalidInput(f"{file.name} must hold {size + questions} rows of float32; choose smaller --sizes")
+    order = np.random.default_rng(seed).permutation(len(rows))
+
+    def blocks() -> Iterator[Floats]:
+        for start in range(0, size, AT_ONCE):
+            yield _units(rows[order[start : min(start + AT_ONCE, size)]])
+
+    return Source(file.name, size, _units(rows[order[len(rows) - questions :]]), blocks)
+
+
+def _units(rows: Floats) -> Floats:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1), dtype=np.float32)

@@ -1,0 +1,153 @@
+"""`lamina bench scale` and `lamina bench peers`: options in, tables, a chart or JSON out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from lamina.bench.command import AsJson, Chart, ending
+from lamina.bench.result import Result
+from lamina.errors import InvalidInput
+
+Questions = Annotated[int, typer.Option(help="how many questions are asked", min=10)]
+Seed = Annotated[int, typer.Option(help="of everything random")]
+Vectors = Annotated[
+    Path | None, typer.Option("--vectors", metavar="FILE", help="Rows of this .npy (float32) instead of made vectors.")
+]
+PEER_COLUMNS = ("engine", "recall@10", "p50 ms", "p95 ms", "CPU ms", "times ours", "build s", "memory MB", "disk MB")
+WIDTH = 140
+SMALLEST = 1000
+
+
+def scale(
+    sizes: Annotated[str, typer.Option(help="how many vectors, by commas")] = "10000,100000,1000000",
+    questions: Questions = 200,
+    seed: Seed = 1,
+    vectors: Vectors = None,
+    passages: Annotated[
+        str, typer.Option(help="whole vaults of so many passages, by commas; a million take 20 min")
+    ] = "",
+    data: Annotated[Path | None, typer.Option(help="A LoCoMo file: the passages are shaped after its talk.")] = None,
+    as_json: AsJson = False,
+    chart: Chart = None,
+) -> None:
+    """Search ever more vectors: time, recall, memory, disk, adding, filters, and by what power each grows. With
+    --passages also fill vaults with talk, open them and recall to the end.
+
+    Example: lamina bench scale --sizes 10000,100000 --passages 100000 --data locomo.json.gz --chart scale.svg
+    """
+    from lamina.bench.locomo import load
+    from lamina.bench.scale import run, whole_part
+
+    with ending():
+        result = run(_sizes(sizes), questions, seed, vectors, _say)
+        if passages:
+            talk = load(data)[0] if data is not None else []
+            whole_part(_sizes(passages), talk, questions, seed, result, _say)
+        _draw(chart, "lamina bench scale (%, beside float32 and numpy)", result.chart())
+    if as_json:
+        by_size = {str(size): figures for size, figures in result.figures.items()}
+        by_size |= {f"whole recall, {size}": figures for size, figures in result.whole.items()}
+        _print_json(Result("scale", None, result.settings, result.bars(), by_size, result.growth()))
+        return
+    names = list(dict.fromkeys(name for figures in result.figures.values() for name in figures))
+    rows = [[name, *(f"{figures[name]:,.2f}" for figures in result.figures.values())] for name in names]
+    _print_table(["measured", *(f"{size:,}" for size in result.figures)], rows)
+    for size, figures in result.whole.items():
+        _print_table(
+            [f"whole recall, {size:,} passages", ""], [[name, f"{each:,.2f}"] for name, each in figures.items()]
+        )
+    _print_table(["grows by the power", ""], [[name, f"{value:.2f}"] for name, value in result.growth().items()])
+    _print_bars(result.bars())
+
+
+def peers(
+    sizes: Annotated[str, typer.Option(help="how many vectors, by commas")] = "100000",
+    python: Annotated[str | None, typer.Option(help="the interpreter that has the other engines, if not this")] = None,
+    only: Annotated[str, typer.Option(help="some of the engines, by commas")] = "",
+    threads: Annotated[int, typer.Option(help="how many processors each engine may use", min=1)] = 1,
+    questions: Questions = 200,
+    seed: Seed = 1,
+    vectors: Vectors = None,
+    as_json: AsJson = False,
+    chart: Chart = None,
+) -> None:
+    """Search the same vectors with other engines: usearch, sqlite-vec, chromadb, lancedb, faiss and plain numpy.
+
+    Example: lamina bench peers --sizes 100000 --python peers/bin/python --only usearch,lancedb
+    """
+    from lamina.bench.engines import ENGINES
+    from lamina.bench.made_vectors import chosen
+    from lamina.bench.peers import run
+
+    names = only.split(",") if only else list(ENGINES)
+    with ending():
+        unknown = sorted(set(names) - set(ENGINES))
+        if unknown:
+            raise InvalidInput(f"no engine is called {unknown[0]!r}; there are {', '.join(ENGINES)}")
+        results = {
+            size: run(chosen(vectors, size, questions, seed), names, python or sys.executable, threads, _say)
+            for size in _sizes(sizes)
+        }
+        largest = max(results)
+        _draw(chart, f"Speed at equal recall, {largest:,} vectors (fastest = 100)", results[largest].chart())
+    if as_json:
+        settings = {"seed": seed, "runs": [each.settings for each in results.values()]}
+        told = {f"{size} {name}": each for size, result in results.items() for name, each in result.bars().items()}
+        figures = {str(size): result.figures() for size, result in results.items()}
+        _print_json(Result("peers", None, settings, told, figures, {}))
+        return
+    for result in results.values():
+        _print_table(PEER_COLUMNS, result.rows())
+        for name, why in result.missing.items():
+            typer.echo(f"{name}: not run: {why}")
+        _print_bars(result.bars())
+
+
+def _sizes(given: str) -> list[int]:
+    try:
+        sizes = [int(each) for each in given.split(",")]
+    except ValueError:
+        raise InvalidInput(f"--sizes takes numbers by commas, not {given!r}") from None
+    if min(sizes) < SMALLEST:
+        raise InvalidInput(f"--sizes are {SMALLEST:,} or more; fewer vectors say nothing")
+    return sizes
+
+
+def _say(text: str) -> None:
+    typer.echo(f"{text}…", err=True)
+
+
+def _draw(path: Path | None, title: str, groups: Mapping[str, Mapping[str, float]]) -> None:
+    if path is not None:
+        from lamina.bench.chart import write
+
+        write(path, title, groups)
+
+
+def _print_json(result: Result) -> None:
+    typer.echo(json.dumps(result.document(), indent=1, ensure_ascii=False))
+
+
+def _print_bars(bars: Mapping[str, Mapping[str, Any]]) -> None:
+    rows = []
+    for name, each in bars.items():
+        figure = "never" if each["figure"] is None else f"{each['figure']:,.2f}"
+        rows.append([name, figure, each["bar"], "yes" if each["holds"] else "NO"])
+    _print_table(["bar", "figure", "wanted", "holds"], rows)
+
+
+def _print_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    if not rows:
+        return
+    console, table = Console(), Table(*names)
+    for row in rows:
+        table.add_row(*row)
+    (console if console.is_terminal else Console(width=WIDTH)).print(table)

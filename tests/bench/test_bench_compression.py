@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bench_files import LOCOMO, write
+
+from lamina.bench.compression import CODED, Compression, run
+from lamina.bench.min_max import rounded_down, scaled_down
+from lamina.bench.vector_sets import WIDTH, made
+from terminal import Cli
+
+SETS = ["gaussian", "spiky", "one-hot-like", "one large dimension", "clustered"]
+SMALL = ("--vectors", "200", "--questions", "5")
+
+
+@pytest.fixture(scope="module")
+def told() -> Compression:
+    return run(None, False, 2000, 60, 1, lambda text: None)
+
+
+def test_made_vectors_are_of_length_one_and_the_same_for_a_seed() -> None:
+    for one, other, third in zip(made(50, 5, 1), made(50, 5, 1), made(50, 5, 2), strict=True):
+        assert one.vectors.shape == (50, WIDTH)
+        assert np.linalg.norm(one.vectors, axis=1) == pytest.approx(1, abs=1e-6)
+        assert one.vectors.tobytes() == other.vectors.tobytes() != third.vectors.tobytes()
+    assert [len(each.questions) for each in made(50, 5, 1)] == [0, 0, 0, 0, 5]
+
+
+def test_min_max_rounds_down_between_the_least_and_the_greatest_value() -> None:
+    vectors = np.array([[0, 1, 2, 3], [-1, 0, 0.5, 5], [2, 2, 2, 2]], np.float32)
+    assert rounded_down(vectors, 2).tolist() == [[0, 1, 2, 3], [-1, -1, -1, 5], [2, 2, 2, 2]]
+    assert np.abs(rounded_down(vectors, 8) - vectors).max() < 6 / 255
+
+
+def test_the_usual_ranking_makes_cosines_of_few_bits_smaller() -> None:
+    near = np.array([0.5], np.float32)
+    assert scaled_down(near, 32)[0] == 0.5
+    assert scaled_down(near, 8)[0] == pytest.approx(0.5 / 1.07)
+    assert scaled_down(near, 2)[0] == pytest.approx(0.5 / 1.63)
+
+
+def test_every_shape_keeps_its_direction(told: Compression) -> None:
+    assert list(told.fidelity) == SETS
+    bars = told.bars()
+    for bits in CODED:
+        for name in ("ratio at 384 dimensions", "mean cosine", "least cosine"):
+            assert bars[f"{name}, {bits} bits"]["holds"]
+    for name in ("gaussian", "spiky", "one large dimension", "clustered"):
+        assert all(row["mean"] > row["min-max mean"] for row in told.fidelity[name].values())
+
+
+def test_all_precisions_in_one_ranking_find_more_than_scaled_cosines_do(told: Compression) -> None:
+    (figures,) = told.recall.values()
+    assert figures["mixed"] >= 0.90
+    assert figures["mixed"] >= max(figures["min-max mixed"], figures["mixed, decoded"]) + 0.20
+    assert figures["2 bits, rescored"] >= 0.995
+
+
+def test_a_bar_tells_the_worst_of_all_sets_and_whether_it_holds() -> None:
+    row = {"ratio": 4.0, "mean": 1.0, "least": 1.0, "min-max mean": 0.5, "min-max least": 0.5}
+    poor = {**row, "mean": 0.9, "least": 0.2, "min-max mean": 0.95}
+    told = Compression({}, fidelity={"good": dict.fromkeys(CODED, row), "poor": dict.fromkeys(CODED, poor)})
+    bars = told.bars()
+    assert bars["mean cosine, 4 bits"] == {"figure": 0.9, "bar": "≥ 0.995", "holds": False}
+    assert bars["least cosine, 2 bits"]["figure"] == 0.2
+    assert bars["mean cosine ahead of min-max, 2 bits"]["holds"] is False
+    assert bars["ratio at 384 dimensions, 8 bits"]["holds"] is True
+
+
+def test_the_command_tells_tables_json_and_a_chart(cli: Cli, tmp_path: Path) -> None:
+    chart = tmp_path / "compression.svg"
+    ran = cli("bench", "compression", "--chart", str(chart), "--json", *SMALL)
+    assert set(ran.data) == {"bench", "commit", "data_sha256", "settings", "overall", "categories", "speed"}
+    assert list(ran.data["categories"]["fidelity"]) == SETS
+    assert set(ran.data["categories"]["fidelity"]["spiky"]) == {"8 bits", "4 bits", "2 bits"}
+    assert ran.data["settings"]["rescored"] == 40
+    assert "only made vectors" in ran.err
+    assert re.search(r"<svg.*min-max.*clustered", chart.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_turns_and_questions_of_a_file_are_measured_first(cli: Cli, tmp_path: Path) -> None:
+    ran = cli("bench", "compression", "--data", str(write(tmp_path / "l.json", LOCOMO)), "--light", *SMALL)
+    if "model is not here" in ran.err:
+        pytest.skip("there are no light vectors in this installation")
+    assert ran.code == 0
+    assert re.search(r"recall@10 +┃ \w", ran.out)
+    assert len(re.findall(r"holds", ran.out)) == 1
