@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -84,13 +85,14 @@ class Model:
             hand.store.lives.put({head.id: self.lives[head.id]})
 
     def due(self, scope: Scope, days: int) -> list[AtomId]:
-        by, found = NOON + days * DAY, []
+        by, found = NOON + days * DAY, list[tuple[datetime, AtomId]]()
         for head in self.hand.read(scope, statuses=LIVE):
             life = self.lives.get(head.id)
             looks = life is not None and life.look_at is not None and life.look_at <= by
             if life is None or life.revision != head.revision or head.id in self.used or looks:
+                assert head.recorded_at is not None
                 found.append((head.recorded_at, head.id))
-        return [each[1] for each in sorted(found, key=str)]
+        return [atom_id for _, atom_id in sorted(found)]
 
 
 @settings(max_examples=60, deadline=None)
