@@ -58,16 +58,18 @@ class Searched:
 
     def scan(self, question: Floats) -> Floats:
         """About how near every vector is."""
-        return self._model.about(to_asked(question), np.arange(len(self._texts)))
+        return self._model.every(to_asked(question))
 
     def nearest(self, question: Floats, rows: NDArray[np.int64] | None = None) -> list[int]:
         """The nearest vectors, best first; of some alone where a filter chose them."""
-        asked, texts = to_asked(question), np.arange(len(self._texts)) if rows is None else rows
-        near = self._model.about(asked, texts)
-        if not self._model.is_exact and len(texts) > RESCORED:
-            texts = texts[np.argpartition(-near, RESCORED)[:RESCORED]]
-        exact = self._model.exactly(asked, texts)
-        found: list[int] = texts[np.argsort(-exact, kind="stable")[:NEAREST]].tolist()
+        asked = to_asked(question)
+        near = self._model.every(asked) if rows is None else self._model.about(asked, rows)
+        wanted = min(len(near), NEAREST if self._model.is_exact else RESCORED)
+        best = np.flatnonzero(near >= np.partition(near, len(near) - wanted)[len(near) - wanted])
+        texts, near = best if rows is None else rows[best], near[best]
+        if not self._model.is_exact:
+            near = self._model.exactly(asked, texts)
+        found: list[int] = texts[np.argsort(-near, kind="stable")[:NEAREST]].tolist()
         return found
 
 

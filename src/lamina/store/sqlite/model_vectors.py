@@ -154,20 +154,25 @@ class ModelVectors:
         if not self._was_scanned(asked) and FEW * len(texts) < len(self._vector_of):
             runs = self._run_of[texts]
             return np.asarray(np.where(runs >= 0, self._table.of(asked, runs), np.float32(np.nan)), dtype=np.float32)
-        near: Floats = self._every(asked)[texts]
+        near: Floats = self.every(asked)[texts]
         return near
 
-    def _every(self, asked: Asked) -> Floats:
+    def every(self, asked: Asked) -> Floats:
         """About how near every text is; asked again it is not counted again."""
         if self._scanned is None or not self._was_scanned(asked):
-            near = np.full(len(self._run_of), np.nan, dtype=np.float32)
-            if self._table is not None:
-                scanned, ordered = self._table.scan(asked), self._in_order
-                near[:ordered] = scanned[:ordered]
-                others = ordered + np.flatnonzero(self._run_of[ordered:] >= 0)
-                near[others] = scanned[self._run_of[others]]
-            self._scanned = asked, near
+            self._scanned = asked, self._by_text(self._table.scan(asked) if self._table is not None else None)
         return self._scanned[1]
+
+    def _by_text(self, scanned: Floats | None) -> Floats:
+        ordered = self._in_order
+        if scanned is not None and ordered == len(self._run_of):
+            return scanned[:ordered]
+        near = np.full(len(self._run_of), np.nan, dtype=np.float32)
+        if scanned is not None:
+            near[:ordered] = scanned[:ordered]
+            others = ordered + np.flatnonzero(self._run_of[ordered:] >= 0)
+            near[others] = scanned[self._run_of[others]]
+        return near
 
     def _was_scanned(self, asked: Asked) -> bool:
         return self._scanned is not None and self._scanned[0] is asked
