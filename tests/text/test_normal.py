@@ -6,7 +6,7 @@ import time
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lamina.text.normal import compatible, name_form, normal_form, one_line, same_text
@@ -104,6 +104,7 @@ def test_signs_behind_a_word_tell_names_apart(name: str, form: str) -> None:
 
 
 @given(st.text(alphabet=st.sampled_from("cC1 +#,.-é\u3099＋"), max_size=20) | st.text(max_size=60))
+@example("1+\u3099")
 def test_the_form_of_a_name_is_its_normal_form_but_for_signs_and_has_itself_as_form(name: str) -> None:
     form = name_form(name)
     assert normal_form(form) == normal_form(name)

@@ -75,6 +75,9 @@ class Ledger(Protocol):
     def lines(self) -> list[FileLine]:
         """Every known file."""
 
+    def calm(self, for_ns: int) -> tuple[dict[str, tuple[int, ...]], list[FileLine]]:
+        """The stamps of files that were checked so long after they had changed, by path, and every other line."""
+
     def line(self, path: str) -> FileLine | None:
         """One file without its bytes. A line without a stamp is still to be written."""
 

@@ -74,13 +74,15 @@ class Sight:
 
     def look(self) -> Differences:
         """What differs between disk and ledger; every file is looked at, and what was fed is not ours to compare."""
-        unseen = {line.path: line for line in self._ledger.lines()}
-        fresh: dict[str, Stamp] = {}
+        calm, others = self._ledger.calm(COARSE_RACY_NS)
+        lines, fresh = {line.path: line for line in others}, dict[str, Stamp]()
         for path, stamp in self._disk.scan():
-            line = unseen.pop(path, None)
+            if calm.pop(path, None) == stamp:
+                continue
+            line = lines.pop(path, None)
             if (line is None or changed(line, stamp)) and not layout.is_fed(path):
                 fresh[path] = stamp
-        gone = (path for path, line in unseen.items() if line.state is not FileState.GONE)
+        gone = [*calm, *(path for path, line in lines.items() if line.state is not FileState.GONE)]
         return Differences(fresh, tuple(path for path in gone if not layout.is_fed(path)))
 
     def strays(self) -> list[str]:

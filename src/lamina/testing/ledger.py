@@ -139,7 +139,10 @@ class LedgerContract(Contract):
             line = ledger.line(path)
             assert line is not None
             assert (line.stamp, line.checked_ns) == (Stamp(1, 2, 3, 4), 9_000)
+            assert ledger.calm(8_997) == ({path: Stamp(1, 2, 3, 4)}, [])
+            assert ledger.calm(8_998) == ({}, [line])
             ledger.gone(path)
+            assert ledger.calm(0) == ({}, ledger.lines())
             assert ledger.paths_of([atom.id]) == {}
             assert ledger.row("nowhere.md") is None
             assert ledger.line("nowhere.md") is None

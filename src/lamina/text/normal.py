@@ -34,8 +34,9 @@ def name_form(name: str) -> str:
 
 
 def _signed(word: str) -> str:
-    signs = _SIGNS.fullmatch(word)
-    return normal_form(word) + (signs[1] if signs else "")
+    signs, form = _SIGNS.fullmatch(word), normal_form(word)
+    # Behind a mark that joins no letter they would not be found again.
+    return form + signs[1] if signs and re.fullmatch(r".*\w", form) else form
 
 
 def value_form(text: str) -> str:

@@ -27,6 +27,7 @@ SETTLED_NS = 120 * 10**9
 """After this long a written file has reached the disk (the kernel writes back within about 35 s)."""
 
 _FILE_LINE = "SELECT path, atom_id, state, size, mtime_ns, ctime_ns, inode, checked_ns FROM files"
+_CALM = f"state<>'{FileState.GONE}' AND checked_ns-max(mtime_ns, ctime_ns)>=?"
 _FILE_ROW = (
     "SELECT f.path, f.atom_id, f.state, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.checked_ns, f.data, o.base, o.ours, "
     "o.path IS NOT NULL AND o.written_ns IS NULL FROM files f LEFT JOIN outbox o ON o.path=f.path"
@@ -47,6 +48,13 @@ class SqliteLedger:
 
     def lines(self) -> list[FileLine]:
         return [_line(row) for row in self._db.rows(_FILE_LINE)]
+
+    def calm(self, for_ns: int) -> tuple[dict[str, tuple[int, ...]], list[FileLine]]:
+        """The stamps of files that can be told by them, and every other line."""
+        with self._db.reading():
+            calm = self._db.rows(f"SELECT path, size, mtime_ns, ctime_ns, inode FROM files WHERE {_CALM}", (for_ns,))
+            others = self._db.rows(f"{_FILE_LINE} WHERE ({_CALM}) IS NOT TRUE", (for_ns,))
+        return {row[0]: row[1:] for row in calm}, [_line(row) for row in others]
 
     def line(self, path: str) -> FileLine | None:
         found = self._db.one(f"{_FILE_LINE} WHERE path=?", (path,))
