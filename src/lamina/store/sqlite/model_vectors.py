@@ -18,7 +18,7 @@ from lamina.store.sqlite.texts import Numbers, Texts
 from lamina.vectors.kept import Damaged, Kept, search_rows, searched, unpack
 from lamina.vectors.levels import Asked, Floats, fine_cosines
 from lamina.vectors.scan_table import ScanTable
-from lamina.vectors.table import VectorTable
+from lamina.vectors.table import VectorTable, grown
 
 Given = ParamSpec("Given")
 T = TypeVar("T")
@@ -41,8 +41,9 @@ class ModelVectors:
     def __init__(self, db: Database, model: str) -> None:
         self._db, self._model = db, model
         self._last = self._width = self._in_order = 0
-        self._vector_of: Numbers = np.empty(0, dtype=np.int64)
-        self._run_of: Numbers = np.empty(0, dtype=np.int64)
+        self._count = 0
+        self._vectors: Numbers = np.empty(0, dtype=np.int64)
+        self._runs: Numbers = np.empty(0, dtype=np.int64)
         self._homeless: dict[bytes, tuple[int, int]] = {}
         self._table: VectorTable | ScanTable | None = None
         self._doubted: dict[bytes, int] = {}
@@ -55,6 +56,16 @@ class ModelVectors:
     def is_exact(self) -> bool:
         """Whether what a scan tells is exact already."""
         return not isinstance(self._table, ScanTable)
+
+    @property
+    def _vector_of(self) -> Numbers:
+        """The row that each text has in the database; 0 for none."""
+        return self._vectors[: self._count]
+
+    @property
+    def _run_of(self) -> Numbers:
+        """The run that each text has in the table; below 0 for none."""
+        return self._runs[: self._count]
 
     @property
     def held(self) -> int:
@@ -71,14 +82,14 @@ class ModelVectors:
         changed = self._look_for_moves() | self._make_room(texts)
         for digest, number in self._doubted.items():
             if not self._is_there(digest):
-                self._vector_of[number], self._run_of[number] = 0, -1
+                self._put(number, 0, -1)
                 changed = True
         self._doubted.clear()
         for found in self._since():
             self._take_in(found, texts)
             changed = True
         if changed:
-            self._find_in_order()
+            self._find_in_order(self._in_order)
             self._scanned = self._compared = None
             self.edition += 1
 
@@ -91,27 +102,31 @@ class ModelVectors:
             return False
         if isinstance(self._table, VectorTable):
             self._vector_of[:], self._run_of[:] = 0, -1
-            self._table, self._last = None, 0
+            self._table, self._last, self._in_order = None, 0, 0
             self._homeless.clear()
         return True
 
-    def _find_in_order(self) -> None:
-        """How many texts have the run of their own number: those need not be looked up."""
-        strays = np.flatnonzero(self._run_of != np.arange(len(self._run_of)))
-        self._in_order = int(strays[0]) if len(strays) else len(self._run_of)
+    def _find_in_order(self, first: int = 0) -> None:
+        """How many texts have the run of their own number, as the first so many have: those need not be looked up."""
+        strays = np.flatnonzero(self._run_of[first:] != np.arange(first, self._count))
+        self._in_order = first + int(strays[0]) if len(strays) else self._count
 
     def _make_room(self, texts: Texts) -> bool:
         """A place for every text; one that the model had seen before it stood anywhere gets what was made of it."""
-        before, missing = len(self._vector_of), len(texts) - len(self._vector_of)
-        if missing <= 0:
+        before, self._count = self._count, len(texts)
+        if self._count == before:
             return False
-        self._vector_of = np.concatenate([self._vector_of, np.zeros(missing, dtype=np.int64)])
-        self._run_of = np.concatenate([self._run_of, np.full(missing, -1, dtype=np.int64)])
+        self._vectors, self._runs = grown(self._vectors, self._count), grown(self._runs, self._count)
+        self._vector_of[before:], self._run_of[before:] = 0, -1
         for digest in list(self._homeless):
             number = texts.number(digest)
             if number is not None and number >= before:
-                self._vector_of[number], self._run_of[number] = self._homeless.pop(digest)
+                self._put(number, *self._homeless.pop(digest))
         return True
+
+    def _put(self, number: int, vector: int, run: int) -> None:
+        self._vectors[number], self._runs[number] = vector, run
+        self._in_order = min(self._in_order, number)
 
     def _is_there(self, digest: bytes) -> bool:
         found = self._db.one("SELECT 1 FROM vectors WHERE digest=? AND model=?", (digest, self._model))
@@ -132,7 +147,7 @@ class ModelVectors:
             if number is None:
                 self._homeless[digest] = vector, run
             else:
-                self._vector_of[number], self._run_of[number] = vector, run
+                self._put(number, vector, run)
         self.taken_in += len(found)
 
     def _append(self, kept: Sequence[Kept]) -> None:
@@ -207,8 +222,8 @@ class ModelVectors:
         room = int(old.max(initial=-1)) + 1 - len(self._vector_of)
         if room > 0:
             return False
-        self._vector_of, runs = self._vector_of[old], self._run_of[old]
-        self._run_of = self._table.arrange(runs)
+        self._vectors, self._runs = self._vector_of[old], self._table.arrange(self._run_of[old])
+        self._count = len(old)
         self._find_in_order()
         self._scanned = None
         self.edition += 1
@@ -218,7 +233,7 @@ class ModelVectors:
         """What has to be kept of a large table."""
         if not isinstance(self._table, ScanTable) or self._homeless:
             return None
-        arrays: Arrays = {"vector_of": self._vector_of, "run_of": self._run_of.astype(np.int32), **self._table.saved()}
+        arrays: Arrays = {"vector_of": self._vector_of, "run_of": self._run_of, **self._table.saved()}
         return arrays, {"model": self._model, "last": self._last, "width": self._width}
 
     @classmethod
@@ -226,8 +241,8 @@ class ModelVectors:
         """The table that was kept."""
         made = cls(db, str(saved.told["model"]))
         made._last, made._width = int(saved.told["last"]), int(saved.told["width"])
-        made._vector_of = saved.arrays["vector_of"][: saved.lengths["vector_of"]]
-        made._run_of = saved.arrays["run_of"][: saved.lengths["run_of"]]
+        made._vectors, made._runs = saved.arrays["vector_of"], saved.arrays["run_of"]
+        made._count = saved.lengths["vector_of"]
         made._table = ScanTable.of_saved(saved.arrays, saved.lengths, made._width)
         made._find_in_order()
         return made
