@@ -39,7 +39,7 @@ from lamina.store.base import Entry, Filter
 from lamina.vault import layout
 from lamina.vault.files import Disk, Stamp, Swapped
 
-RUNS = int(os.environ.get("LAMINA_MACHINE_RUNS", "40"))
+RUNS = int(os.environ.get("LAMINA_MACHINE_RUNS", "20"))
 SEED = os.environ.get("LAMINA_MACHINE_SEED", "20261114")
 PHASES = (Phase.generate, Phase.shrink) if "LAMINA_MACHINE_SHRINK" in os.environ else (Phase.generate,)
 STEPS = int(os.environ.get("LAMINA_MACHINE_STEPS", "50"))

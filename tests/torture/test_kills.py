@@ -45,9 +45,9 @@ class Round:
     errors: list[str] = field(default_factory=list)
 
 
-def test_no_acknowledged_write_is_lost_and_no_file_torn_by_150_kills(tmp_path: Path) -> None:
+def test_no_acknowledged_write_is_lost_and_no_file_torn_by_100_kills(tmp_path: Path) -> None:
     seed = fresh_seed()
-    expect_none(alone(kills, 150, seed, tmp_path, lanes=2), seed, at_least=150)
+    expect_none(alone(kills, 100, seed, tmp_path, lanes=2), seed, at_least=100)
 
 
 def kills(count: int, seed: int, folder: Path) -> Tally:
