@@ -101,31 +101,36 @@ def test_what_was_saved_is_used_and_not_read_from_the_index_again(
         assert read == [1]
 
 
-@pytest.mark.parametrize("how", ["flipped", "cut", "emptied", "gone", "told nonsense", "not to its end"])
+@pytest.mark.parametrize(
+    "how", ["flipped", "cut", "emptied", "gone", "told nonsense", "told of somebody else", "not to its end"]
+)
 def test_a_saved_board_that_is_not_as_it_was_written_counts_as_none(tmp_path: Path, how: str) -> None:
     with opened(tmp_path) as hand:
         littered(hand, Random(4), 40)
         encode(hand)
-        told = scores(hand, "honey", LOCAL, ANN, **EVERYTHING)
+        told = near(hand, "honey", LOCAL, ANN, **EVERYTHING)
     (folder,) = saved(tmp_path)
     for file in sorted(folder.iterdir()):
         data = file.read_bytes()
-        if how == "flipped" and file.suffix != ".json":
+        if how == "flipped" and file.name != "told":
             file.write_bytes(bytes([data[0] ^ 1]) + data[1:])
         elif how == "cut":
             file.write_bytes(data[: len(data) // 8])
         elif how == "emptied":
             file.write_bytes(b"")
-        elif how == "gone" and file.suffix != ".json":
+        elif how == "gone" and file.name != "told":
             file.unlink()
-        elif how == "told nonsense" and file.suffix == ".json":
+        elif how == "told nonsense" and file.name == "told":
             file.write_text('{"arrays": {"row.key": 5}, "told": []}')
+        elif how == "told of somebody else" and file.name == "told":
+            file.write_bytes(data.replace(b"Ann", b"Bob"))
+            assert file.read_bytes() != data
     if how == "not to its end":
         folder.rename(folder.with_name("begun-0"))
     with opened(tmp_path) as other:
-        assert scores(other, "honey", LOCAL, ANN, **EVERYTHING) == told
+        assert near(other, "honey", LOCAL, ANN, **EVERYTHING) == told
     with opened(tmp_path) as other:
-        assert scores(other, "honey", LOCAL, ANN, **EVERYTHING) == told
+        assert near(other, "honey", LOCAL, ANN, **EVERYTHING) == told
 
 
 def test_a_board_of_another_index_or_of_a_later_moment_counts_as_none(tmp_path: Path) -> None:

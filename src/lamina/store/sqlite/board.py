@@ -35,7 +35,7 @@ CLOSER = 4
 _ABOUT = 0.1
 """How far a scan in two bits is off at the most, but for one in millions."""
 _AT_ONCE = 20_000
-_FORMAT = 3
+_FORMAT = 4
 _NEAR = ("scope", "status", "layer", "origin", "recorded", "speaker", "at", "asks", "text", "tells_of")
 
 

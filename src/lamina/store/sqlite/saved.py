@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 Arrays = dict[str, NDArray[Any]]
 
-_TOLD = "told.json"
+_TOLD = "told"
 _BEGUN = "begun-"
 _SPARE = 4
 """One row in so many, beyond those that are there, can be added before an array has to be copied."""
@@ -44,7 +44,8 @@ def save(folder: Path, name: str, arrays: Mapping[str, NDArray[Any]], told: Mapp
     begun.mkdir(mode=0o700)
     try:
         shapes = {key: _write(begun / key, array) for key, array in arrays.items()}
-        _write_bytes(begun / _TOLD, json.dumps({"arrays": shapes, "told": told}).encode())
+        noted = json.dumps({"arrays": shapes, "told": told}).encode()
+        _write_bytes(begun / _TOLD, b"%08x%s" % (zlib.crc32(noted), noted))
         _sync(begun)
         others = [each for each in folder.iterdir() if each != begun]
         for each in others:
@@ -59,7 +60,10 @@ def save(folder: Path, name: str, arrays: Mapping[str, NDArray[Any]], told: Mapp
 def load(folder: Path, name: str) -> Saved | None:
     """What a folder holds, if it is there and every byte of it is as it was written."""
     try:
-        noted = json.loads((folder / name / _TOLD).read_bytes())
+        written = (folder / name / _TOLD).read_bytes()
+        if written[:8] != b"%08x" % zlib.crc32(written[8:]):
+            return None
+        noted = json.loads(written[8:])
         shapes, told = noted["arrays"], noted["told"]
         arrays = {key: _mapped(folder / name / key, *shape) for key, shape in shapes.items()}
         lengths = {key: int(shape[1][0]) for key, shape in shapes.items()}
