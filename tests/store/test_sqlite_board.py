@@ -15,6 +15,7 @@ from lamina.clock import Clock, FixedClock
 from lamina.store.base import Store
 from lamina.store.sqlite import SqliteStore, board, model_vectors
 from lamina.store.sqlite.rows import Rows
+from lamina.store.sqlite.saved import save
 from lamina.testing import ANN, ARROWS, LOCAL, NOON, Hand
 from lamina.testing.encodings import EncodingContract, littered
 from lamina.testing.nearness import MODEL, OTHER_MODEL, encode, near, query, scores
@@ -156,6 +157,24 @@ def test_erasing_leaves_no_saved_board(tmp_path: Path) -> None:
         hand.store._scrub_index()  # type: ignore[attr-defined]
         assert not saved(tmp_path)
         assert near(hand, "tea")
+
+
+def test_a_board_that_is_saved_while_somebody_erases_does_not_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(tmp_path) as hand, opened(tmp_path) as other:
+        littered(hand, Random(6), 20)
+        encode(hand)
+
+        def slowly(*given: Any) -> None:
+            monkeypatch.setattr(board, "save", save)
+            hand.store.rebuild()
+            hand.store.encodings.scrub()  # type: ignore[attr-defined]
+            save(*given)
+
+        monkeypatch.setattr(board, "save", slowly)
+        assert near(other, "tea")
+        assert not saved(tmp_path)
 
 
 def test_where_nothing_can_be_saved_a_search_still_answers(tmp_path: Path) -> None:

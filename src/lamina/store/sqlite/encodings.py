@@ -141,7 +141,7 @@ class SqliteEncodings:
             board = self._current(index)
             found = board.nearest(query)
             if board.is_worth_saving and not index.db.in_transaction:
-                self._save(board)
+                self._save(board, index)
             return found
 
         return self._on(find)
@@ -255,10 +255,13 @@ class SqliteEncodings:
             self._followed = self._board if self._still else None
             return self._board
 
-    def _save(self, board: Board) -> None:
+    def _save(self, board: Board, index: Index) -> None:
         """Leave a large board for whoever opens the store next; where that cannot be, everybody makes their own."""
         try:
             board.save()
+            if not board.is_of(index.db, index.edition):
+                # Somebody erased meanwhile: what was just saved may hold what is gone.
+                remove_all(self._folder)
         except OSError as error:
             logger.warning("what a search needs could not be saved, the next to open the store waits longer: %s", error)
 
