@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 
 from lamina.errors import LaminaError
+from lamina.logs import wordless
 
 logger = logging.getLogger("lamina")
 
@@ -54,6 +55,6 @@ class Worker:
                 failures = 0
             except LaminaError as error:
                 failures = min(failures + 1, 9)
-                logger.warning("%s will be tried again: %s", self._name, error)
+                logger.warning("%s will be tried again: %s", self._name, wordless(error))
                 self._stopped.wait(min(LONGEST_PAUSE, 2.0**failures))  # however often it is told meanwhile
                 self._wake.set()

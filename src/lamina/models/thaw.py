@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import TypeAlias
 
+from lamina.logs import wordless
 from lamina.models.embedder import Embedder
 from lamina.models.encode import piece_of
 from lamina.models.errors import ModelError
@@ -51,7 +52,7 @@ class Thawed:
         try:
             made = embedder.passages([piece_of(each) for each in texts])
         except ModelError as error:
-            logger.warning("cold passages are not read closely: %s", error)
+            logger.warning("cold passages are not read closely: %s", wordless(error))
             return {}
         packing = embedder.model.states.value
         return {each.digest: States(packing, it.states) for each, it in zip(texts, made, strict=True)}

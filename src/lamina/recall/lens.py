@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from lamina.atom.scope import Scope
+from lamina.logs import wordless
 from lamina.models.choose import Choice
 from lamina.models.embedder import CONTEXTUAL, Embedder, TokenStates
 from lamina.models.encode import encode_some
@@ -65,7 +66,7 @@ def look(meant: str, store: Store, scopes: Sequence[Scope], choice: Choice) -> L
     except ModelError as error:
         if choice.primary is None:
             raise
-        logger.warning("recall does without %s", error)
+        logger.warning("recall does without %s: %s", choice.primary.model.id, wordless(error))
         return look(meant, store, scopes, replace(choice, primary=None))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
+from lamina.logs import wordless
 from lamina.models.errors import ModelError
 from lamina.models.reranker import Reranker
 from lamina.recall.candidate import Candidate, passages_read
@@ -24,7 +25,7 @@ def second_opinion(candidates: Sequence[Candidate], question: str, reranker: Rer
     try:
         scores = reranker.scores(question, [read[each.key][1].text for each in there]) if there else []
     except ModelError as error:
-        logger.warning("no second opinion: %s", error)
+        logger.warning("no second opinion: %s", wordless(error))
         return
     for each, score in zip(there, scores, strict=True):
         each.terms["reranker"] = SECOND_OPINION * score

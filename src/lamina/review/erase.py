@@ -16,6 +16,7 @@ from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope, organisation
 from lamina.atom.strike import from_json
 from lamina.errors import StoreError
+from lamina.logs import wordless
 from lamina.review.erasure_plan import Plan, Planner
 from lamina.review.remains import Remains, holding, unwritten
 from lamina.store.base import CommitId, Store
@@ -95,7 +96,7 @@ class Eraser:
         try:
             return finish(self.store, self.disk, self.sync, counts)
         except (StoreError, OSError) as error:
-            logger.warning("an erasure will be finished later: %s", error)
+            logger.warning("an erasure will be finished later: %s", wordless(error))
             return False
 
 

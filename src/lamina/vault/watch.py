@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from watchfiles import Change
 from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
 
+from lamina.logs import wordless
 from lamina.vault import layout
 
 _DEBOUNCE_MS = 40
@@ -23,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 def _log_error(error: Exception) -> None:
-    _log.error("the watcher's listener failed", exc_info=error)
+    _log.error("the watcher's listener failed: %s", wordless(error))
 
 
 class Watcher:
@@ -59,7 +60,7 @@ class Watcher:
             # The last argument: a folder that may not be watched is an error, or its edits would be missed in silence.
             notify = RustNotify([str(self._root)], False, False, 0, True, False)
         except (OSError, WatchfilesRustInternalError) as error:
-            _log.warning("the vault cannot be watched, it will be scanned instead: %s", error)
+            _log.warning("the vault cannot be watched, it will be scanned instead: %s", wordless(error))
             return False
         self._stopping.clear()
         self._thread = threading.Thread(target=self._run, args=(notify,), name="lamina-watch", daemon=True)

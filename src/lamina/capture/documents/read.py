@@ -9,6 +9,7 @@ from lamina.capture.documents.document import LARGEST, Document, UnreadableDocum
 from lamina.capture.documents.html import declared_encoding, html_words
 from lamina.capture.documents.office import read_docx, read_pptx, read_xlsx
 from lamina.capture.documents.pdf import read_pdf
+from lamina.capture.fence import without_recalled
 from lamina.capture.pieces import Form, form_of, pieces_of
 from lamina.capture.pieces.form import MARKDOWN_NAMES
 from lamina.errors import NotFound
@@ -44,6 +45,7 @@ def read_document(path: Path) -> Document:
 
 def read_text(path: Path, text: str) -> Document:
     """The document of a text that stood in a file."""
+    text = without_recalled(text).text
     form = form_of(text, path.name)
     if not text.strip():
         raise UnreadableDocument(path, "it is empty")

@@ -6,6 +6,7 @@ import logging
 import threading
 from pathlib import Path
 
+from lamina.logs import wordless
 from lamina.store.sqlite.database import Corrupt, Database
 
 logger = logging.getLogger("lamina")
@@ -26,7 +27,7 @@ class Apart:
                 try:
                     self._opened = self._open()
                 except Corrupt as error:
-                    logger.warning("%s; it begins anew", error)
+                    logger.warning("%s is damaged and begins anew: %s", self._path.name, wordless(error))
                     for suffix in ("-wal", "-shm", ""):
                         self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
                     self._opened = self._open()

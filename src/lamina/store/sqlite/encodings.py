@@ -15,6 +15,7 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.passage import passages_of
 from lamina.atom.scope import Scope
+from lamina.logs import wordless
 from lamina.store.encodings import (
     STATES_FROM,
     Encoding,
@@ -263,7 +264,9 @@ class SqliteEncodings:
                 # Somebody erased meanwhile: what was just saved may hold what is gone.
                 remove_all(self._folder)
         except OSError as error:
-            logger.warning("what a search needs could not be saved, the next to open the store waits longer: %s", error)
+            logger.warning(
+                "what a search needs could not be saved, the next to open the store waits longer: %s", wordless(error)
+            )
 
     def _on(self, work: Callable[[Index], T]) -> T:
         return self._follow(work)  # type: ignore[return-value]
