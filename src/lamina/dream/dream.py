@@ -19,10 +19,12 @@ from lamina.dream.report import DreamReport, StepReport, reason_of
 from lamina.dream.scene import Scene
 from lamina.errors import InvalidInput, LaminaError, StaleRevision
 from lamina.lifecycle.guard import FEW, held
+from lamina.logs import wordless
 from lamina.review.waiting import HELD_DREAM
 from lamina.store.base import Change, Commit, Store
 from lamina.store.jobs import Jobs
 from lamina.store.ledger import Problem
+from lamina.telemetry import STEP, part
 from lamina.vault import layout
 
 logger = logging.getLogger("lamina")
@@ -118,7 +120,8 @@ def _taken(
         for name, step in steps.items():
             if scene.stop() or not goes_on(len(told), total):
                 return told
-            told.append(_step(name, step, scene, night))
+            with part(VERB, {STEP: name}):
+                told.append(_step(name, step, scene, night))
     goes_on(len(told), total)
     return told
 
@@ -143,8 +146,8 @@ def _planned(name: str, step: Step, scene: Scene) -> Plan:
     except LaminaError:
         raise
     except Exception as error:
-        logger.exception("the step %s of a dream failed", name)
-        raise LaminaError(f"{type(error).__name__}: {error}") from error
+        logger.error("the step %s of a dream failed: %s", name, wordless(error))
+        raise LaminaError(wordless(error)) from error
 
 
 def _done(name: str, plan: Plan, scene: Scene, night: _Night) -> StepReport:

@@ -5,6 +5,7 @@ The libraries of OpenAI and Anthropic are made from one mould, so one courier ca
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from importlib import import_module
@@ -69,6 +70,7 @@ class Courier:
     def _opened(self, library: Any, options: dict[str, Any]) -> Any:
         with self._opening:
             if self._client is None:
+                _hush(self._library)
                 # A redirect would carry the key and the words to a place the user did not name.
                 plain = library.DefaultHttpxClient(follow_redirects=False, timeout=self._timing.timeout)
                 maker = getattr(library, options.pop("client"))
@@ -98,6 +100,13 @@ class Courier:
         if code in _BUSY or code >= _SERVER_FAULT:
             return Busy(f"answers {code}: {brief(told)}", _asked_pause(response.headers.get("retry-after", "")))
         return self.refused(NotTaken(code, told))
+
+
+def _hush(library: str) -> None:
+    """At DEBUG the libraries log whole requests, and with them what was remembered; whoever wants that says so."""
+    logger = logging.getLogger(library)
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.INFO)
 
 
 def host_of(base_url: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from lamina.models.dense import Dense
 from lamina.models.endpoint import TIMEOUT, Endpoint
 from lamina.models.errors import ModelError
+from lamina.telemetry import model_call
 from lamina.vectors.levels import Floats
 
 BATCH = 64
@@ -27,10 +28,12 @@ def remote(
 ) -> Dense:
     """An embedder behind `base_url`, which ends before `/embeddings`, as in OpenAI's own libraries."""
     endpoint = Endpoint(base_url, "/embeddings", api_key, timeout=timeout, sleep=sleep)
+    known_as = f"openai:{model}@{endpoint.host}"
 
     def batch(texts: Sequence[str]) -> Floats:
         asked = {"model": model, "input": list(texts), "encoding_format": "float"}
-        rows = endpoint.ask(asked, _rows, "embeddings")
+        with model_call("embeddings", known_as):
+            rows = endpoint.ask(asked, _rows, "embeddings")
         if len(rows) != len(texts):
             raise ModelError(f"{endpoint.host} gave {len(rows)} vectors for {len(texts)} texts")
         return rows
@@ -38,7 +41,7 @@ def remote(
     def embed(texts: Sequence[str]) -> Floats:
         return np.concatenate([batch(texts[n : n + BATCH]) for n in range(0, len(texts), BATCH)])
 
-    return Dense(f"openai:{model}@{endpoint.host}", embed, embed, dimensions=dimensions)
+    return Dense(known_as, embed, embed, dimensions=dimensions)
 
 
 def _rows(answer: Any) -> Floats:

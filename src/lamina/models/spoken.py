@@ -10,6 +10,7 @@ from lamina.models.chat import Reply, T
 from lamina.models.chat_schema import parsed
 from lamina.models.courier import brief
 from lamina.models.errors import ModelError
+from lamina.telemetry import TOKENS_IN, TOKENS_OUT, model_call
 
 
 class Ending(StrEnum):
@@ -33,6 +34,13 @@ class Spoken:
 
 def reply(speak: Callable[[bool], Spoken], schema: type[T], model: str, most_tokens: int) -> Reply[T]:
     """The value a model gives, asked with a schema and, if that gives something else, once more in words."""
+    with model_call("chat", model) as learnt:
+        given = _given(speak, schema, model, most_tokens)
+        learnt.update({TOKENS_IN: given.tokens_in, TOKENS_OUT: given.tokens_out})
+    return given
+
+
+def _given(speak: Callable[[bool], Spoken], schema: type[T], model: str, most_tokens: int) -> Reply[T]:
     tokens_in = tokens_out = calls = 0
     in_words = False
     while True:

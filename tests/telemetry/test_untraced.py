@@ -1,0 +1,35 @@
+"""Nobody is told anything by default: no library is loaded for it, and no connection is made."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+USED = """
+import sys
+
+def refuse(event, given):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
+        raise SystemExit(f"{event} {given}")
+
+sys.addaudithook(refuse)
+import lamina
+
+with lamina.open(sys.argv[1], watch=False, background=False) as memory:
+    atom = memory.remember("The kettle is red.").atom
+    memory.recall("What colour is the kettle?")
+    memory.review.list()
+    memory.dream()
+    memory.erase(atom.id)
+print([name for name in sys.modules if name.startswith("opentelemetry")])
+"""
+
+
+def test_a_process_that_has_not_loaded_opentelemetry_is_told_nothing_and_talks_to_nobody(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", USED, str(tmp_path / "vault")], capture_output=True, text=True, timeout=120,
+        env={**os.environ, "LAMINA_EMBEDDER": "none"},
+    )  # fmt: skip
+    assert (ran.returncode, ran.stdout.strip(), ran.stderr) == (0, "[]", "")

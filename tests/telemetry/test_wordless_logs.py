@@ -1,0 +1,91 @@
+"""Nothing that anybody said stands in any log, at any level, whatever is done and whatever fails."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from day import Day
+
+from canaries import Canaries, traces
+from lamina.capture.found import Finding, Said
+from lamina.capture.statement import statements
+from lamina.errors import LaminaError
+from lamina.testing.hand import NOON
+from lamina.vault.watch import Watcher
+from lamina.worker import Worker
+
+
+@pytest.mark.parametrize("level", [logging.DEBUG, logging.INFO])
+def test_a_day_that_uses_every_verb_and_meets_every_trouble_leaves_no_word_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, level: int
+) -> None:
+    caplog.set_level(level)
+    day = Day(tmp_path / "day")
+    day.root.mkdir()
+    day.spend()
+    log = tmp_path / "log"
+    log.mkdir()
+    (log / "lines").write_text(caplog.text)
+    (log / "kept").write_text("\n".join(f"{each.text} {each.facts}" for each in day.kept))
+    for told in ("recall does without openai:seer", "no second opinion", "looked into later", "will follow later"):
+        assert told in caplog.text
+    assert any("encoding will be tried again" in each.text for each in day.kept)
+    assert len(day.canaries.made) > 100
+    assert traces([log], day.canaries.made) == {}
+
+
+def test_whoever_is_called_and_fails_is_told_without_the_words_it_failed_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    word = Canaries(9).new()
+    for fail in (_extracting, _working, _watching):
+        fail(word, tmp_path)
+    for told in ("clumsy failed on 1 turns", "sweeping will be tried again", "the watcher's listener failed"):
+        assert told in caplog.text
+    assert word not in caplog.text
+
+
+class _Clumsy:
+    name, instant = "clumsy", True
+
+    def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
+        raise KeyError(turns[0].text)
+
+
+def _extracting(word: str, root: Path) -> None:
+    said = Said("segment", 0, f"My bank is {word}.", "Ann", NOON)
+    assert statements([said], [], _Clumsy(), {}, iter(())).trouble == "clumsy failed: KeyError"
+
+
+def _working(word: str, root: Path) -> None:
+    tried = threading.Event()
+
+    def fail(stop: Callable[[], bool]) -> None:
+        tried.set()
+        raise LaminaError(f"{word} was in the way")
+
+    worker = Worker("sweeping", fail)
+    worker.soon()
+    assert tried.wait(10)
+    worker.stop()
+
+
+def _watching(word: str, root: Path) -> None:
+    told = threading.Event()
+
+    def fail(paths: frozenset[str]) -> None:
+        told.set()
+        raise ValueError(f"{word} is at {paths}")
+
+    watcher = Watcher(root, fail)
+    if watcher.start():
+        (root / f"{word}.md").write_text("…")
+        assert told.wait(10)
+        watcher.stop()
+    else:
+        pytest.skip("files cannot be watched here")
