@@ -16,6 +16,7 @@ from lamina.capture.change.replay import unsaid
 from lamina.capture.conversation import Conversation
 from lamina.capture.draft import Draft
 from lamina.capture.erased import without_erased
+from lamina.capture.fence import taken_out
 from lamina.capture.reading import Reader, passages_said, waiting
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.segment import Piece, Place, extend
@@ -73,7 +74,8 @@ def capture(
             words = Words(segments, waiting(turns, writer.scope, said.session_id, now, reader.patterns))
             receipt = write(words, (), writer, store, verb, reason, key)
         told = made.told if at_once else "wait to be read"
-        return replace(receipt, stages=(("words", "kept"), ("statements", told)), redacted=said.redacted)
+        context = (("context", taken_out(said.recalled)),) if said.recalled else ()
+        return replace(receipt, stages=(("words", "kept"), *context, ("statements", told)), redacted=said.redacted)
 
     return kept_anyway(store, kept)
 

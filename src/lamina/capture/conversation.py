@@ -1,13 +1,17 @@
-"""Words on their way in: turns or pieces of one session, with their secrets taken out before anything else."""
+"""Words on their way in: turns or pieces of one session.
+
+What recall itself had put among them is taken out before anything else, then their secrets.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lamina.capture.draft import Turn
+from lamina.capture.fence import without_recalled
 from lamina.capture.pieces import Piece, form_of, pieces_of
 from lamina.capture.redact import redact
 from lamina.errors import InvalidInput
@@ -15,7 +19,7 @@ from lamina.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Words to keep: turns or pieces of one session, and the secrets that were taken out of them."""
+    """Words to keep: turns or pieces of one session, and what was taken out of them: secrets, and recalled context."""
 
     pieces: tuple[Piece, ...]
     session_id: str
@@ -24,6 +28,7 @@ class Conversation:
     agents: tuple[str, ...] = ()
     redacted: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    recalled: int = 0
 
 
 def conversation(
@@ -42,24 +47,34 @@ def conversation(
     A text is cut as it is written: a transcript into turns, markdown by its headings, code by its definitions; the
     `name` of the file it stood in helps to tell.
     """
-    pieces = _pieces(words, at, name)
+    pieces, recalled = _pieces(words, at, name)
     if not pieces:
-        raise InvalidInput("there are no words to capture")
+        beyond = " besides what recall had told" if recalled else ""
+        raise InvalidInput(f"there are no words to capture{beyond}")
     clean = _Cleaner(personal)
     kept = tuple(clean.piece(each) for each in pieces)
     session, source = clean.name(session_id or ""), clean.name(source_id or "")
     labels = tuple(dict.fromkeys(clean.label(each) for each in tags))
     return Conversation(
         kept, session or _name(kept, at), source or None, at, agents, tuple(clean.taken), tags=labels,
+        recalled=recalled,
     )  # fmt: skip
 
 
-def _pieces(words: str | Sequence[Turn] | Sequence[Piece], at: datetime, name: str | None) -> list[Piece]:
+def _pieces(words: str | Sequence[Turn] | Sequence[Piece], at: datetime, name: str | None) -> tuple[list[Piece], int]:
+    """The pieces, and how many stretches of recalled context stood in them."""
     if isinstance(words, str):
-        return pieces_of(words, form_of(words, name), on=at.date())
-    return [
-        each if isinstance(each, Piece) else Piece(each.content.strip("\n"), each.name, each.at or at) for each in words
-    ]
+        own = without_recalled(words)
+        return pieces_of(own.text, form_of(own.text, name), on=at.date()), own.taken
+    pieces, recalled = list[Piece](), 0
+    for each in words:
+        piece = each if isinstance(each, Piece) else Piece(each.content, each.name, each.at or at)
+        own = without_recalled(piece.text)
+        recalled += own.taken
+        text = own.text if isinstance(each, Piece) else own.text.strip("\n")
+        if text.strip() or not own.taken:
+            pieces.append(replace(piece, text=text))
+    return pieces, recalled
 
 
 class _Cleaner:

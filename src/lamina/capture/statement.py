@@ -23,6 +23,7 @@ from lamina.capture.found import Extractor, Finding, Said
 from lamina.capture.gate import importance_of, is_echo, is_memory_talk, without_context
 from lamina.capture.llm.extractor import Extraction, extraction
 from lamina.errors import InvalidInput
+from lamina.logs import wordless
 from lamina.text.normal import normal_form
 from lamina.text.roles import is_assistant, is_instrument, is_prompt
 from lamina.text.sentences import sentences
@@ -87,8 +88,8 @@ def _read(extractor: Extractor, turns: Sequence[Said], before: Sequence[Said]) -
     """What the extractor finds. Words are kept whatever they do to it: what it stumbles over states nothing."""
     try:
         return extraction(extractor, turns, before)
-    except Exception as error:  # whoever extracts is on the other side of a border
-        logger.exception("%s failed on %d turns", extractor.name, len(turns))
+    except Exception as error:  # noqa: BLE001 - whoever extracts is on the other side of a border
+        logger.error("%s failed on %d turns: %s", extractor.name, len(turns), wordless(error))
         return Extraction((), "nobody", f"{extractor.name} failed: {type(error).__name__}")
 
 
