@@ -7,14 +7,15 @@ door to the outside: whoever does holds a keeper beside it, on a thread of its o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from queue import Empty, SimpleQueue
 
-from lamina.dream.report import DreamReport
+from lamina.dream.report import DreamReport, StepReport
 from lamina.errors import LaminaError
+from lamina.logs import wordless
 from lamina.memory import Memory
 from lamina.sync import SyncReport
 
@@ -28,6 +29,8 @@ class What(StrEnum):
     """What may happen while a vault is kept."""
 
     BEGAN = "began"
+    SERVING = "serving"
+    TOKEN = "token"
     FILES = "files"
     WRITTEN = "written"
     ENCODED = "encoded"
@@ -55,10 +58,17 @@ class Bell:
     def __init__(self) -> None:
         # A signal handler may ring while its own thread waits here: an Event's lock would then wait for itself.
         self._rung = SimpleQueue[None]()
+        self._more: list[Callable[[], None]] = []
 
     def ring(self) -> None:
         """Finish what is at hand, and end."""
         self._rung.put(None)
+        for each in self._more:
+            each()
+
+    def rings(self, other: Callable[[], None]) -> None:
+        """Let something else be told, too, when somebody rings; it must be fit for a signal handler."""
+        self._more.append(other)
 
     def rang(self) -> bool:
         """Whether somebody rang."""
@@ -75,11 +85,22 @@ class Bell:
 
 
 class Keeper:
-    """Keeps an opened memory, round after round. Many may keep one vault: leases say who reads and who dreams."""
+    """Keeps an opened memory, round after round. Many may keep one vault: leases say who reads and who dreams.
 
-    def __init__(self, memory: Memory, tell: Tell, bell: Bell | None = None, every: float = EVERY) -> None:
+    `others` are further scopes of the vault that it looks after, as they are at the moment.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        tell: Tell,
+        bell: Bell | None = None,
+        every: float = EVERY,
+        others: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
         self._memory, self._tell, self._bell, self._every = memory, tell, bell or Bell(), every
-        self._seen = max((entry.seq for entry in memory.journal(limit=1)), default=0)
+        self._others = others
+        self._seen = {seat.scope: _last(seat) for seat in self._seats()}
         self._dreamt: set[str] = set()
         self._troubles: dict[str, str] = {}
 
@@ -91,6 +112,10 @@ class Keeper:
             self._round()
             self._bell.wait(self._every)
         self._say(What.ENDED, "everything acknowledged is safe")
+
+    def state(self) -> str:
+        """How it goes, in a line: which parts are in trouble, without anybody's words."""
+        return f"in trouble: {', '.join(sorted(self._troubles))}" if self._troubles else "well"
 
     def once(self) -> bool:
         """One round; whether all of it went well."""
@@ -107,11 +132,20 @@ class Keeper:
                 part()
                 self._troubles.pop(name, None)
             except LaminaError as error:
-                self._complain(name, str(error))
+                self._complain(name, wordless(error))
+
+    def _seats(self) -> Iterator[Memory]:
+        """The memory itself, and a seat in each of the other scopes."""
+        yield self._memory
+        for scope in dict.fromkeys(self._others()):
+            if scope != self._memory.scope:
+                yield self._memory.seat(scope)
 
     def _tend(self) -> None:
-        self._memory.tend(self._bell.rang)
-        self._say_written()
+        for seat in self._seats():
+            seat.tend(self._bell.rang)
+            self._say_written(seat)
+        self._dreamt.clear()
 
     def _encode(self) -> None:
         many = self._memory.embed(stop=self._bell.rang)
@@ -119,22 +153,24 @@ class Keeper:
             self._say(What.ENCODED, f"{many} texts", texts=many)
 
     def _dream(self) -> None:
-        if not self._memory.dream_is_due():
+        """All of them dream when one is due: the vault remembers only one last dream, and none shall miss theirs."""
+        seats = [*self._seats()]
+        if not any(seat.dream_is_due() for seat in seats):
             return
-        report = self._memory.dream(stop=self._bell.rang)
-        self._dreamt.add(report.batch)
-        self._say_dream(report)
+        for seat in seats:
+            report = seat.dream(stop=self._bell.rang)
+            self._dreamt.add(report.batch)
+            self._say_dream(report)
 
-    def _say_written(self) -> None:
-        """What was committed since the last round by anybody, counted by what it is and who did it."""
-        entries = self._memory.journal(self._seen)
-        self._seen = entries[-1].seq if entries else self._seen
+    def _say_written(self, seat: Memory) -> None:
+        """What was committed in a scope since the last round by anybody, counted by what it is and who did it."""
+        entries = seat.journal(self._seen.get(seat.scope, 0))
+        self._seen[seat.scope] = entries[-1].seq if entries else self._seen.get(seat.scope, 0)
         commits, atoms = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
         for entry in entries:
-            if entry.batch not in self._dreamt:
+            if entry.batch not in self._dreamt and (seat is self._memory or entry.scope == seat.scope):
                 commits[entry.verb, entry.actor] += 1
                 atoms[entry.verb, entry.actor] += len(entry.changes)
-        self._dreamt.clear()
         for (verb, actor), many in commits.items():
             touched = atoms[verb, actor]
             self._say(
@@ -152,7 +188,7 @@ class Keeper:
         if report.asleep:
             self._say(What.DREAM, report.asleep)
             return
-        steps = [each.told for each in report.steps if each.moves or each.held or each.failed]
+        steps = [_step_told(each) for each in report.steps if each.moves or each.held or each.failed]
         told = "; ".join(steps) or "nothing to do"
         self._say(What.DREAM, f"{report.batch}: {told}", batch=report.batch, steps=steps)
 
@@ -164,6 +200,15 @@ class Keeper:
 
     def _say(self, what: What, text: str, **facts: str | int | list[str]) -> None:
         self._tell(Happening(self._memory.now(), what, text, facts))
+
+
+def _last(memory: Memory) -> int:
+    return max((entry.seq for entry in memory.journal(limit=1)), default=0)
+
+
+def _step_told(step: StepReport) -> str:
+    """A step in a line; why one failed may be told in the words it failed on, so whoever wants to know dreams again."""
+    return f"{step.step}: failed; `lamina dream --step {step.step}` tells why" if step.failed else step.told
 
 
 def _counted(many: int, noun: str) -> str:

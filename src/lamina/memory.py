@@ -45,6 +45,7 @@ from lamina.importers.plan import plan_import
 from lamina.lifecycle.decision import Decision as Ageing
 from lamina.lifecycle.promotion import lowered, raised
 from lamina.lifecycle.retention import Mode
+from lamina.logs import wordless
 from lamina.models.choose import Choice
 from lamina.models.encode import Progress as EncodeProgress
 from lamina.models.encode import encode_each
@@ -52,6 +53,7 @@ from lamina.models.errors import ModelMissing
 from lamina.opened import INBOX_PATIENCE, Opened, disk_errors, one_of
 from lamina.recall import Question, Recall, recall
 from lamina.recall.answer import Answer, answer
+from lamina.recall.beginning import ABOUT, LOOKED_AT, Beginning, beginning
 from lamina.recall.feedback import Lesson, cite, learn, parse_verdict
 from lamina.recall.hit import bundled_count
 from lamina.recall.past import Moment, listed, moments, was
@@ -74,6 +76,7 @@ from lamina.store.base import Committed, Edge, Entry, Filter, Match, TextQuery
 from lamina.store.jobs import Job
 from lamina.store.recalls import not_kept
 from lamina.sync import Progress, SyncReport
+from lamina.telemetry import Operation, traced
 from lamina.text.times import to_utc
 
 logger = logging.getLogger("lamina")
@@ -87,6 +90,7 @@ class Memory(Opened):
 
     # Writing
 
+    @traced(Operation.UPSERT)
     def capture(
         self,
         words: str | Sequence[dict[str, Any]] | Sequence[Piece],
@@ -119,6 +123,7 @@ class Memory(Opened):
             receipt = with_statements(receipt, self._read(writer.scope, said.session_id))
         return self._published(receipt, later=not now_or_never)
 
+    @traced(Operation.UPSERT)
     def capture_codebase(
         self, path: str | os.PathLike[str], name: str | None = None, *, private: bool = False
     ) -> Receipt:
@@ -134,6 +139,7 @@ class Memory(Opened):
         )  # fmt: skip
         return self._published(receipt)
 
+    @traced(Operation.UPSERT)
     def remember(
         self,
         content: str,
@@ -149,6 +155,7 @@ class Memory(Opened):
             [{"content": content, **fields}], origin=origin, private=private, reason=reason, key=key
         )
 
+    @traced(Operation.UPSERT)
     def remember_many(
         self,
         statements: Iterable[dict[str, Any]],
@@ -170,6 +177,7 @@ class Memory(Opened):
         taken = dict.fromkeys(name for _, names in clean for name in names)
         return self._published(replace(receipt, redacted=tuple(taken)))
 
+    @traced(Operation.CREATE)
     def propose(
         self,
         content: str,
@@ -191,10 +199,12 @@ class Memory(Opened):
         receipt = propose([parse_draft(**clean)], writer, self._store, self._ids, self._clock, reason, key)
         return self._published(replace(receipt, redacted=taken))
 
+    @traced(Operation.UPDATE)
     def rollback(self, id: str, reason: str = "rolled back") -> Receipt:
         """Take a statement back, a confirmed proposal for one, and let what had made way for it stand again."""
         return rollback(id, reason, self._reviewer())
 
+    @traced(Operation.UPDATE)
     def quarantine(
         self,
         *,
@@ -211,6 +221,7 @@ class Memory(Opened):
         suspect = Suspect(source, session, one_of(Origin, origin, "origin") if origin is not None else None)
         return quarantine(suspect, reason, self._reviewer(), yes=yes)
 
+    @traced(Operation.UPSERT)
     def import_(
         self, path: str | os.PathLike[str], *, private: bool = False, progress: Progress | None = None
     ) -> Imported:
@@ -241,11 +252,13 @@ class Memory(Opened):
         """The memory block of a workstream: short notes by role, told to an agent beside what it recalls."""
         return Block(workstream, self._workplace(private), bundled_count)
 
+    @traced(Operation.UPDATE)
     def revise(self, id: str, content: str | None = None, *, reason: str, **fields: Any) -> Atom:
         """A new version of an atom; the old one is kept."""
         wanted = parse_revision(content, fields, personal=self.settings.redact_personal)
         return self._change(id, "revise", with_reason(reason), lambda atom: revised(atom, wanted))
 
+    @traced(Operation.UPDATE)
     def update_status(self, id: str, status: Status | str, reason: str) -> Atom:
         """Move an atom along the status table; back from an ended status it is a restore, and needs its reason."""
         reason = with_reason(reason)
@@ -257,11 +270,13 @@ class Memory(Opened):
             return self._change_together(id, "restore", reason, lambda atom: self._restored(atom, wanted), Way.RESTORE)
         return self._change(id, "update_status", reason, lambda atom: moved(atom, wanted, self._clock.now()))
 
+    @traced(Operation.DELETE)
     def forget(self, id: str, reason: str) -> Atom:
         """Tombstone an atom: recall no longer finds it, its text and history are kept."""
         reason = with_reason(reason)
         return self._change(id, "forget", reason, lambda atom: atom.with_(status=Status.TOMBSTONED))
 
+    @traced(Operation.DELETE)
     def erase(
         self, ids: str | Sequence[str] = (), reason: str = "asked to erase", *, session: str | None = None
     ) -> ErasureReceipt:
@@ -287,26 +302,32 @@ class Memory(Opened):
             self._encoding.soon()
         return receipt
 
+    @traced(Operation.UPDATE)
     def pin(self, id: str) -> Atom:
         """Keep maintenance from forgetting, merging or archiving an atom."""
         return self._change(id, "pin", "pinned", lambda atom: atom.with_(pinned=True))
 
+    @traced(Operation.UPDATE)
     def unpin(self, id: str) -> Atom:
         """Let maintenance treat an atom as any other."""
         return self._change(id, "unpin", "unpinned", lambda atom: atom.with_(pinned=False))
 
+    @traced(Operation.UPDATE)
     def promote(self, id: str) -> Atom:
         """Move an atom one layer up: working, episodic, then the layer of its kind, where nothing fades."""
         return self._change(id, "promote", "promoted", lambda atom: _moved_by_hand(atom, raised(atom)))
 
+    @traced(Operation.UPDATE)
     def demote(self, id: str) -> Atom:
         """Move an atom one layer down, where it fades unless it is used."""
         return self._change(id, "demote", "demoted", lambda atom: _moved_by_hand(atom, lowered(atom)))
 
+    @traced(Operation.UPDATE)
     def resolve(self, id: str, reason: str = "done") -> Atom:
         """A commitment, a goal or a reminder is done: it stands as history and is laid aside in time."""
         return self._change(id, "resolve", with_reason(reason), lambda atom: atom.with_(resolved=True))
 
+    @traced(Operation.UPDATE)
     def relate(self, a: str, relation: RelationName | str, b: str, confidence: float = 1.0) -> Atom:
         """Link one atom to another; the same link again takes the new confidence."""
         name = one_of(RelationName, relation, "relation")
@@ -323,6 +344,7 @@ class Memory(Opened):
 
         return self._change(a, "relate", f"{name} {target}", related)
 
+    @traced(Operation.UPDATE)
     def undo(self, commit: str | None = None, *, cascade: bool = False) -> list[Committed]:
         """Undo a commit, by default the last; refused with the list of later ones that build on it."""
         self._look_for_edits()
@@ -349,6 +371,7 @@ class Memory(Opened):
         self._flush()
         return done
 
+    @traced(Operation.MAINTAIN)
     def dream(
         self,
         steps: Sequence[str] | None = None,
@@ -384,6 +407,7 @@ class Memory(Opened):
 
     # Reading
 
+    @traced(Operation.SEARCH)
     def recall(
         self,
         question: str,
@@ -426,8 +450,9 @@ class Memory(Opened):
             ids = [atom.id for hit in found.hits for atom in (hit.atom, *hit.statements)]
             self._store.recalls.remember(found.id, ids, found.asked_at, self.scope)
         except StoreError as error:
-            logger.warning("no feedback can be given on recall %s: %s", found.id, error)
+            logger.warning("no feedback can be given on recall %s: %s", found.id, wordless(error))
 
+    @traced(Operation.SEARCH)
     def answer(self, question: str, k: int = 12) -> Answer:
         """An answer in words with the atoms it rests on, by the chat model; what is not known is said to be so."""
         chat = self._equipment.chat
@@ -435,6 +460,7 @@ class Memory(Opened):
             raise ModelMissing("an answer needs a chat model; set chat to openai:MODEL or anthropic:MODEL")
         return answer(question, self.recall(question, k), chat, self._clock.now())
 
+    @traced(Operation.UPDATE)
     def feedback(self, recall_id: str, cited: Sequence[str] = (), verdict: str = "up") -> builtins.list[AtomId]:
         """Tell how an answer made from a recall was: `up`, `down` or `wrong`; returns the atoms it taught us about.
 
@@ -450,6 +476,7 @@ class Memory(Opened):
             return []
         return self._learn(lessons)
 
+    @traced(Operation.UPDATE)
     def cite(self, ids: Sequence[str]) -> builtins.list[AtomId]:
         """Tell that these atoms were used; counts it, without a verdict."""
         return self._learn(cite([self._find(each).id for each in ids]))
@@ -460,6 +487,7 @@ class Memory(Opened):
             self._store.ledger.set_signals(atom_id, lesson.applied(known.get(atom_id, Signals()), now))
         return [*lessons]
 
+    @traced(Operation.READ)
     def top(self, k: int = 10) -> builtins.list[Atom]:
         """The core memories, told whatever is asked: pinned ones first, then by importance, then the youngest."""
         return self._core()[:k]
@@ -477,6 +505,13 @@ class Memory(Opened):
             key=lambda atom: (not atom.pinned, -atom.importance),
         )  # fmt: skip
 
+    @traced(Operation.SEARCH)
+    def beginning(self, about: str | None = None, budget: int = 2000) -> Beginning:
+        """What an agent should know before anybody has asked: the core, the matter at hand, the profile, the recent."""
+        found = self.recall(about, ABOUT, fast=True).relevant if about else ()
+        return beginning(self._core(), self.list(limit=LOOKED_AT), found, budget)
+
+    @traced(Operation.SEARCH)
     def plan_context(self, goal: str) -> PlanContext:
         """What a planner needs for a goal: three memories each of profile, procedures and facts."""
         return plan_context(goal, self.recall(goal, MOST_HITS).relevant)
@@ -486,18 +521,21 @@ class Memory(Opened):
         """The embedders recall looks through; a transformer that has been fetched meanwhile counts at once."""
         return self._equipment.models
 
+    @traced(Operation.MAINTAIN)
     def embed(self, progress: EncodeProgress | None = None, *, stop: Callable[[], bool] = lambda: False) -> int:
         """Encode every passage that a model has not seen yet, now; returns how many texts were."""
         if self._trying:
             return 0
         return encode_each(self._store, self._equipment.embedders(), stop, progress)
 
+    @traced(Operation.READ)
     def get(self, id: str, *, as_of: Moment | None = None, known_at: Moment | None = None) -> Atom:
         """One atom, as its file says at this moment; or as it was known at another, if it was true at a third."""
         found = self._one(id)
         asked = moments(as_of, known_at)
         return was(found.id, asked, asked.view(self._store, self.scopes, self._clock.now())) if asked else found
 
+    @traced(Operation.READ)
     def list(
         self,
         *,
@@ -530,14 +568,17 @@ class Memory(Opened):
             return self._fresh(lambda: listed(view, wanted, chosen))
         return self._fresh(lambda: self._store.read(wanted))
 
+    @traced(Operation.READ)
     def history(self, id: str) -> History:
         """An atom's changes of status and versions."""
         return history_of(self._store.versions(self.get(id).id))
 
+    @traced(Operation.READ)
     def status_history(self, id: str) -> builtins.list[Transition]:
         """An atom's changes of status, oldest first."""
         return builtins.list(self.history(id).transitions)
 
+    @traced(Operation.READ)
     def neighbours(self, id: str) -> builtins.list[tuple[Edge, Atom]]:
         """The atoms linked to or from one, with the link."""
         atom = self.get(id)
@@ -554,6 +595,7 @@ class Memory(Opened):
             since = self._store.position(before=to_utc(since))
         return self._store.journal(self.scopes, since, limit=limit)
 
+    @traced(Operation.SEARCH)
     def search_text(self, query: TextQuery) -> builtins.list[Match]:
         """The text channel alone, unweighted: what recall is built on and benchmarks look into."""
         if set(query.scopes) - set(self.scopes):
@@ -579,6 +621,7 @@ class Memory(Opened):
 
     # Upkeep
 
+    @traced(Operation.MAINTAIN)
     def sync(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
         """Look at every file and into the inbox now; happens by itself when a memory is opened."""
         if not self._trying:
@@ -589,12 +632,14 @@ class Memory(Opened):
             self._flush()
         return report
 
+    @traced(Operation.MAINTAIN)
     def tend(self, stop: Callable[[], bool] = lambda: False) -> None:
         """What a memory that stays open needs now and then: files looked at, the inbox emptied, due words read."""
         self._finish_erasures()
         self._look()
         self._read_what_is_due(stop, INBOX_PATIENCE)
 
+    @traced(Operation.UPSERT)
     def read_waiting(self) -> builtins.list[Receipt]:
         """Read every captured word that still waits to be read for statements; returns what became of them."""
         return self._read_queues(self.scopes)
@@ -607,23 +652,31 @@ class Memory(Opened):
         """Background work: who is at it, how far it is, how it ended."""
         return self._store.jobs.list()
 
+    @traced(Operation.MAINTAIN)
     def rebuild(self) -> int:
         """Make the index anew; returns how many atoms of this memory it holds."""
         self.sync()
         self._store.rebuild()
         return sum(self._store.counts(self.scopes, "status").values())
 
-    def doctor(self, *, deep: bool = False) -> Diagnosis:
-        """What is wrong or worth knowing; `deep` also verifies the journal's hash chain and the index against it."""
-        self.sync()
+    @traced(Operation.MAINTAIN)
+    def doctor(self, *, deep: bool = False, look: bool = True) -> Diagnosis:
+        """What is wrong or worth knowing; `deep` also verifies the journal's hash chain and the index against it.
+
+        `look=False` tells what is known already, without a look at every file.
+        """
+        if look:
+            self.sync()
         faults = self._store.check() if deep else []
         return Diagnosis(tuple(problems_of(self._store, self.scopes)), tuple(faults), tuple(self._notes()))
 
+    @traced(Operation.READ)
     def stats(self) -> dict[str, Any]:
         """Counts and sizes."""
         held = stats_of(self._store, self.scopes, self.state, self.waiting())
         return {"vault": str(self.root), "scope": self.scope, **held}
 
+    @traced(Operation.READ)
     def topics(self, limit: int = 20) -> builtins.list[Topic]:
         """What is spoken of most: subjects, names and tags, with how often and when last."""
         wanted = Filter(scopes=self.scopes, statuses=frozenset({Status.ACTIVE}), notes=False)
@@ -635,6 +688,7 @@ class Memory(Opened):
         write_pictures(place, self._store, self.scopes, self._clock.now(), Mode(self.settings.retention))
         return place
 
+    @traced(Operation.MAINTAIN)
     def export(self, path: str | os.PathLike[str] | None = None, *, format: str = "json", history: bool = True) -> Path:
         """Write everything this memory may read: json, markdown, okf or csv; returns where it is."""
         self._look_for_edits()

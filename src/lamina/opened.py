@@ -7,11 +7,12 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId, IdSource, is_atom_id
@@ -35,6 +36,7 @@ from lamina.errors import Erased, InvalidInput, InvalidScope, LaminaError, NotFo
 from lamina.importers.bring import Desk
 from lamina.importers.inbox import MOMENT, Inbox, Taken
 from lamina.importers.retold import retold
+from lamina.logs import wordless
 from lamina.models.encode import Background
 from lamina.review.diagnosis import is_theirs, problems_of
 from lamina.review.erase import Eraser, finish
@@ -91,7 +93,7 @@ class Opened:
         self._actor, self._principal, self._ceiling = actor, principal, one_of(Origin, ceiling, "origin")
         self._clock: Clock = clock or SystemClock()
         self._ids = IdSource(os.urandom)
-        self._trying = False
+        self._trying = self._seated = False
         with disk_errors():
             self.state = home.state_folder(self.root, self.settings.state_dir)
             self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -125,7 +127,9 @@ class Opened:
             raise
 
     def close(self) -> None:
-        """Let go of files and threads. Everything acknowledged is safe without it."""
+        """Let go of files and threads. Everything acknowledged is safe without it; a seat has nothing of its own."""
+        if self._seated:
+            return
         if self._watcher is not None:
             self._watcher.stop()
             self._watcher = None
@@ -137,6 +141,29 @@ class Opened:
         self._equipment.close()
         self._store.close()
         self._disk.close()
+
+    def seat(
+        self,
+        scope: str | None = None,
+        *,
+        actor: str = "human",
+        principal: str | None = None,
+        ceiling: Origin | str = Origin.HUMAN,
+    ) -> Self:
+        """The same opened store in another's hands: their scope, their name, and what their word is worth.
+
+        It costs next to nothing, so one for each request; it ends with the memory that gave it.
+        """
+        given = copy(self)
+        given._seated = True
+        given.scope = self.scope if scope is None else parse_scope(scope)
+        given._actor, given._principal, given._ceiling = actor, principal, one_of(Origin, ceiling, "origin")
+        given._followed = given._store.position()
+        given.review = Review(given._reviewer())
+        given._inbox = Inbox(
+            given._disk, given._store.ledger, given.scopes, lambda scope: given._desk(scope, (), "inbox")
+        )
+        return given
 
     @contextmanager
     def trial(self) -> Iterator[None]:
@@ -241,7 +268,7 @@ class Opened:
         try:
             finish(self._store, self._disk, self._sync)
         except (OSError, StoreError) as error:
-            logger.warning("an erasure will be finished later: %s", error)
+            logger.warning("an erasure will be finished later: %s", wordless(error))
 
     def _one(self, id: str) -> Atom:
         """One atom, as its file says at this moment."""
@@ -299,7 +326,7 @@ class Opened:
         try:
             return self._inbox.take(**how)
         except (OSError, StoreError) as error:
-            logger.warning("the inbox will be looked into later: %s", error)
+            logger.warning("the inbox will be looked into later: %s", wordless(error))
             return Taken()
 
     def _change(self, id: str, verb: str, reason: str, change: Callable[[Atom], Atom]) -> Atom:
@@ -354,7 +381,7 @@ class Opened:
             try:
                 write()
             except (OSError, StoreError) as error:
-                logger.warning("files and index will follow later: %s", error)
+                logger.warning("files and index will follow later: %s", wordless(error))
         if self._encoding is not None:
             self._encoding.soon()
 
@@ -365,7 +392,7 @@ class Opened:
             if self._followed != since:
                 follow(self._store, self.scopes, since, self._ids, self._clock.now())
         except LaminaError as error:
-            logger.warning("pages will follow with the next dream: %s", error)
+            logger.warning("pages will follow with the next dream: %s", wordless(error))
 
     @property
     def _reader(self) -> Reader:
@@ -434,7 +461,7 @@ class Opened:
                 self._sync.look_at(stale)
 
     def _start_watching(self) -> Watcher | None:
-        watcher = Watcher(self.root, self._on_change, lambda error: logger.warning("watching: %s", error))
+        watcher = Watcher(self.root, self._on_change, lambda error: logger.warning("watching: %s", wordless(error)))
         return watcher if watcher.start() else None
 
     def _on_change(self, paths: frozenset[str]) -> None:

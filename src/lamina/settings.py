@@ -114,6 +114,11 @@ class Settings(BaseSettings):
         default="trust",
         description="what edits of files and new files are: trust (a person's word) or review (they wait for one)",
     )
+    serve_hosts: tuple[str, ...] = Field(
+        default=(), description="names besides localhost by which `lamina serve` may be called, such as memory.lan:8377"
+    )
+    serve_reads_per_minute: int = Field(default=600, ge=1, description="the most one token may ask in a minute")
+    serve_writes_per_minute: int = Field(default=60, ge=1, description="the most one token may write in a minute")
     state_dir: Path | None = Field(default=None, description="where the databases live; default .lamina/ in the vault")
 
     @field_validator("token_bits")

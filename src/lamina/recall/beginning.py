@@ -1,0 +1,41 @@
+"""What an agent is told when it begins, before anybody has asked: the core, whom it is for, and what is recent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lamina.atom.atom import Atom
+from lamina.atom.identity import AtomId
+from lamina.atom.kinds import Layer
+from lamina.atom.passage import passages_of
+from lamina.recall.hit import Hit, bundled_count
+from lamina.recall.pack import Item, pack
+
+LOOKED_AT, RECENT, ABOUT, CORE = 200, 12, 6, 40
+"""How many of the newest atoms are looked at, and how many of each sort there is room for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """The fenced text, and the atoms that it tells of; none means that nothing is known."""
+
+    text: str
+    ids: tuple[AtomId, ...]
+
+
+def beginning(core: Sequence[Atom], newest: Iterable[Atom], found: Sequence[Hit], budget: int) -> Beginning:
+    """The core first; then what was found of the matter at hand, the profile and the youngest statements."""
+    told = {each.id for each in core}
+    others = [each for each in newest if each.is_searched and not each.is_segment and each.id not in told]
+    profile = [each for each in others if each.layer is Layer.PROFILE]
+    recent = [each for each in others if each.layer is not Layer.PROFILE][:RECENT]
+    matter = [Item(hit.atom, hit.passage, hit.text, hit.told) for hit in found if hit.atom.id not in told]
+    items = [*matter, *_whole([*profile, *recent])]
+    text = pack(items, budget, core=[*_whole(core[:CORE])], count=bundled_count())
+    ids = dict.fromkeys([*(each.id for each in core), *(item.atom.id for item in items)])
+    return Beginning(text, tuple(each for each in ids if each in text))
+
+
+def _whole(atoms: Iterable[Atom]) -> Iterable[Item]:
+    return (Item(each, passages_of(each)[0]) for each in atoms)

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from lamina.access import Budgets
+
+
+def test_a_budget_is_of_one_principal_and_fills_up_again() -> None:
+    now = [0.0]
+    budgets = Budgets(reads=3, writes=1, now=lambda: now[0])
+    assert [budgets.take("a", write=False) for _ in range(3)] == [0, 0, 0]
+    assert budgets.take("a", write=False) == 20.0
+    assert budgets.take("b", write=False) == 0
+    assert budgets.take("a", write=True) == 0
+    assert budgets.take("a", write=True) == 60.0
+    now[0] = 20.0
+    assert budgets.take("a", write=False) == 0
+    assert budgets.take("a", write=False) == 20.0
+
+
+def test_a_budget_never_holds_more_than_a_minutes_worth() -> None:
+    now = [0.0]
+    budgets = Budgets(reads=2, writes=1, now=lambda: now[0])
+    budgets.take("a", write=False)
+    now[0] = 10_000.0
+    assert [budgets.take("a", write=False) for _ in range(3)] == [0, 0, 30.0]
+
+
+def test_many_principals_do_not_fill_the_memory_and_the_busy_ones_are_not_forgotten() -> None:
+    now = [0.0]
+    budgets = Budgets(reads=1, writes=1, now=lambda: now[0])
+    for n in range(10_000):
+        budgets.take(f"p{n}", write=False)
+    now[0] = 59.0
+    budgets.take("busy", write=True)
+    now[0] = 61.0
+    budgets.take("one more", write=False)
+    assert len(budgets._buckets) < 10
+    assert budgets.take("busy", write=True) > 0
