@@ -13,10 +13,10 @@ from lamina.cli.progress import Bar
 from lamina.cli.receipts import DRY
 from lamina.cli.session import Session
 from lamina.cli.told import short
-from lamina.text.times import format_time
+from lamina.documents.dream import dream_document
 
 if TYPE_CHECKING:
-    from lamina.dream.report import DreamReport, StepReport
+    from lamina.dream.report import DreamReport
 
 app = typer.Typer()
 PANEL = "Upkeep"
@@ -57,20 +57,8 @@ def dream(
 
 def _data(session: Session, report: DreamReport) -> Json:
     kept = any(each.commit for each in report.steps) and not report.dry_run
-    return {
-        "batch": report.batch, "at": format_time(report.at), "dry_run": report.dry_run, "asleep": report.asleep,
-        "undo": session.shell("undo", report.batch) if kept else None, "steps": [_step(each) for each in report.steps],
-        "guidelines": list(report.guidelines),
-    }  # fmt: skip
-
-
-def _step(told: StepReport) -> Json:
-    return {
-        "step": told.step, "scope": told.scope, "commit": told.commit, "held": told.held, "failed": told.failed,
-        "notes": list(told.notes),
-        "moves": [{"action": each.action, "id": each.atom_id, "text": each.text, "why": each.why}
-                  for each in told.moves],
-    }  # fmt: skip
+    undo = session.shell("undo", report.batch) if kept else None
+    return {**dream_document(report).data(), "undo": undo}
 
 
 def _blocks(session: Session, report: DreamReport) -> list[Block]:

@@ -27,6 +27,10 @@ from lamina.cli.told import (
     words_of,
 )
 from lamina.cli.write import Id
+from lamina.documents.answer import answer_document
+from lamina.documents.history import history_document
+from lamina.documents.neighbour import neighbour_documents
+from lamina.documents.recall import recall_document
 from lamina.text.times import format_time
 
 if TYPE_CHECKING:
@@ -76,19 +80,10 @@ def recall(
         known_at=known_at, filter_stale=filter_stale,
     )  # fmt: skip
     _say_what_could_be_better(session, found)
-    data = {
-        "question": found.question,
-        "recall_id": found.id,
-        "position": found.position,
-        "model": found.model,
-        "asked_at": format_time(found.asked_at),
-        "understood": dict(found.understood),
-        "filtered": dict(found.filtered),
-        "hits": [hit_data(rank, hit) for rank, hit in enumerate(found.hits, 1)],
-    }
+    told = recall_document(found, budget if context else None).data()
+    data = {name: value for name, value in told.items() if context or name != "context"}
     if context:
-        packed = found.context(budget)
-        return View({**data, "context": packed}, (Line(packed),))
+        return View(data, (Line(data["context"]),))
     shown = found.hits if every else found.relevant
     blocks = [block for rank, hit in enumerate(shown, 1) for block in hit_blocks(rank, hit, explain=explain)]
     blocks = blocks or [Line("nothing known")]
@@ -144,12 +139,7 @@ def answer(
 ) -> View:
     """Answer a question in words, with what the answer rests on; needs a chat model (settings: chat)."""
     found = session.memory.answer(question)
-    data = {
-        "question": question, "known": found.known, "text": found.text, "why": found.why, "cited": list(found.cited),
-        "labels": {str(label): atom_id for label, atom_id in found.labels},
-        "steps": [str(each) for each in found.steps], "recall_id": found.recall_id, "model": found.model,
-        "tokens": found.tokens,
-    }  # fmt: skip
+    data = answer_document(found).data()
     rests = tuple((f"[{label}]", short(atom_id)) for label, atom_id in found.labels)
     worked = tuple(("worked out", str(each)) for each in found.steps)
     blocks: list[Block] = [Line(found.text, "bold" if found.known else "dim"), Facts((*rests, *worked), indent=2)]
@@ -202,21 +192,7 @@ def history(session: Session, id: Id) -> View:
     memory = session.memory
     atom = memory.get(id)
     past = memory.history(atom.id)
-    data = {
-        "id": atom.id,
-        "path": memory.path_of(atom.id),
-        "transitions": [
-            {"old": each.old and each.old.value, "new": each.new.value, "reason": each.reason, "actor": each.actor,
-             "at": format_time(each.at), "commit": each.commit}
-            for each in past.transitions
-        ],
-        "versions": [
-            {"revision": each.revision, "commit": each.commit, "at": format_time(each.at), "actor": each.actor,
-             "verb": each.verb, "reason": each.reason, "status": each.atom.status.value, "content": each.atom.content,
-             "fields": sorted(each.fields)}
-            for each in past.versions
-        ],
-    }  # fmt: skip
+    data = history_document(memory, atom.id).data()
     moves = tuple(
         (when(each.at), f"{each.old or 'born'} → {each.new}", each.actor, brief(each.reason, 80))
         for each in past.transitions
@@ -237,16 +213,11 @@ def neighbours(session: Session, id: Id) -> View:
     """Show the atoms linked to or from one."""
     memory = session.memory
     atom = memory.get(id)
-    data: list[Json] = []
-    rows: list[tuple[str, ...]] = []
+    rows = []
     for edge, other in memory.neighbours(atom.id):
-        outward = edge.source == atom.id
-        data.append(
-            {"direction": "out" if outward else "in", "relation": edge.name, "confidence": edge.confidence,
-             "atom": atom_data(other, memory.path_of(other.id))}
-        )  # fmt: skip
-        arrow = f"{edge.name} →" if outward else f"← {edge.name}"
+        arrow = f"{edge.name} →" if edge.source == atom.id else f"← {edge.name}"
         rows.append((arrow, f"{edge.confidence:g}", short(other.id), other.kind, brief(words_of(other))))
+    data = [each.data() for each in neighbour_documents(memory, atom.id)]
     grid = Grid(("link", "strength", "id", "kind", "what it says"), tuple(rows))
     return View({"id": atom.id, "neighbours": data}, (grid if rows else Line("no neighbours"),))
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from lamina.atom.atom import DATA_FIELDS, Atom
+from lamina.atom.atom import Atom
 from lamina.atom.claim import claim_of
 from lamina.atom.passage import passages_of
-from lamina.atom.record import encode_field, to_record
+from lamina.atom.record import to_record
 from lamina.cli.output import Block, Facts, Grid, Json, Line, brief
 from lamina.cli.xray import xray
-from lamina.text.times import format_time
+from lamina.documents.atom import atom_document
+from lamina.documents.atom import quotes_of as quote_documents
+from lamina.documents.journal import entry_document
+from lamina.documents.recall import hit_document
 
 if TYPE_CHECKING:
     from lamina.memory import Memory
@@ -49,18 +51,7 @@ def words_of(atom: Atom) -> str:
 
 def atom_data(atom: Atom, path: str | None) -> Json:
     """Every field of an atom, whether set or not, with its file and claim."""
-    claim = claim_of(atom)
-    return {
-        **{name: encode_field(name, getattr(atom, name)) for name in DATA_FIELDS},
-        "evidence": [asdict(each) for each in atom.evidence],
-        "relations": [
-            {"name": each.name.value, "target": each.target, "confidence": each.confidence} for each in atom.relations
-        ],
-        "revision": atom.revision,
-        "claim": str(claim) if claim else None,
-        "memory_kind": atom.memory_kind,
-        "path": path,
-    }
+    return atom_document(atom, path).data()
 
 
 def atom_blocks(atom: Atom, path: str | None, quotes: Iterable[tuple[str, str]]) -> list[Block]:
@@ -86,21 +77,7 @@ def _field(value: Json) -> str:
 
 def quotes_of(memory: Memory, atom: Atom) -> list[tuple[str, str]]:
     """The links to the words an atom rests on, as its file has them, and those words."""
-    from lamina.errors import NotFound
-    from lamina.vault import layout
-
-    found = []
-    for each in atom.evidence:
-        try:
-            segment = memory.get(each.segment)
-        except NotFound:
-            continue
-        passage = next((one for one in passages_of(segment) if one.n == each.passage), None)
-        path = memory.path_of(segment.id)
-        if passage is not None and path is not None:
-            link = f"[[{layout.stem(path)}#^p{each.passage}]]"
-            found.append((link, passage.text[each.start : each.end] or passage.text))
-    return found
+    return [(each.link, each.text) for each in quote_documents(memory, atom)]
 
 
 def atoms_grid(atoms: Iterable[Atom]) -> Grid:
@@ -115,20 +92,7 @@ def atoms_grid(atoms: Iterable[Atom]) -> Grid:
 
 def hit_data(rank: int, hit: Hit) -> Json:
     """A hit with everything its score is made of."""
-    at = hit.passage.at or hit.atom.observed_at
-    return {
-        "rank": rank,
-        "id": hit.atom.id,
-        "passage": hit.passage.n,
-        "text": hit.text,
-        "speaker": hit.passage.speaker,
-        "at": format_time(at),
-        "kind": hit.atom.kind,
-        "status": hit.atom.status.value,
-        "path": hit.path,
-        "why": hit.why,
-        **hit.explain(),
-    }
+    return hit_document(rank, hit).data()
 
 
 def hit_blocks(rank: int, hit: Hit, *, explain: bool = False) -> list[Block]:
@@ -159,28 +123,7 @@ def recall_blocks(found: Recall) -> list[Block]:
 
 def entry_data(entry: Entry) -> Json:
     """A commit as the journal tells it."""
-    return {
-        "seq": entry.seq,
-        "commit": entry.id,
-        "at": format_time(entry.at),
-        "scope": entry.scope,
-        "actor": entry.actor,
-        "origin": entry.origin.value,
-        "verb": entry.verb,
-        "reason": entry.reason,
-        "batch": entry.batch,
-        "undoes": entry.undoes,
-        "changes": [
-            {
-                "id": change.atom_id,
-                "revision": change.revision,
-                "old_status": change.old_status.value if change.old_status else None,
-                "status": change.new_status.value,
-                "fields": sorted(change.fields),
-            }
-            for change in entry.changes
-        ],
-    }
+    return entry_document(entry).data()
 
 
 def entries_grid(entries: Iterable[Entry]) -> Grid:

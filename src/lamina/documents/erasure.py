@@ -1,0 +1,29 @@
+"""What an erasure removed, by place, and what is out of lamina's hands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lamina.documents.document import Document
+
+if TYPE_CHECKING:
+    from lamina.review.erase import ErasureReceipt
+
+
+class ErasureDocument(Document):
+    """The receipt of an erasure."""
+
+    commit: str | None
+    erased: list[str]
+    removed: dict[str, int]
+    still_in: list[str]
+    outside: list[str]
+    finished: bool
+
+
+def erasure_document(receipt: ErasureReceipt) -> ErasureDocument:
+    """What was erased."""
+    return ErasureDocument(
+        commit=receipt.commit, erased=list(receipt.erased), removed=dict(receipt.removed),
+        still_in=list(receipt.still_in), outside=list(receipt.outside), finished=receipt.finished,
+    )  # fmt: skip

@@ -1,0 +1,54 @@
+"""A commit as the journal tells it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lamina.documents.atom import Moment
+from lamina.documents.document import Document
+from lamina.text.times import format_time
+
+if TYPE_CHECKING:
+    from lamina.store.base import Entry
+
+
+class ChangedDocument(Document):
+    """One atom's part in a commit: the names of the fields it set, and the status before and after."""
+
+    id: str
+    revision: int
+    old_status: str | None
+    status: str
+    fields: list[str]
+
+
+class EntryDocument(Document):
+    """One atomic, attributed, undoable group of changes."""
+
+    seq: int
+    commit: str
+    at: Moment
+    scope: str
+    actor: str
+    origin: str
+    verb: str
+    reason: str
+    batch: str | None
+    undoes: str | None
+    changes: list[ChangedDocument]
+
+
+def entry_document(entry: Entry) -> EntryDocument:
+    """A commit with what it touched."""
+    return EntryDocument(
+        seq=entry.seq, commit=entry.id, at=format_time(entry.at), scope=entry.scope, actor=entry.actor,
+        origin=entry.origin.value, verb=entry.verb, reason=entry.reason, batch=entry.batch, undoes=entry.undoes,
+        changes=[
+            ChangedDocument(
+                id=change.atom_id, revision=change.revision,
+                old_status=change.old_status.value if change.old_status else None, status=change.new_status.value,
+                fields=sorted(change.fields),
+            )
+            for change in entry.changes
+        ],
+    )  # fmt: skip

@@ -1,0 +1,89 @@
+"""What a write did: every outcome with its reason, and the commit that undoes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from lamina.documents.atom import AtomDocument, atom_document
+from lamina.documents.document import Document
+
+if TYPE_CHECKING:
+    from lamina.atom.atom import Atom
+    from lamina.capture.receipt import Receipt
+    from lamina.memory import Memory
+    from lamina.store.base import Committed
+
+Commit = Annotated[str | None, Field(description="Undoes it; none where nothing had to change.")]
+
+
+class OutcomeDocument(Document):
+    """One atom and what happened to it."""
+
+    result: Annotated[str, Field(description="new, kept, duplicate, supersedes, held (waits for review), refused, …")]
+    reason: str
+    atom: AtomDocument
+
+
+class ReceiptDocument(Document):
+    """Every outcome of a write."""
+
+    commit: Commit
+    repeated: Annotated[bool, Field(description="The key was known, so nothing was done again.")]
+    stages: Annotated[dict[str, str], Field(description="What was done and what is still to come.")]
+    redacted: Annotated[list[str], Field(description="Names of the secrets that were taken out.")]
+    outcomes: list[OutcomeDocument]
+
+
+class ChangeDocument(Document):
+    """One atom after a change, and the commit that made it."""
+
+    commit: Commit
+    atom: AtomDocument
+
+
+class UndoneCommit(Document):
+    """One of them."""
+
+    commit: str | None
+    seq: int
+    atoms: list[AtomDocument]
+
+
+class UndoneDocument(Document):
+    """The commits that an undo made, and the atoms as they are again."""
+
+    commits: list[UndoneCommit]
+
+
+def receipt_document(receipt: Receipt) -> ReceiptDocument:
+    """Every outcome of a capture, a remember or a decision."""
+    return ReceiptDocument(
+        commit=receipt.commit, repeated=receipt.repeated, stages=dict(receipt.stages), redacted=list(receipt.redacted),
+        outcomes=[
+            OutcomeDocument(result=each.result.value, reason=each.reason, atom=atom_document(each.atom, each.path))
+            for each in receipt.outcomes
+        ],
+    )  # fmt: skip
+
+
+def change_document(memory: Memory, after: Atom) -> ChangeDocument:
+    """An atom as a change left it."""
+    versions = memory.history(after.id).versions
+    commit = next((each.commit for each in versions if each.revision == after.revision), None)
+    return ChangeDocument(commit=commit, atom=atom_document(after, memory.path_of(after.id)))
+
+
+def undone_document(memory: Memory, done: Sequence[Committed]) -> UndoneDocument:
+    """What an undo did."""
+    return UndoneDocument(
+        commits=[
+            UndoneCommit(
+                commit=each.id, seq=each.seq,
+                atoms=[atom_document(atom, memory.path_of(atom.id)) for atom in each.atoms],
+            )
+            for each in done
+        ]
+    )  # fmt: skip
