@@ -1,0 +1,70 @@
+"""Answers on their way out: our headers on every one of them, one answer a request, and a copy where it is kept."""
+
+from __future__ import annotations
+
+from starlette.types import Message, Send
+
+from lamina.http.headers import Headers, secured
+from lamina.http.problem import MEDIA_TYPE, Problem
+from lamina.http.replies import REPLAYED, Reply
+
+
+class Answer:
+    """Sends one answer. Once it was told otherwise, whatever comes late is dropped."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._over = False
+        self.status = 0
+        self.cached = False
+        """Whether a browser may keep it: only what is no memory of anybody."""
+
+    async def __call__(self, message: Message) -> None:
+        if self._over:
+            return
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message = {**message, "headers": secured(list(message.get("headers", [])), cached=self.cached)}
+        await self._send(message)
+
+    async def instead(self, problem: Problem) -> None:
+        """Tell a problem, if nothing was told yet; nothing else is told from then on."""
+        if not self.status:
+            self.cached = False
+            body = problem.body()
+            headers: Headers = [
+                (b"content-type", MEDIA_TYPE.encode()), (b"content-length", b"%d" % len(body)),
+                *((name.lower().encode(), value.encode()) for name, value in problem.headers.items()),
+            ]  # fmt: skip
+            await self({"type": "http.response.start", "status": problem.status, "headers": headers})
+            await self({"type": "http.response.body", "body": body})
+        self._over = True
+
+    async def page(self, status: int, headers: Headers, body: bytes) -> None:
+        """A page of our own."""
+        told = [(b"content-type", b"text/html; charset=utf-8"), (b"content-length", b"%d" % len(body)), *headers]
+        await self({"type": "http.response.start", "status": status, "headers": told})
+        await self({"type": "http.response.body", "body": body})
+
+    async def again(self, reply: Reply) -> None:
+        """Tell what was told before."""
+        await self({"type": "http.response.start", "status": reply.status, "headers": [*reply.headers, REPLAYED]})
+        await self({"type": "http.response.body", "body": bytes(reply.body)})
+
+
+class Recorder:
+    """Keeps what is answered while it is sent, also where nobody waits for it any longer."""
+
+    def __init__(self, send: Send, reply: Reply) -> None:
+        self._send, self._reply = send, reply
+        self._status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            self._reply.headers = list(message.get("headers", []))
+        elif message["type"] == "http.response.body":
+            self._reply.body += message.get("body", b"")
+            if not message.get("more_body", False):
+                self._reply.status = self._status
+        await self._send(message)

@@ -1,0 +1,387 @@
+"""What an operation takes: named, bounded, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from lamina.atom.kinds import Durability, MemoryType
+from lamina.atom.relation import RelationName
+from lamina.atom.status import Status
+from lamina.atom.trust import Origin
+from lamina.capture.run import RunOutcome
+from lamina.recall.feedback import Verdict
+
+FACT_BYTES, QUESTION_BYTES = 64 * 1024, 4 * 1024
+MOST_HITS, MOST_ROWS, MOST_IDS, MOST_TURNS, MOST_LABELS = 100, 200, 500, 5000, 100
+MOST_TOKENS = 32_000
+
+
+def _within(limit: int) -> AfterValidator:
+    def check(text: str) -> str:
+        if len(text.encode(errors="replace")) > limit:
+            raise ValueError(f"longer than {limit} bytes")
+        return text
+
+    return AfterValidator(check)
+
+
+Label = Annotated[str, Field(max_length=500)]
+Labels = Annotated[list[Label], Field(max_length=MOST_LABELS)]
+Words = Annotated[str, Field(min_length=1, max_length=FACT_BYTES), _within(FACT_BYTES)]
+Asking = Annotated[str, Field(min_length=1, max_length=QUESTION_BYTES), _within(QUESTION_BYTES)]
+Name = Annotated[str, Field(min_length=1, max_length=500)]
+Ref = Annotated[str, Field(min_length=4, max_length=64, description="An atom's id, or its unmistakable end.")]
+Refs = Annotated[list[Ref], Field(max_length=MOST_IDS)]
+Why = Annotated[str, Field(min_length=1, max_length=2000, description="Why; kept in the history.")]
+When = Annotated[
+    str,
+    Field(
+        max_length=40, description="A day or a time, ISO 8601; without a zone UTC.",
+        pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
+        r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$",
+    ),
+]  # fmt: skip
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+SaidBy = Annotated[
+    Literal[Origin.HUMAN, Origin.AGENT, Origin.TOOL, Origin.DOCUMENT, Origin.WEB, Origin.IMPORT, Origin.RADAR] | None,
+    Field(description="Whose words these are; it can only lower what the token's word is worth."),
+]
+Private = Annotated[bool, Field(description="Into the agent's own scope instead of the organisation's.")]
+Budget = Annotated[int, Field(ge=1, le=MOST_TOKENS, description="Tokens the text for an agent may take.")]
+
+
+class Body(BaseModel):
+    """Something that comes in; what it does not declare is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def given(self, *leave_out: str) -> dict[str, Any]:
+        """What the caller said, without what it left out."""
+        return self.model_dump(exclude_unset=True, exclude_none=True, exclude=set(leave_out))
+
+
+class Nothing(Body):
+    """No arguments: `{}`."""
+
+
+class TurnBody(Body):
+    """One thing somebody said."""
+
+    content: Annotated[str, Field(max_length=512 * 1024)]
+    speaker: Label | None = None
+    role: Label | None = None
+    at: When | None = None
+
+
+class Capture(Body):
+    """Words to be kept and read: a text, or the turns of a conversation."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {"turns": [{"speaker": "Ann", "content": "I moved to Porto in May."}], "session_id": "call-17"}
+        }
+    )
+
+    text: Annotated[str, Field(min_length=1, max_length=1024 * 1024)] | None = None
+    turns: Annotated[list[TurnBody], Field(min_length=1, max_length=MOST_TURNS)] | None = None
+    name: Label | None = Field(default=None, description="The name of the file a text came from.")
+    session_id: Label | None = None
+    source_id: Label | None = None
+    observed_at: When | None = None
+    origin: SaidBy = None
+    private: Private = False
+    key: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        default=None, description="The same as the header Idempotency-Key, which counts where both are there."
+    )
+    wait: bool = Field(default=False, description="Answer when the words have been read for statements, too.")
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.text is None) == (self.turns is None):
+            raise ValueError("give text or turns, one of them")
+        return self
+
+
+class Fields(Body):
+    """What may be said of a statement beside its words."""
+
+    kind: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")] | None = None
+    subject: Label | None = None
+    attribute: Label | None = None
+    value: Label | None = None
+    tags: Labels | None = None
+    entities: Labels | None = None
+    metadata: Annotated[dict[Label, Annotated[str, Field(max_length=2000)]], Field(max_length=50)] | None = None
+    valid_from: When | None = None
+    valid_until: When | None = None
+    expires_at: When | None = None
+    durability: Durability | None = None
+    memory_type: MemoryType | None = None
+    confidence: Share | None = None
+    importance: Share | None = None
+
+
+class Statement(Fields):
+    """One explicit statement."""
+
+    content: Words
+    observed_at: When | None = None
+    source_id: Label | None = None
+    session_id: Label | None = None
+    pinned: bool | None = None
+
+
+class Remember(Statement):
+    """A statement, and how it comes in."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {"content": "Ann prefers light roast coffee.", "kind": "preference", "subject": "Ann"}
+        }
+    )
+
+    origin: SaidBy = None
+    private: Private = False
+    reason: Why | None = None
+
+
+class RememberMany(Body):
+    """Statements that are written together or not at all."""
+
+    statements: Annotated[list[Statement], Field(min_length=1, max_length=MOST_IDS)]
+    origin: SaidBy = None
+    private: Private = False
+    reason: Why | None = None
+
+
+class Revise(Fields):
+    """New words or fields for an atom."""
+
+    content: Words | None = None
+    reason: Why
+
+
+class Moved(Body):
+    """Another status."""
+
+    status: Status
+    reason: Why
+
+
+class Reasoned(Body):
+    """Why."""
+
+    reason: Why
+
+
+class MayReason(Body):
+    """Why, where there is something to say."""
+
+    reason: Why | None = None
+
+
+class Relate(Body):
+    """A link to another atom."""
+
+    relation: RelationName
+    to: Ref
+    confidence: Share = 1.0
+
+
+class Undo(Body):
+    """Which commit; the last one where none is named."""
+
+    commit: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    cascade: bool = Field(default=False, description="Also what was built on it since.")
+
+
+class Erase(Body):
+    """What is to be taken out for good: atoms, or everything of a session."""
+
+    ids: Refs = []
+    session: Label | None = None
+    reason: Why | None = None
+
+
+class Quarantine(Body):
+    """Where what is no longer trusted came from."""
+
+    source: Label | None = None
+    session: Label | None = None
+    origin: Origin | None = None
+    reason: Why | None = None
+    yes: bool = Field(default=False, description="Also where it is more than a twentieth of the store.")
+
+
+class Ask(Body):
+    """A question, and how it is looked for."""
+
+    k: Annotated[int, Field(ge=1, le=MOST_HITS)] = 10
+    mode: Literal["facts_only", "facts_plus_rules", "full_context"] = "full_context"
+    scopes: Annotated[list[Name], Field(min_length=1, max_length=2)] | None = None
+    include: Annotated[list[Literal["history", "challenged", "constrained"]], Field(max_length=3)] = []
+    fast: bool = False
+    ranking: Literal["full", "plain"] = "full"
+    as_of: When | None = None
+    known_at: When | None = None
+    filter_stale: bool = False
+    budget: Budget = 2000
+
+
+class AskInAddress(Ask):
+    """A question in an address."""
+
+    q: Asking
+
+
+class AskInBody(Ask):
+    """A question in a body, where it may be as long as questions are."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"question": "how does Ann take her coffee?", "k": 3}})
+
+    question: Asking
+
+
+class Answering(Body):
+    """A question that wants an answer in words."""
+
+    question: Asking
+    k: Annotated[int, Field(ge=1, le=MOST_HITS)] = 12
+
+
+class Feedback(Body):
+    """How an answer made from a recall was."""
+
+    recall_id: Annotated[str, Field(min_length=1, max_length=64)]
+    cited: Refs = []
+    verdict: Verdict = Verdict.UP
+
+
+class Cite(Body):
+    """What was used."""
+
+    ids: Annotated[list[Ref], Field(min_length=1, max_length=MOST_IDS)]
+
+
+class Listing(Body):
+    """Which atoms, and how many of them."""
+
+    status: Status | Literal["any"] = Status.ACTIVE
+    kind: Label | None = None
+    memory_type: MemoryType | None = None
+    subject: Label | None = None
+    session_id: Label | None = None
+    run_id: Label | None = None
+    as_of: When | None = None
+    known_at: When | None = None
+    limit: Annotated[int, Field(ge=1, le=MOST_ROWS)] = 50
+    offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
+
+
+class Decide(Body):
+    """Statements that wait."""
+
+    ids: Annotated[list[Ref], Field(min_length=1, max_length=MOST_IDS)]
+    reason: Why | None = None
+
+
+class DecideSource(Body):
+    """Everything from one source that waits."""
+
+    source: Name
+    reason: Why | None = None
+
+
+class Edit(Fields):
+    """A statement that waits, in other words."""
+
+    id: Ref
+    content: Words | None = None
+    reason: Why | None = None
+
+
+class Pair(Body):
+    """Two statements that contradict each other."""
+
+    a: Ref
+    b: Ref
+    reason: Why | None = None
+
+
+class MergePair(Pair):
+    """Two statements, and the one that takes their place."""
+
+    content: Words
+    value: Label | None = None
+
+
+class PutOff(Body):
+    """Two statements of which nobody can tell yet."""
+
+    a: Ref
+    b: Ref
+    note: Why | None = None
+
+
+class Group(Body):
+    """Whether what is found is put before a person."""
+
+    create_proposals: bool = False
+
+
+class Note(Body):
+    """Something noted in a run."""
+
+    text: Words
+    kind: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")] = "interaction"
+    phase: Label | None = None
+    tags: Labels = []
+    origin: SaidBy = None
+    observed_at: When | None = None
+    private: Private = False
+
+
+class Close(Body):
+    """How a run ended."""
+
+    outcome: RunOutcome
+    summary: Words
+    workflow: Name | None = None
+    private: Private = False
+
+
+class Add(Body):
+    """Something noted under a role."""
+
+    role: Annotated[str, Field(min_length=1, max_length=60)]
+    text: Annotated[str, Field(min_length=1, max_length=2000)]
+    private: Private = False
+
+
+class Sync(Body):
+    """Whether files that went missing in great number are to be forgotten."""
+
+    accept_deletions: bool = False
+
+
+class Doctor(Body):
+    """Whether the journal's chain and the index are verified, too."""
+
+    deep: bool = False
+
+
+class Dream(Body):
+    """Which steps; all of them where none is named. `yes` needs the right admin and a person's token."""
+
+    steps: Annotated[list[Name], Field(min_length=1, max_length=20)] | None = None
+    dry_run: bool = False
+    yes: bool = False
+
+
+class Export(Body):
+    """In which form."""
+
+    format: Literal["json", "markdown", "okf", "csv"] = "json"
+    history: bool = True

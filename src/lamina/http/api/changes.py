@@ -1,0 +1,39 @@
+"""The change feed as an operation."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Request
+from starlette.responses import Response, StreamingResponse
+
+from lamina.http.api.route import PROBLEMS, Here, only
+from lamina.http.problem import Problem
+from lamina.http.stop import Stop
+
+router = APIRouter(tags=["reading"])
+
+FULL = Problem(503, "TooManyListeners", "too many listen already; come back later", headers={"Retry-After": "10"})
+_STREAM = {"description": "Server-sent events; their ids are journal positions.", "content": {"text/event-stream": {}}}
+
+
+@router.get(
+    "/v1/feed", operation_id="feed", name="feed", response_class=StreamingResponse,
+    responses={**PROBLEMS, 200: _STREAM}, dependencies=[only("since", "reasons")],
+)  # fmt: skip
+async def feed(
+    request: Request,
+    here: Here,
+    since: Annotated[int | None, Query(ge=0, le=2**53, description="Begin after this journal position.")] = None,
+    last_event_id: Annotated[
+        str | None, Header(alias="Last-Event-ID", description="The same, as browsers send it; it overrules `since`.")
+    ] = None,
+    reasons: Annotated[bool, Query(description="With the reasons of commits, which may quote what was said.")] = False,
+) -> Response:
+    """Every commit of this token's scopes as it happens."""
+    own = request.app.state.feed
+    if own.is_full:
+        raise Stop(FULL)
+    seen = int(last_event_id) if last_event_id and last_event_id.isascii() and last_event_id.isdecimal() else since
+    stream = own.stream(here.caller, min(seen, 2**53) if seen is not None else None, reasons=reasons)
+    return StreamingResponse(stream, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})

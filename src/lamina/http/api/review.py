@@ -1,0 +1,150 @@
+"""The operations of review. The memory itself refuses whoever is no person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from lamina.documents import atom_document, item_document, receipt_document
+from lamina.http.api.answers import (
+    DecisionsDocument,
+    GroupDocument,
+    GroupsDocument,
+    PairDocument,
+    PairsDocument,
+    WaitingDocument,
+)
+from lamina.http.api.bodies import MOST_ROWS, Decide, DecideSource, Edit, Group, Label, MergePair, Pair, PutOff
+from lamina.http.api.route import Here, Key, reads, told, writes
+from lamina.review.waiting import Waits
+from lamina.text.times import format_time
+
+if TYPE_CHECKING:
+    from lamina.capture.receipt import Receipt
+    from lamina.review.groups import Proposed
+
+router = APIRouter(tags=["review"])
+
+
+@reads(router, "/review", WaitingDocument)
+def review_list(
+    here: Here,
+    source: Annotated[Label | None, Query()] = None,
+    kind: Annotated[Waits | None, Query()] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = 50,
+    offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+) -> Response:
+    """Everything that waits for a person, with what each verb would do."""
+    memory = here.memory
+    waiting = memory.review.count(source, kind=kind)
+    items = memory.review.list(source, kind=kind, limit=offset + limit)[offset:]
+    more = waiting > offset + limit
+    documents = [item_document(memory, each) for each in items]
+    return told(
+        WaitingDocument(waiting=waiting, items=documents, more=more, next=offset + limit if more else None)
+    )  # fmt: skip
+
+
+@reads(router, "/review/pairs", PairsDocument)
+def review_pairs(here: Here, later: Annotated[bool, Query(description="Also those put off.")] = False) -> Response:
+    """Statements that contradict each other, the newest pair first."""
+    memory = here.memory
+    found = [
+        PairDocument(
+            a=atom_document(each.a, memory.path_of(each.a.id)), b=atom_document(each.b, memory.path_of(each.b.id)),
+            confidence=each.confidence, reason=each.reason, note=each.note,
+            later=format_time(each.later) if each.later else None,
+        )
+        for each in memory.review.pairs(later=later)
+    ]  # fmt: skip
+    return told(PairsDocument(pairs=found))
+
+
+@writes(router, "/review/confirm", DecisionsDocument)
+def review_confirm(here: Here, body: Decide, key: Key = None) -> Response:
+    """Let statements that wait count, and what stands in their place give way."""
+    return _decided(here.memory.review.confirm(each, **body.given("ids")) for each in body.ids)
+
+
+@writes(router, "/review/reject", DecisionsDocument)
+def review_reject(here: Here, body: Decide, key: Key = None) -> Response:
+    """Take back statements that wait; they do not return from the same words."""
+    return _decided(here.memory.review.reject(each, **body.given("ids")) for each in body.ids)
+
+
+@writes(router, "/review/edit", DecisionsDocument)
+def review_edit(here: Here, body: Edit, key: Key = None) -> Response:
+    """Let a statement that waits count in other words or with other fields."""
+    return _decided([here.memory.review.edit(**body.given())])
+
+
+@writes(router, "/review/approve_source", DecisionsDocument)
+def review_approve_source(here: Here, body: DecideSource, key: Key = None) -> Response:
+    """Confirm everything from one source that waits, oldest first."""
+    return _decided(here.memory.review.approve_source(**body.given()))
+
+
+@writes(router, "/review/reject_source", DecisionsDocument)
+def review_reject_source(here: Here, body: DecideSource, key: Key = None) -> Response:
+    """Reject everything from one source that waits."""
+    return _decided(here.memory.review.reject_source(**body.given()))
+
+
+@writes(router, "/review/keep_a", DecisionsDocument)
+def review_keep_a(here: Here, body: Pair, key: Key = None) -> Response:
+    """Of a pair the first is so."""
+    return _decided([here.memory.review.keep_a(**body.given())])
+
+
+@writes(router, "/review/keep_b", DecisionsDocument)
+def review_keep_b(here: Here, body: Pair, key: Key = None) -> Response:
+    """Of a pair the second is so."""
+    return _decided([here.memory.review.keep_b(**body.given())])
+
+
+@writes(router, "/review/both_valid", DecisionsDocument)
+def review_both_valid(here: Here, body: Pair, key: Key = None) -> Response:
+    """Both of a pair are so; they are not set against each other again."""
+    return _decided([here.memory.review.both_valid(**body.given())])
+
+
+@writes(router, "/review/merge", DecisionsDocument)
+def review_merge(here: Here, body: MergePair, key: Key = None) -> Response:
+    """One statement in your words takes the place of both."""
+    return _decided([here.memory.review.merge(**body.given())])
+
+
+@writes(router, "/review/need_more", DecisionsDocument)
+def review_need_more(here: Here, body: PutOff, key: Key = None) -> Response:
+    """Nobody can tell yet: both stay, and the pair is not shown for 30 days."""
+    return _decided([here.memory.review.need_more(**body.given())])
+
+
+@writes(router, "/review/compact", GroupsDocument)
+def review_compact(here: Here, body: Group, key: Key = None) -> Response:
+    """Statements in the same words or of one topic; with `create_proposals`, each group as one that waits."""
+    return _grouped(here.memory.review.compact(create_proposals=body.create_proposals), body)
+
+
+@writes(router, "/review/dedup", GroupsDocument)
+def review_dedup(here: Here, body: Group, key: Key = None) -> Response:
+    """Procedures of one workflow; with `create_proposals`, the surest of each as the canonical one, which waits."""
+    return _grouped(here.memory.review.dedup(create_proposals=body.create_proposals), body)
+
+
+def _decided(receipts: Iterable[Receipt]) -> Response:
+    return told(DecisionsDocument(decisions=[receipt_document(each) for each in receipts]))
+
+
+def _grouped(found: Proposed, body: Group) -> Response:
+    groups = [
+        GroupDocument(
+            basis=each.basis, members=[member.id for member in each.members],
+            proposal=atom_document(each.proposal, None) if body.create_proposals else None,
+        )
+        for each in found.groups
+    ]  # fmt: skip
+    return told(GroupsDocument(commit=found.receipt.commit, groups=groups))

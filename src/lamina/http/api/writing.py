@@ -1,0 +1,159 @@
+"""The operations that write."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from lamina.documents import (
+    ChangeDocument,
+    ErasureDocument,
+    ReceiptDocument,
+    change_document,
+    erasure_document,
+    receipt_document,
+    undone_document,
+)
+from lamina.documents.receipt import UndoneDocument
+from lamina.http.api.answers import TaughtDocument
+from lamina.http.api.bodies import (
+    Capture,
+    Cite,
+    Erase,
+    Feedback,
+    MayReason,
+    Moved,
+    Nothing,
+    Quarantine,
+    Reasoned,
+    Relate,
+    Remember,
+    RememberMany,
+    Revise,
+    Undo,
+)
+from lamina.http.api.route import Here, Id, Key, told, writes
+
+router = APIRouter(tags=["writing"])
+
+
+@writes(router, "/capture", ReceiptDocument)
+def capture(here: Here, body: Capture, key: Key = None) -> Response:
+    """Keep words as they were said, and read them for statements.
+
+    They are durable and can be found when this answers; with `wait` the statements are there, too.
+    """
+    words = body.text if body.text is not None else [each.given() for each in body.turns or ()]
+    receipt = here.memory.capture(words, **body.given("text", "turns", "key"), key=here.key(key or body.key))
+    return told(receipt_document(receipt))
+
+
+@writes(router, "/remember", ReceiptDocument)
+def remember(here: Here, body: Remember, key: Key = None) -> Response:
+    """Write one explicit statement, classified against what is there."""
+    return told(receipt_document(here.memory.remember(**body.given(), key=here.key(key))))
+
+
+@writes(router, "/remember_many", ReceiptDocument)
+def remember_many(here: Here, body: RememberMany, key: Key = None) -> Response:
+    """Write many explicit statements in one commit: all or none."""
+    statements = [each.given() for each in body.statements]
+    receipt = here.memory.remember_many(statements, **body.given("statements"), key=here.key(key))
+    return told(receipt_document(receipt))
+
+
+@writes(router, "/propose", ReceiptDocument)
+def propose(here: Here, body: Remember, key: Key = None) -> Response:
+    """Put a statement before a person: it waits, and counts once it is confirmed."""
+    return told(receipt_document(here.memory.propose(**body.given(), key=here.key(key))))
+
+
+@writes(router, "/atoms/{id}/revise", ChangeDocument)
+def revise(here: Here, id: Id, body: Revise, key: Key = None) -> Response:
+    """A new version of an atom; the old one is kept."""
+    return told(change_document(here.memory, here.memory.revise(id, **body.given())))
+
+
+@writes(router, "/atoms/{id}/update_status", ChangeDocument)
+def update_status(here: Here, id: Id, body: Moved, key: Key = None) -> Response:
+    """Move an atom along the status table; back from an ended status it is a restore."""
+    return told(change_document(here.memory, here.memory.update_status(id, body.status, body.reason)))
+
+
+@writes(router, "/atoms/{id}/forget", ChangeDocument)
+def forget(here: Here, id: Id, body: Reasoned, key: Key = None) -> Response:
+    """Tombstone an atom: recall no longer finds it, its text and history are kept."""
+    return told(change_document(here.memory, here.memory.forget(id, body.reason)))
+
+
+@writes(router, "/atoms/{id}/pin", ChangeDocument)
+def pin(here: Here, id: Id, body: Nothing, key: Key = None) -> Response:
+    """Keep maintenance from forgetting, merging or archiving an atom."""
+    return told(change_document(here.memory, here.memory.pin(id)))
+
+
+@writes(router, "/atoms/{id}/unpin", ChangeDocument)
+def unpin(here: Here, id: Id, body: Nothing, key: Key = None) -> Response:
+    """Let maintenance treat an atom as any other."""
+    return told(change_document(here.memory, here.memory.unpin(id)))
+
+
+@writes(router, "/atoms/{id}/promote", ChangeDocument)
+def promote(here: Here, id: Id, body: Nothing, key: Key = None) -> Response:
+    """Move an atom one layer up, towards where nothing fades."""
+    return told(change_document(here.memory, here.memory.promote(id)))
+
+
+@writes(router, "/atoms/{id}/demote", ChangeDocument)
+def demote(here: Here, id: Id, body: Nothing, key: Key = None) -> Response:
+    """Move an atom one layer down, where it fades unless it is used."""
+    return told(change_document(here.memory, here.memory.demote(id)))
+
+
+@writes(router, "/atoms/{id}/resolve", ChangeDocument)
+def resolve(here: Here, id: Id, body: MayReason, key: Key = None) -> Response:
+    """A commitment, a goal or a reminder is done."""
+    return told(change_document(here.memory, here.memory.resolve(id, **body.given())))
+
+
+@writes(router, "/atoms/{id}/relate", ChangeDocument)
+def relate(here: Here, id: Id, body: Relate, key: Key = None) -> Response:
+    """Link an atom to another; the same link again takes the new confidence."""
+    after = here.memory.relate(id, body.relation, body.to, body.confidence)
+    return told(change_document(here.memory, after))
+
+
+@writes(router, "/atoms/{id}/rollback", ReceiptDocument)
+def rollback(here: Here, id: Id, body: MayReason, key: Key = None) -> Response:
+    """Take a statement back, and let what had made way for it stand again."""
+    return told(receipt_document(here.memory.rollback(id, **body.given())))
+
+
+@writes(router, "/undo", UndoneDocument)
+def undo(here: Here, body: Undo, key: Key = None) -> Response:
+    """Undo a commit or a dream, by default the last commit; refused where later ones build on it."""
+    return told(undone_document(here.memory, here.memory.undo(body.commit, cascade=body.cascade)))
+
+
+@writes(router, "/erase", ErasureDocument)
+def erase(here: Here, body: Erase, key: Key = None) -> Response:
+    """Take atoms out for good: every version, copy, vector and file. Only a person may; nothing brings it back."""
+    return told(erasure_document(here.memory.erase(**body.given())))
+
+
+@writes(router, "/quarantine", ReceiptDocument)
+def quarantine(here: Here, body: Quarantine, key: Key = None) -> Response:
+    """Let everything from a source, session or origin, and all that descends from it, wait for a person again."""
+    return told(receipt_document(here.memory.quarantine(**body.given())))
+
+
+@writes(router, "/feedback", TaughtDocument)
+def feedback(here: Here, body: Feedback, key: Key = None) -> Response:
+    """Tell, once, how an answer made from a recall was."""
+    return told(TaughtDocument(ids=list(here.memory.feedback(body.recall_id, body.cited, body.verdict))))
+
+
+@writes(router, "/cite", TaughtDocument)
+def cite(here: Here, body: Cite, key: Key = None) -> Response:
+    """Tell that these atoms were used; counts it, without a verdict."""
+    return told(TaughtDocument(ids=list(here.memory.cite(body.ids))))

@@ -1,0 +1,243 @@
+"""Bodies that are too long, too slow, broken or built to hurt are turned away with a problem, never with a crash."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from live import Live, live
+
+from lamina.access import Budgets, Right
+from lamina.http import body as bodies
+from lamina.http.rights import NEEDS, Need
+
+MIB = 1024 * 1024
+
+
+def _head(server: Live, token: str, path: str, *more: str) -> bytes:
+    lines = [
+        f"POST {path} HTTP/1.1", f"Host: 127.0.0.1:{server.port}", f"Authorization: Bearer {token}",
+        "Content-Type: application/json", *more, "", "",
+    ]  # fmt: skip
+    return "\r\n".join(lines).encode()
+
+
+def _status(heard: bytes) -> int:
+    return int(heard.split(b" ", 2)[1])
+
+
+def test_a_body_may_have_a_mebibyte_and_not_a_byte_more(server: Live, owner: str) -> None:
+    frame = len(json.dumps({"text": ""}))
+    long = json.dumps({"text": "word " * (MIB // 5)}).encode()
+    fits = json.dumps({"text": "a" * (MIB - frame)}).encode()
+    assert len(fits) == MIB
+    assert server.ask("POST", "/v1/remember", owner, fits).status == 422
+    reply = server.ask("POST", "/v1/capture", owner, long + b" " * (MIB + 1 - len(long)))
+    assert reply.status == 413
+    assert reply.data["limit"] == MIB
+
+
+def test_a_body_in_chunks_is_measured_as_it_comes(server: Live, owner: str) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as line:
+        line.sendall(_head(server, owner, "/v1/capture", "Transfer-Encoding: chunked"))
+        piece = b"10000\r\n" + b"x" * 65536 + b"\r\n"
+        heard = b""
+        for _ in range(40):
+            try:
+                line.sendall(piece)
+            except OSError:
+                break
+        try:
+            while got := line.recv(65536):
+                heard += got
+        except ConnectionResetError:
+            pass
+    assert not heard or _status(heard) == 413
+
+
+def test_a_body_in_chunks_that_fits_is_taken(server: Live, owner: str) -> None:
+    said = json.dumps({"content": "Bo repairs clocks."}).encode()
+    chunks = b"".join(b"%x\r\n%s\r\n" % (1, said[n : n + 1]) for n in range(len(said))) + b"0\r\n\r\n"
+    head = _head(server, owner, "/v1/remember", "Transfer-Encoding: chunked", "Connection: close")
+    assert _status(server.raw(head + chunks)) == 200
+
+
+@pytest.mark.parametrize("length", ["99999999999999999999", "-1", "1e3", "0x10", "1048577"])
+def test_a_length_nobody_can_believe_is_refused(server: Live, owner: str, length: str) -> None:
+    heard = server.raw(_head(server, owner, "/v1/remember", f"Content-Length: {length}", "Connection: close"))
+    assert _status(heard) in (400, 413)
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(server: Live, owner: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies.whole_body, "__defaults__", (0.2,))
+    heard = server.raw(_head(server, owner, "/v1/remember", "Content-Length: 100") + b'{"content"')
+    assert _status(heard) == 408
+    assert b"connection: close" in heard.lower()
+
+
+def test_whoever_has_no_token_is_not_listened_to(server: Live) -> None:
+    """The answer comes though the body does not."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as line:
+        line.sendall(_head(server, "lam_x", "/v1/remember", "Content-Length: 1000000"))
+        assert _status(line.recv(4096)) == 401
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", "json"])
+def test_a_write_comes_as_json(server: Live, owner: str, kind: str) -> None:
+    before = len(server.handled)
+    reply = server.ask("POST", "/v1/remember", owner, b'{"content": "x"}', {"Content-Type": kind})
+    assert reply.status == 415
+    assert len(server.handled) == before
+
+
+def test_json_may_say_how_it_is_written(server: Live, owner: str) -> None:
+    headers = {"Content-Type": "application/json; charset=utf-8"}
+    assert server.ask("POST", "/v1/remember", owner, b'{"content": "Cy sails."}', headers).status == 200
+
+
+BROKEN = {
+    "empty": b"",
+    "no json": b"{",
+    "a word": b"content",
+    "two": b"{}{}",
+    "not utf-8": b'{"content": "\xff\xfe"}',
+    "deep lists": b"[" * 200_000,
+    "deep lists that end": b"[" * 100_000 + b"]" * 100_000,
+    "deep objects": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+    "a list": b'[{"content": "x"}]',
+    "null": b"null",
+    "a number": b"1",
+    "huge number": b'{"content": "x", "confidence": ' + b"9" * 100_000 + b"}",
+    "huge exponent": b'{"content": "x", "confidence": 1e999}',
+    "not a number": b'{"content": "x", "confidence": NaN}',
+    "infinite": b'{"content": "x", "importance": Infinity}',
+    "minus": b'{"content": "x", "confidence": -0.1}',
+    "nul": b'{"content": "a\\u0000b"}',
+    "lone surrogate": b'{"content": "a\\ud800b"}',
+    "lone surrogate key": b'{"content": "a", "\\udfff": 1}',
+    "lone surrogate in a list": b'{"content": "a", "tags": ["\\udc00"]}',
+    "nothing in it": b'{"content": ""}',
+    "blank": b'{"content": "  \\n "}',
+    "unknown field": b'{"content": "x", "trust": 1}',
+    "origin of ours": b'{"content": "x", "origin": "dream"}',
+    "id": b'{"content": "x", "id": "01jc9x2k7m3f5r8t0v2w4y6z8a"}',
+    "scope": b'{"content": "x", "scope": "org:other"}',
+    "a bad day": b'{"content": "x", "valid_from": "2026-13-45"}',
+    "year zero": b'{"content": "x", "valid_from": "0000-01-01"}',
+    "long label": b'{"content": "x", "subject": "' + b"s" * 501 + b'"}',
+    "too many tags": json.dumps({"content": "x", "tags": ["t"] * 101}).encode(),
+    "long fact": json.dumps({"content": "ä" * (33 * 1024)}).encode(),
+    "kind with a path": b'{"content": "x", "kind": "../../etc"}',
+}
+
+
+@pytest.mark.parametrize("said", BROKEN.values(), ids=BROKEN.keys())
+def test_a_broken_body_is_a_problem_and_changes_nothing(server: Live, owner: str, said: bytes) -> None:
+    before = server.house.memory.journal()
+    reply = server.ask("POST", "/v1/remember", owner, said)
+    assert reply.status in (400, 422), reply.body
+    assert reply.headers["content-type"] == "application/problem+json"
+    assert reply.data["type"].startswith("urn:lamina:error:")
+    assert b"Traceback" not in reply.body
+    assert server.house.memory.journal() == before
+
+
+def test_what_was_sent_is_not_sent_back(server: Live, owner: str) -> None:
+    reply = server.ask("POST", "/v1/remember", owner, {"content": ["SENTINEL-IN"], "kind": "SENTINEL IN"})
+    assert reply.status == 422
+    assert b"SENTINEL" not in reply.body
+    assert {each["at"] for each in reply.data["errors"]} == {"body.content", "body.kind"}
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["q=" + "x" * 4097, "q=" + "%C3%A4" * 2049, "q=a&k=101", "q=a&k=0", "q=a&k=1e1", "k=3", "q=", "q=a&q=b", "q=a&x=1"],
+)
+def test_a_question_has_its_bounds(server: Live, owner: str, query: str) -> None:
+    assert server.ask("GET", f"/v1/recall?{query}", owner).status == 422
+
+
+def test_a_question_may_have_four_kibibytes(server: Live, owner: str) -> None:
+    assert server.ask("GET", "/v1/recall?q=" + "x" * 4096, owner).status == 200
+    assert server.ask("POST", "/v1/recall", owner, {"question": "ä" * 2048}).status == 200
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None), max_size=20),
+    lambda inside: st.lists(inside, max_size=4) | st.dictionaries(st.text(max_size=8), inside, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(st.sampled_from(["content", "kind", "tags", "metadata", "valid_from", "x"]), _JSON))
+def test_no_json_breaks_the_server(server: Live, owner: str, said: dict[str, object]) -> None:
+    reply = server.ask("POST", "/v1/remember", owner, json.dumps(said).encode())
+    assert reply.status in (200, 400, 422)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=200))
+def test_no_bytes_break_the_server(server: Live, owner: str, said: bytes) -> None:
+    assert server.ask("POST", "/v1/recall", owner, said).status in (200, 400, 422)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [b"\x16\x03\x01\x02\x00\x01", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x00" * 100, b"GET / HTTP/1.1\r\n\r\n"],
+)
+def test_what_is_no_http_gets_a_problem_too(server: Live, said: bytes) -> None:
+    heard = server.raw(said + b"\r\n\r\n")
+    assert _status(heard) in (400, 403)
+    assert b"urn:lamina:error:" in heard
+    assert b"x-content-type-options: nosniff" in heard
+
+
+@pytest.mark.parametrize(
+    "id",
+    ["..%2f..%2fetc%2fpasswd", "%00abcd", "a" * 65, "abc", "%F0%9F%92%A9abcd", "%ED%A0%80abcd", "CON.txt",
+     "%2e%2e%2e%2e", "abcd%0d%0aX-Evil:1", "01jc9x2k7m3f5r8t0v2w4y6z8a"],
+)  # fmt: skip
+def test_an_id_that_is_none_is_not_found(server: Live, owner: str, id: str) -> None:
+    reply = server.ask("GET", f"/v1/atoms/{id}", owner)
+    assert reply.status in (404, 422)
+    assert "x-evil" not in reply.headers
+
+
+def test_whoever_asks_too_much_waits(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with live(tmp_path, budgets=Budgets(reads=3, writes=2)) as server:
+        token, other = server.token("busy"), server.token("calm")
+        reads = [server.ask("GET", "/v1/top", token) for _ in range(4)]
+        writes = [server.ask("POST", "/v1/remember", token, {"content": f"Number {n}."}) for n in range(3)]
+        assert [each.status for each in reads] == [200, 200, 200, 429]
+        assert [each.status for each in writes] == [200, 200, 429]
+        assert 1 <= int(reads[-1].headers["retry-after"]) <= 60
+        assert reads[-1].data["seconds"] == int(reads[-1].headers["retry-after"])
+        assert server.ask("GET", "/v1/top", other).status == 200
+        assert server.ask("GET", "/v1/health").status == 200
+        assert len(server.house.memory.list(status=None)) == 2
+    told = [record.getMessage() for record in caplog.records if record.name == "lamina.http"]
+    assert told == [f"busy has asked for too many {kind} in a minute" for kind in ("reads", "writes")]
+
+
+def test_a_request_that_takes_too_long_is_answered_and_still_done_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(NEEDS, "pin", Need(Right.WRITE, write=True, seconds=0.2))
+    with live(tmp_path) as server:
+        token, memory = server.token("slow"), server.house.memory
+        id = server.remember(token, "Dee keeps bees.")
+        headers = {"Idempotency-Key": "pin-once"}
+        with memory._store._lock:
+            late = server.ask("POST", f"/v1/atoms/{id}/pin", token, {}, headers)
+            busy = server.ask("POST", f"/v1/atoms/{id}/pin", token, {}, headers)
+        assert (late.status, late.data["type"]) == (504, "urn:lamina:error:TookTooLong")
+        assert (busy.status, busy.data["type"]) == (409, "urn:lamina:error:StillAtWork")
+        while (again := server.ask("POST", f"/v1/atoms/{id}/pin", token, {}, headers)).status == 409:
+            pass
+        assert (again.status, again.headers["idempotency-replayed"]) == (200, "true")
+        assert sum(entry.verb == "pin" for entry in memory.journal()) == 1

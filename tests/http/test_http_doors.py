@@ -1,0 +1,281 @@
+"""Nobody gets past the gate who should not: whatever they ask for, and before anything of ours runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from fastapi import FastAPI
+from live import Live
+
+from lamina.access import Right
+from lamina.atom.trust import Origin
+from lamina.http.app import make_api
+from lamina.http.rights import NEEDS, api_routes, operation_of, rules_of
+
+SOME_ID = "01jc9x2k7m3f5r8t0v2w4y6z8a"
+WRONG = "lam_" + "A" * 43
+OTHER_METHODS = ("OPTIONS", "HEAD", "PUT", "PATCH", "DELETE")
+ELSEWHERE = (
+    ("GET", "/"),
+    ("GET", "/nothing/here"),
+    ("POST", "/nothing/here"),
+    ("GET", "/v1"),
+    ("GET", "/v1/nothing"),
+    ("POST", "/mcp"),
+    ("GET", "/mcp"),
+    ("GET", "/mcp/deeper"),
+    ("POST", "/logout"),
+    ("GET", "/inbox"),
+    ("POST", "/inbox/decide"),
+    ("GET", "/openapi.json"),
+    ("GET", "/docs"),
+    ("GET", "/v1/../metrics"),
+    ("GET", "/%2e%2e/etc/passwd"),
+)
+HOSTS = (
+    "", "evil.example", "evil.example:{port}", "localhost.evil.example:{port}", "127.0.0.1.evil.example:{port}",
+    "localhost.:{port}", "127.0.0.1.:{port}", "localhost", "127.0.0.1", "localhost:1", "127.0.0.1:1",
+    "127.0.0.1:{port}0", "127.0.0.2:{port}", "0.0.0.0:{port}", "[::]:{port}", "::1:{port}", "[::1]",
+    "[::ffff:127.0.0.1]:{port}",
+    "2130706433:{port}", "0x7f000001:{port}", "127.1:{port}", "user@localhost:{port}", "localhost:{port}:{port}",
+    "localhost:{port}/", "localhost:{port}#", "http://localhost:{port}", "localhost:{port}, evil.example",
+    "ⅼocalhost:{port}".encode().decode("latin-1"), "loc\xaealhost:{port}", "localhost\t:{port}", "null",
+)  # fmt: skip
+ORIGINS = (
+    "null", "http://evil.example", "https://evil.example:{port}", "http://localhost.evil.example:{port}",
+    "http://localhost", "http://localhost:1", "http://127.0.0.1", "https://127.0.0.1:{port}", "https://localhost:{port}",
+    "http://localhost.:{port}", "http://127.0.0.1:{port}.evil.example", "http://127.0.0.1:{port}/", "file://", "",
+    "ws://127.0.0.1:{port}", "chrome-extension://abcdefgh", "http://[::1]", "http://user@127.0.0.1:{port}",
+    "http://127.0.0.1:{port} http://evil.example", "localhost:{port}", "data:", "about:blank",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Operation:
+    verb: str
+    method: str
+    path: str
+
+    def __str__(self) -> str:
+        return self.verb
+
+
+def _operations(app: FastAPI) -> list[Operation]:
+    return [
+        Operation(operation_of(each), method, each.path.format(id=SOME_ID, workstream="release"))
+        for each in api_routes(app)
+        for method in sorted(each.methods or ())
+    ]
+
+
+@pytest.fixture(scope="module")
+def operations(server: Live) -> list[Operation]:
+    found = _operations(server.app)
+    assert len(found) == len(NEEDS)
+    return found
+
+
+@pytest.fixture(scope="module")
+def closed(server: Live) -> dict[str, str]:
+    """Secrets that open nothing."""
+    revoked = server.token("revoked")
+    server.house.tokens.revoke("revoked")
+    _, expired = server.house.tokens.create("expired", "org:local", Right.ADMIN, Origin.HUMAN, days=1e-8)
+    while server.house.tokens.caller(expired) is not None:
+        pass
+    return {"wrong": WRONG, "revoked": revoked, "expired": expired, "no token at all": "x", "blank": " "}
+
+
+def _unhandled(server: Live) -> int:
+    return len(server.handled)
+
+
+def test_every_operation_has_a_right_in_the_table_and_every_right_an_operation(server: Live) -> None:
+    assert {operation_of(each) for each in api_routes(server.app)} == set(NEEDS)
+
+
+def test_an_operation_without_a_right_cannot_be_served(server: Live) -> None:
+    app = make_api(server.house)
+    app.add_api_route("/v1/secrets", lambda: "all of them", operation_id="secrets")
+    with pytest.raises(KeyError, match="secrets"):
+        rules_of(app)
+
+
+def test_without_a_token_nothing_is_answered(server: Live, operations: list[Operation]) -> None:
+    before = _unhandled(server)
+    for each in operations:
+        if each.verb == "health":
+            continue
+        for method in (each.method, *OTHER_METHODS):
+            reply = server.ask(method, each.path, body={} if method == "POST" else None)
+            assert reply.status == 401, (each, method)
+            assert reply.headers["www-authenticate"] == 'Bearer realm="lamina"'
+    for method, path in ELSEWHERE:
+        assert server.ask(method, path).status == 401, (method, path)
+    assert _unhandled(server) == before
+
+
+def test_a_token_that_opens_nothing_is_no_token(
+    server: Live, operations: list[Operation], closed: dict[str, str]
+) -> None:
+    before = _unhandled(server)
+    for each in operations:
+        for why, secret in closed.items():
+            reply = server.ask(each.method, each.path, secret, {} if each.method == "POST" else None)
+            assert reply.status == 401, (each, why)
+    assert _unhandled(server) == before
+
+
+@pytest.mark.parametrize("scheme", ["Basic", "Token", "bearerer", ""])
+def test_a_token_is_a_bearer_token(server: Live, owner: str, scheme: str) -> None:
+    assert server.ask("GET", "/v1/top", headers={"Authorization": f"{scheme} {owner}"}).status == 401
+
+
+def test_the_name_of_the_scheme_is_not_about_letters(server: Live, owner: str) -> None:
+    assert server.ask("GET", "/v1/top", headers={"Authorization": f"bearer {owner}"}).status == 200
+
+
+def test_two_authorizations_are_none(server: Live, owner: str) -> None:
+    told = f"Authorization: Bearer {owner}\r\n"
+    said = f"GET /v1/top HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n{told}{told}Connection: close\r\n\r\n"
+    assert server.raw(said.encode()).startswith(b"HTTP/1.1 401")
+
+
+def test_a_right_opens_what_it_covers_and_nothing_beyond(server: Live, operations: list[Operation]) -> None:
+    tokens = {right: server.token(f"may-{right}", right=right) for right in Right}
+    for each in operations:
+        need = NEEDS[each.verb].right
+        for right, secret in tokens.items():
+            if need is None or right.covers(need):
+                continue
+            before = _unhandled(server)
+            reply = server.ask(each.method, each.path, secret, {} if each.method == "POST" else None)
+            assert reply.status == 403, (each, right)
+            assert reply.data["needs"] == need
+            assert _unhandled(server) == before
+
+
+def test_what_changes_something_needs_more_than_to_read(operations: list[Operation]) -> None:
+    for each in operations:
+        need = NEEDS[each.verb]
+        if need.write:
+            assert each.method == "POST"
+            assert need.right in (Right.WRITE, Right.ADMIN)
+        elif each.method == "POST":
+            assert each.verb in ("recall_long", "answer")
+
+
+def test_another_name_is_not_answered_to(server: Live, owner: str, operations: list[Operation]) -> None:
+    before = _unhandled(server)
+    for each in operations:
+        for method in (each.method, *OTHER_METHODS):
+            reply = server.ask(method, each.path, owner, {} if method == "POST" else None, host="evil.example")
+            assert reply.status == 403, (each, method)
+    for method, path in (*ELSEWHERE, ("GET", "/login"), ("POST", "/login"), ("GET", "/static/app.js")):
+        assert server.ask(method, path, owner, host=f"evil.example:{server.port}").status == 403
+    assert _unhandled(server) == before
+
+
+def test_a_page_of_another_site_is_not_answered(server: Live, owner: str, operations: list[Operation]) -> None:
+    before = _unhandled(server)
+    for n, each in enumerate(operations):
+        for method in (each.method, *OTHER_METHODS):
+            headers = {"Origin": ("null", "http://evil.example")[n % 2]}
+            reply = server.ask(method, each.path, owner, {} if method == "POST" else None, headers)
+            assert reply.status == 403, (each, method, headers)
+            assert "access-control-allow-origin" not in reply.headers
+    assert _unhandled(server) == before
+
+
+@pytest.mark.parametrize("host", HOSTS, ids=range(len(HOSTS)))
+def test_a_host_that_only_looks_like_ours_is_refused(server: Live, owner: str, host: str) -> None:
+    before = _unhandled(server)
+    for path in ("/v1/health", "/v1/top", "/static/app.js", "/nothing"):
+        said = (
+            f"GET {path} HTTP/1.1\r\nHost: {host.format(port=server.port)}\r\nAuthorization: Bearer {owner}\r\n"
+            "Connection: close\r\n\r\n"
+        )
+        # What is no HTTP at all does not even come as far as the gate.
+        assert server.raw(said.encode("latin-1"))[:12] in (b"HTTP/1.1 403", b"HTTP/1.1 400"), path
+    assert _unhandled(server) == before
+
+
+@pytest.mark.parametrize("origin", ORIGINS, ids=range(len(ORIGINS)))
+def test_an_origin_that_only_looks_like_ours_is_refused(server: Live, owner: str, origin: str) -> None:
+    before = _unhandled(server)
+    for path in ("/v1/health", "/v1/feed", "/login", "/nothing"):
+        reply = server.ask("GET", path, owner, headers={"Origin": origin.format(port=server.port)})
+        assert reply.status == 403, path
+    assert _unhandled(server) == before
+
+
+@pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "[::1]", "LocalHost"])
+def test_our_own_names_are_answered_to(server: Live, owner: str, name: str) -> None:
+    host = f"{name}:{server.port}"
+    assert server.ask("GET", "/v1/top", owner, host=host).status == 200
+    assert server.ask("GET", "/v1/top", owner, host=host, headers={"Origin": f"http://{host}"}).status == 200
+
+
+@pytest.mark.parametrize(
+    "target", ["http://127.0.0.1:{port}/v1/top", "http://evil.example/v1/top", "//evil.example/v1/top", "*", "v1/top"]
+)
+def test_an_address_does_not_overrule_the_host(server: Live, owner: str, target: str) -> None:
+    said = (
+        f"GET {target.format(port=server.port)} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
+        f"Authorization: Bearer {owner}\r\nConnection: close\r\n\r\n"
+    )
+    assert server.raw(said.encode())[:12] in (b"HTTP/1.1 403", b"HTTP/1.1 404", b"HTTP/1.1 400")
+
+
+def test_two_hosts_are_none(server: Live, owner: str) -> None:
+    own = f"Host: 127.0.0.1:{server.port}\r\n"
+    said = f"GET /v1/top HTTP/1.1\r\n{own}Host: evil.example\r\nAuthorization: Bearer {owner}\r\n\r\n"
+    assert server.raw(said.encode())[:12] in (b"HTTP/1.1 403", b"HTTP/1.1 400")
+
+
+@pytest.mark.parametrize(
+    "query", ["token={}", "access_token={}", "q={}", "q=a&Authorization=x", "%74oken=1", "api_key=1"]
+)
+def test_a_token_in_an_address_is_refused(server: Live, owner: str, query: str) -> None:
+    before = _unhandled(server)
+    reply = server.ask("GET", f"/v1/recall?{query.format(owner)}", owner)
+    assert reply.status == 400
+    assert reply.data["type"] == "urn:lamina:error:SecretInAddress"
+    assert owner.encode() not in reply.body
+    assert _unhandled(server) == before
+
+
+def test_every_answer_carries_the_headers_that_keep_browsers_in_check(server: Live, owner: str) -> None:
+    for method, path, token in (
+        ("GET", "/v1/top", owner), ("GET", "/v1/top", None), ("GET", "/nothing", owner), ("OPTIONS", "/v1/top", owner),
+        ("GET", "/v1/health", None), ("GET", "/static/nothing.js", None), ("POST", "/v1/remember", owner),
+    ):  # fmt: skip
+        headers = server.ask(method, path, token).headers
+        assert headers["content-security-policy"].startswith("default-src 'none';")
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "same-origin"
+        assert "access-control-allow-origin" not in headers
+        assert "server" not in headers
+        if path.startswith("/v1"):
+            assert headers["cache-control"] == "no-store"
+
+
+def test_a_refusal_tells_what_to_do_and_nothing_else(server: Live) -> None:
+    reply = server.ask("GET", "/v1/top")
+    assert reply.headers["content-type"] == "application/problem+json"
+    assert reply.data == {
+        "type": "urn:lamina:error:Unauthenticated", "title": "Unauthorized", "status": 401,
+        "detail": "send `Authorization: Bearer TOKEN`; `lamina token create` makes one",
+    }  # fmt: skip
+
+
+def test_a_browser_without_a_session_is_shown_the_way_to_one(server: Live) -> None:
+    reply = server.ask("GET", "/inbox?kind=pair&x=<script>", headers={"Accept": "text/html,*/*"})
+    assert reply.status == 401
+    assert b"/login?next=%2Finbox%3Fkind%3Dpair%26x%3D" in reply.body
+    assert b"<script" not in reply.body
+    fragment = server.ask("GET", "/inbox", headers={"HX-Request": "true"})
+    assert (fragment.status, fragment.headers["hx-redirect"]) == (401, "/login?next=%2Finbox")
+    assert server.ask("GET", "/v1/top", headers={"Accept": "text/html"}).data["status"] == 401

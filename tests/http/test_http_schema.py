@@ -1,0 +1,61 @@
+"""What the description promises is what happens: whatever fits it or does not, no answer breaks it and none is a crash.
+
+LAMINA_SCHEMA_EXAMPLES=200 asks more of every operation than there is time for each day.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from live import Live
+from schemathesis import GenerationMode
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from lamina.http.rights import NEEDS
+
+EXAMPLES = int(os.environ.get("LAMINA_SCHEMA_EXAMPLES", "2"))
+VERBS = sorted(set(NEEDS) - {"feed", "openapi"})
+"""A stream has no end to be looked at, and what describes the rest is left out by who reads it."""
+
+
+@pytest.fixture(scope="module")
+def described(server: Live, owner: str) -> dict[str, Any]:
+    """Every operation as the description has it, and something to find."""
+    server.remember(owner, "Yan prefers paper maps.", kind="preference", subject="Yan")
+    headers = {"Authorization": f"Bearer {owner}"}
+    schema = schemathesis.openapi.from_url(f"http://127.0.0.1:{server.port}/v1/openapi.json", headers=headers)
+    every: list[Any] = list(schema.get_all_operations())
+    found = [each.ok() for each in every]
+    return {each.definition.raw["operationId"]: each for each in found}
+
+
+@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["fits", "does not fit"])
+@pytest.mark.parametrize("verb", VERBS)
+def test_an_operation_keeps_to_its_description(
+    server: Live, owner: str, described: dict[str, Any], verb: str, mode: GenerationMode
+) -> None:
+    operation = described[verb]
+    if mode is GenerationMode.NEGATIVE and verb == "health":
+        pytest.skip("nothing can be wrong about a request that takes nothing")
+
+    @settings(
+        max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate],
+        database=None, derandomize=True,
+    )  # fmt: skip
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def keeps(case: Any) -> None:
+        headers = {"Authorization": f"Bearer {owner}"}
+        reply = case.call(base_url=f"http://127.0.0.1:{server.port}", headers=headers)
+        # Whether an id exists or a day is one, no schema can tell; such a request is refused though it fits.
+        case.validate_response(reply, excluded_checks=[positive_data_acceptance])
+        assert reply.status_code < 500
+
+    keeps()
+
+
+def test_every_operation_is_described(described: dict[str, Any]) -> None:
+    assert set(described) | {"openapi"} == set(NEEDS)

@@ -1,0 +1,187 @@
+"""Whoever comes with a token of one scope learns nothing of another: no id, no word, no count, not even that it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from live import Live, Reply, live
+
+from lamina.access import Right
+from lamina.atom.atom import Atom
+from lamina.http.rights import api_routes, operation_of
+
+SCOPES = ("org:acme", "org:acme:agent:scout", "org:acme:agent:clerk", "org:bolt")
+SEES = {
+    "org:acme": {"org:acme"},
+    "org:acme:agent:scout": {"org:acme", "org:acme:agent:scout"},
+    "org:acme:agent:clerk": {"org:acme", "org:acme:agent:clerk"},
+    "org:bolt": {"org:bolt"},
+}
+SCOUT = "org:acme:agent:scout"
+ROUNDS = int(os.environ.get("LAMINA_SCOPE_ROUNDS", "1"))
+
+
+class Town:
+    """A server with a canary in every scope: a word that others may guess, and one beside it that they cannot."""
+
+    def __init__(self, server: Live) -> None:
+        self.server = server
+        self.tokens = {scope: server.token(f"of-{n}", scope) for n, scope in enumerate(SCOPES)}
+        self.words: dict[str, str] = {}
+        self.secrets: dict[str, str] = {}
+        self.ids: dict[str, str] = {}
+        for n, scope in enumerate(SCOPES):
+            word, token = f"canary{n}zq", self.tokens[scope]
+            secret = f"secret{n}vx"
+            self.words[scope], self.secrets[scope] = word, secret
+            self.ids[scope] = server.remember(
+                token, f"The {word} sings of the {secret}.", subject=word, tags=[word], private=True, pinned=True
+            )
+            body: dict[str, object] = {
+                "text": f"I saw the {word} and its {secret} again.",
+                "session_id": f"s-{word}",
+                "private": True,
+            }
+            assert server.ask("POST", "/v1/capture", token, body).status == 200
+            note = {"text": f"a note on the {word} and the {secret}", "private": True}
+            assert server.ask("POST", "/v1/runs/watch/note", token, note).status == 200
+            block = {"role": "watcher", "text": f"look for the {word} and the {secret}", "private": True}
+            assert server.ask("POST", "/v1/blocks/watch/add", token, block).status == 200
+            hold = {"content": f"The {word} may lose its {secret}.", "source_id": word, "private": True}
+            assert server.ask("POST", "/v1/propose", token, hold).status == 200
+
+    def of_scout(self) -> list[Atom]:
+        """Everything in the one scope that nobody else sees."""
+        seat = self.server.house.memory.seat(SCOUT)
+        return [each for each in seat.list(status=None, limit=None) if each.scope == SCOUT]
+
+    def foreign(self, scope: str, said: str) -> list[str]:
+        """What nobody of this scope may read in an answer; what they said themselves may be repeated to them."""
+        others = [each for each in SCOPES if each not in SEES[scope]]
+        guessed = [*(self.words[each] for each in others), *(self.ids[each] for each in others)]
+        return [*(self.secrets[each] for each in others), *(each for each in guessed if each not in said)]
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+    with live(tmp_path_factory.mktemp("town")) as server:
+        yield Town(server)
+
+
+def _asked(town: Town, scope: str, verb: str, method: str, path: str, rng: random.Random) -> tuple[str, Reply]:
+    """One request, with everything another scope is known by put where it may do harm; what it said, and the answer."""
+    other = rng.choice(SCOPES)
+    word, id = town.words[other], town.ids[other]
+    target = path.format(id="watch" if path.startswith("/v1/runs") else id, workstream="watch")
+    private = rng.choice(["true", "false"])
+    queries = {
+        "recall": f"?q=where+does+the+{word}+sing&k=100&include=history&include=challenged&include=constrained",
+        "plan_context": f"?goal={word}",
+        "context": f"?about={word}",
+        "list": f"?status=any&limit=200&{rng.choice(['subject', 'session_id', 'kind'])}={word}",
+        "review_list": f"?source={word}",
+        "run": f"?private={private}",
+        "block": f"?private={private}",
+    }
+    bodies: dict[str, dict[str, object]] = {
+        "recall_long": {"question": f"where does the {word} sing?", "k": 100, "ranking": "plain"},
+        "relate": {"relation": "supports", "to": id},
+        "revise": {"content": "gone", "reason": "mine"},
+        "update_status": {"status": "tombstoned", "reason": "mine"},
+        "forget": {"reason": "mine"},
+        "erase": {"ids": [id]} if rng.random() < 0.5 else {"session": f"s-{word}"},
+        "quarantine": {"source": word, "yes": True},
+        "cite": {"ids": [id]},
+        "feedback": {"recall_id": "0123456789abcdef", "cited": [id]},
+        "review_confirm": {"ids": [id]},
+        "review_reject": {"ids": [id]},
+        "review_edit": {"id": id, "content": "mine"},
+        "review_approve_source": {"source": word},
+        "review_reject_source": {"source": word},
+        "review_merge": {"a": id, "b": town.ids[scope], "content": "mine"},
+        "review_need_more": {"a": id, "b": town.ids[scope]},
+        **{name: {"a": id, "b": town.ids[scope]} for name in ("review_keep_a", "review_keep_b", "review_both_valid")},
+        "undo": {"commit": id},
+    }
+    body = bodies.get(verb, {}) if method == "POST" else None
+    address = target + queries.get(verb, "")
+    return f"{address} {body}", town.server.ask(method, address, town.tokens[scope], body)
+
+
+SPARED = frozenset({"feed", "answer", "dream", "rebuild", "sync", "doctor", "export"})
+"""Streams, what needs a model, and upkeep of a whole vault, which is looked at on its own."""
+OWN_WORK = frozenset({
+    "capture", "remember", "remember_many", "propose", "run_note", "run_close", "block_add", "undo", "pin", "unpin",
+    "promote", "demote", "resolve", "rollback", "review_compact", "review_dedup", "erase", "forget", "revise",
+    "update_status", "relate", "quarantine", "review_confirm", "review_reject", "review_edit", "review_approve_source",
+    "review_reject_source", "review_merge", "review_need_more", "review_keep_a", "review_keep_b", "review_both_valid",
+})  # fmt: skip
+
+
+def test_no_scope_ever_learns_anything_of_another(town: Town) -> None:
+    rng, asked, before = random.Random(8), 0, town.of_scout()
+    for _ in range(ROUNDS):
+        for route in api_routes(town.server.app):
+            verb = operation_of(route)
+            if verb in SPARED:
+                continue
+            for method in sorted(route.methods or ()):
+                for scope in SCOPES:
+                    if verb in OWN_WORK and scope == SCOUT:
+                        continue  # whose atom has to be as it was when everybody else has tried
+                    said, reply = _asked(town, scope, verb, method, route.path, rng)
+                    asked += 1
+                    told = reply.body.decode() + json.dumps(dict(reply.headers))
+                    for secret in town.foreign(scope, said):
+                        assert secret not in told, (scope, verb, reply.status, told[:500])
+    assert asked > 100 * ROUNDS
+    assert town.of_scout() == before
+
+
+@pytest.mark.parametrize("path", ["", "/history", "/status_history", "/neighbours", "/signals"])
+def test_an_atom_of_another_scope_is_as_if_it_were_not(town: Town, path: str) -> None:
+    token = town.tokens["org:bolt"]
+    absent = "01jc9x2k7m3f5r8t0v2w4y6z8a"
+    for foreign in ("org:acme", "org:acme:agent:scout"):
+        id = town.ids[foreign]
+        there = town.server.ask("GET", f"/v1/atoms/{id}{path}", token)
+        nowhere = town.server.ask("GET", f"/v1/atoms/{absent}{path}", token)
+        assert there.status == nowhere.status == 404
+        assert there.body.replace(id.encode(), b"") == nowhere.body.replace(absent.encode(), b"")
+
+
+def test_recall_in_another_scope_finds_nothing(town: Town) -> None:
+    found = town.server.ask("GET", "/v1/recall?q=where+does+the+canary0zq+sing", town.tokens["org:bolt"]).data
+    assert town.ids["org:acme"] not in json.dumps(found)
+    assert all("canary0zq" not in hit["text"] for hit in found["hits"])
+
+
+@pytest.mark.parametrize(
+    "scope", ["org:acme", "*", "", "org:*", "ORG:BOLT", "org:bolt/../acme", "org:bоlt", "org:bolt:agent:scout", "none"]
+)  # fmt: skip
+def test_a_scope_that_is_not_ones_own_is_refused(town: Town, scope: str) -> None:
+    body = {"question": "canary", "scopes": [scope]}
+    reply = town.server.ask("POST", "/v1/recall", town.tokens["org:bolt"], body)
+    assert reply.status in (403, 422)
+    assert b"hits" not in reply.body
+
+
+def test_counts_and_figures_are_those_of_the_own_scope(tmp_path: Path) -> None:
+    with live(tmp_path) as server:
+        mine, theirs = server.token("mine", "org:acme"), server.token("theirs", "org:bolt")
+        reader = server.token("reader", "org:acme", right=Right.READ)
+        for n in range(7):
+            server.remember(theirs, f"Boat {n} is blue.", subject=f"boat {n}")
+        server.remember(mine, "One kite is red.")
+        stats = server.ask("GET", "/v1/stats", reader).data
+        assert (stats["atoms"], stats["commits"], stats["bytes"], stats["jobs"]) == (1, 1, {}, [])
+        figures = server.ask("GET", "/metrics", reader).body.decode()
+        assert "org:bolt" not in figures
+        assert 'lamina_atoms{scope="org:acme",status="active"} 1' in figures
+        assert [each["seq"] for each in server.ask("GET", "/v1/journal", reader).data["entries"]] == [8]
+        assert server.ask("GET", "/v1/jobs", reader).status == 403

@@ -1,0 +1,103 @@
+"""A browser with a session may read; what it changes must come from our own page."""
+
+from __future__ import annotations
+
+import pytest
+from live import Live
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from lamina.http.session import COOKIE, cookie_of, is_word_of, no_cookie, session_in, word_of
+
+BODY = {"content": "Vic mends roofs."}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def pages(server: Live) -> None:
+    """A page that tells who asks."""
+
+    async def page(request: Request) -> Response:
+        return PlainTextResponse(f"{request.state.caller and request.state.caller.name} {request.state.csrf}")
+
+    for path in ("/inbox", "/login", "/static/app.js", "/logout", "/inbox/decide"):
+        server.app.router.routes.append(Route(path, page, methods=["GET", "POST"]))
+
+
+@pytest.fixture(scope="module")
+def session(server: Live, owner: str) -> str:
+    made = server.house.tokens.open_session(owner)
+    assert made is not None
+    return made
+
+
+def _cookie(session: str) -> dict[str, str]:
+    return {"Cookie": f"theme=dark; {COOKIE}={session}"}
+
+
+def test_a_session_reads_pages_and_the_api(server: Live, session: str) -> None:
+    assert server.ask("GET", "/v1/top", headers=_cookie(session)).status == 200
+    assert server.ask("GET", "/inbox", headers=_cookie(session)).body.decode() == f"owner {word_of(session)}"
+
+
+def test_a_session_writes_only_with_its_word(server: Live, session: str) -> None:
+    before = len(server.handled)
+    for word in (None, "", "x", word_of("las_" + "B" * 43), session):
+        headers = _cookie(session) | ({"X-CSRF-Token": word} if word is not None else {})
+        reply = server.ask("POST", "/v1/remember", body=BODY, headers=headers)
+        assert (reply.status, reply.data["type"]) == (403, "urn:lamina:error:NoCsrfWord")
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        assert server.ask("POST", "/inbox/decide", body=b"id=1", headers=headers | form).status == 403
+    assert len(server.handled) == before
+    good = _cookie(session) | {"X-CSRF-Token": word_of(session)}
+    assert server.ask("POST", "/v1/remember", body=BODY, headers=good).status == 200
+
+
+def test_a_form_brings_its_word_in_a_field(server: Live, session: str) -> None:
+    form = _cookie(session) | {"Content-Type": "application/x-www-form-urlencoded"}
+    said = f"id=1&csrf={word_of(session)}".encode()
+    assert server.ask("POST", "/inbox/decide", body=said, headers=form).status == 200
+    assert server.ask("POST", "/logout", body=said, headers=form).status == 200
+    assert server.ask("POST", "/inbox/decide", body=b"csrf=\xff&x", headers=form).status == 403
+
+
+def test_a_token_needs_no_word(server: Live, owner: str) -> None:
+    assert server.ask("POST", "/v1/remember", owner, BODY).status == 200
+
+
+def test_public_pages_are_for_everybody(server: Live, session: str) -> None:
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    for headers in ({}, _cookie("las_" + "A" * 43), _cookie("x")):
+        assert server.ask("GET", "/login", headers=headers).body == b"None "
+        assert server.ask("GET", "/static/app.js", headers=headers).status == 200
+        assert server.ask("POST", "/login", body=b"token=x", headers=form | headers).status == 200
+    assert server.ask("GET", "/login", headers=_cookie(session)).body.startswith(b"owner ")
+    assert server.ask("GET", "/login/more").status == 401
+    assert server.ask("GET", "/loginx").status == 401
+
+
+def test_only_what_is_no_memory_may_be_kept_by_a_browser(server: Live, session: str) -> None:
+    assert "cache-control" not in server.ask("GET", "/static/app.js").headers
+    assert server.ask("GET", "/inbox", headers=_cookie(session)).headers["cache-control"] == "no-store"
+
+
+def test_a_session_that_ended_opens_nothing(server: Live, owner: str) -> None:
+    ended = server.house.tokens.open_session(owner)
+    assert ended is not None
+    assert server.ask("GET", "/v1/top", headers=_cookie(ended)).status == 200
+    server.house.tokens.close_session(ended)
+    assert server.ask("GET", "/v1/top", headers=_cookie(ended)).status == 401
+
+
+def test_cookies_are_read_as_they_come() -> None:
+    assert session_in(f"{COOKIE}=las_x; other=1") == "las_x"
+    assert session_in("other=1") is None
+    assert session_in('a="; b=\x00; [') is None
+    assert is_word_of("las_x", word_of("las_x"))
+    assert not is_word_of("las_x", "\ud800")
+
+
+def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites() -> None:
+    assert cookie_of("las_x").endswith("; Path=/; HttpOnly; SameSite=Strict")
+    assert cookie_of("las_x", secure=True).endswith("; Secure")
+    assert "Max-Age=0" in no_cookie()
