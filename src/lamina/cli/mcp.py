@@ -1,0 +1,33 @@
+"""`lamina mcp`: the MCP server that a host starts and talks to over standard input and output."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Annotated, Literal
+
+import typer
+
+from lamina.cli.command import command
+from lamina.cli.session import Session
+from lamina.errors import InvalidInput
+
+app = typer.Typer()
+PANEL = "Agents"
+
+
+@command(app, "mcp", panel=PANEL, example="lamina mcp  ·  lamina mcp --vault ~/notes --scope org:acme:agent:coder")
+def mcp(
+    session: Session,
+    whose: Annotated[
+        Literal["agent", "human"],
+        typer.Option("--as", help="What the client's word is worth: an agent's, or yours, which also decides reviews."),
+    ] = "agent",
+    read_only: Annotated[bool, typer.Option("--read-only", help="Only the tools that change nothing work.")] = False,
+) -> None:
+    """Serve agents over MCP on standard input and output, until the host that started it closes them."""
+    if find_spec("mcp") is None:
+        raise InvalidInput("MCP needs an extra: pip install 'lamina[mcp]'")
+    from lamina.mcp.opening import Wanted
+    from lamina.mcp.stdio import serve
+
+    serve(Wanted(session.choice.folder, session.scope, human=whose == "human", read_only=read_only))

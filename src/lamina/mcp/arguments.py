@@ -1,0 +1,304 @@
+"""What a tool takes: every argument described for an agent that has never seen lamina, and bounded."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from lamina.atom.relation import RelationName
+from lamina.atom.status import Status
+from lamina.atom.trust import Origin
+
+LONGEST_FACT = 64 * 1024
+LONGEST_QUESTION = 4 * 1024
+LONGEST_CAPTURE = 512 * 1024
+LONGEST_LABEL = 500
+LONGEST_REASON = 2000
+MOST_HITS = 100
+MOST_TURNS = 2000
+MOST_LABELS = 100
+MOST_TOKENS = 32_000
+MOST_ITEMS = 200
+
+_SAID_BY = [each.value for each in Origin if each is not Origin.DREAM]
+
+Id = Annotated[
+    str,
+    Field(min_length=4, max_length=64, description="An atom's id as recall or get gave it, or its last eight letters."),
+]
+Label = Annotated[str, Field(max_length=LONGEST_LABEL)]
+Reason = Annotated[
+    str, Field(min_length=1, max_length=LONGEST_REASON, description="Why, in a few words; kept in the history.")
+]
+Words = Annotated[str, Field(min_length=1, max_length=LONGEST_FACT)]
+Moment = Annotated[str, Field(max_length=40)]
+Key = Annotated[
+    str | None,
+    Field(
+        max_length=200,
+        description="A name for this very write, unique to it. Sent again with the same key, nothing is written twice; "
+        "use one where you may have to retry.",
+    ),
+]
+SaidBy = Annotated[
+    str | None,
+    Field(
+        description="Whose words these are, where they are not your own: web for a page, document for a file, tool for "
+        "a tool's output. It can only lower the trust you have; text from the web waits for a person's review.",
+        json_schema_extra={"enum": [*_SAID_BY, None]},
+    ),
+]
+Private = Annotated[
+    bool, Field(description="Keep it in this agent's own scope instead of the organisation's, if the agent has one.")
+]
+SessionId = Annotated[
+    str | None, Field(max_length=LONGEST_LABEL, description="The conversation or document it belongs to.")
+]
+SourceId = Annotated[
+    str | None, Field(max_length=LONGEST_LABEL, description="The channel it came through, such as telegram or email.")
+]
+ObservedAt = Annotated[
+    Moment | None,
+    Field(description="When it was said or seen: 2026-03-02 or 2026-03-02T09:00Z. Default: now. Dates in the words "
+    "such as “next Friday” count from here."),
+]  # fmt: skip
+AsOf = Annotated[
+    Moment | None,
+    Field(description="What was true at this moment: 2026-03-02 or 2026-03-02T09:00Z. Default: now."),
+]
+KnownAt = Annotated[
+    Moment | None,
+    Field(description="What had been recorded by this moment, whatever was learnt later: 2026-03-02."),
+]
+Subject = Annotated[
+    str, Field(max_length=LONGEST_LABEL, description="Who or what it is about, such as Ann or billing.")
+]
+Attribute = Annotated[
+    str | None,
+    Field(
+        max_length=LONGEST_LABEL,
+        description="Which of the subject's properties it gives, such as employer. With it, a new value takes the "
+        "place of the old one, which becomes history.",
+    ),
+]
+Value = Annotated[str | None, Field(max_length=LONGEST_LABEL, description="The value of that attribute, such as Acme.")]
+Labels = Annotated[list[Label], Field(max_length=MOST_LABELS)]
+Kind = Annotated[
+    str,
+    Field(
+        pattern=r"^[a-z][a-z0-9_-]{0,39}$",
+        description="What sort of statement: fact, preference, decision, rule, goal, commitment, procedure, event, "
+        "habit, interest, correction, question, reminder, …",
+    ),
+]
+Unit = Annotated[float, Field(ge=0, le=1)]
+
+
+class Arguments(BaseModel):
+    """What one tool takes; whatever is not declared is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TurnArguments(Arguments):
+    """One thing somebody said."""
+
+    content: Annotated[str, Field(max_length=LONGEST_CAPTURE, description="The words, as they were said.")]
+    speaker: Annotated[Label | None, Field(description="Who said it, by name.")] = None
+    role: Annotated[Label | None, Field(description="user or assistant, where there is no name.")] = None
+    at: Annotated[Moment | None, Field(description="When it was said.")] = None
+
+
+class CaptureArguments(Arguments):
+    """Words to keep as they were said: `words` or `turns`, one of them."""
+
+    words: Annotated[
+        str | None,
+        Field(max_length=LONGEST_CAPTURE, description="Plain text, markdown or a transcript. Give this or turns."),
+    ] = None
+    turns: Annotated[
+        list[TurnArguments] | None,
+        Field(max_length=MOST_TURNS, description="A conversation, turn by turn, oldest first. Give this or words."),
+    ] = None
+    session_id: SessionId = None
+    source_id: SourceId = None
+    observed_at: ObservedAt = None
+    origin: SaidBy = None
+    private: Private = False
+    key: Key = None
+    wait: Annotated[
+        bool,
+        Field(description="Wait until the words were read for statements and be told what became of each. Where a "
+        "chat model reads, that can take a minute; without it the words are safe and found at once all the same."),
+    ] = False  # fmt: skip
+
+
+class RememberArguments(Arguments):
+    """One explicit statement."""
+
+    content: Annotated[
+        Words,
+        Field(
+            description="The statement: one self-contained sentence that names who or what it is about, up to 64 KiB."
+        ),
+    ]
+    kind: Kind = "fact"
+    subject: Subject = ""
+    attribute: Attribute = None
+    value: Value = None
+    tags: Annotated[Labels, Field(description="Topics, a word or two each.")] = []
+    entities: Annotated[Labels, Field(description="Names it mentions.")] = []
+    valid_from: Annotated[Moment | None, Field(description="Since when it is true in the world, if known.")] = None
+    valid_until: Annotated[
+        Moment | None, Field(description="Until when it is true; a bare date means through that day.")
+    ] = None
+    expires_at: Annotated[Moment | None, Field(description="When it may be put aside, such as a reminder's day.")] = (
+        None
+    )
+    observed_at: ObservedAt = None
+    confidence: Annotated[Unit, Field(description="How sure it is: 1 was stated, .7 implied, .4 inferred.")] = 1.0
+    importance: Annotated[Unit, Field(description="How much it matters; .5 is ordinary.")] = 0.5
+    pinned: Annotated[bool, Field(description="Never fade, and be told in every context. Use it rarely.")] = False
+    session_id: SessionId = None
+    source_id: SourceId = None
+    origin: SaidBy = None
+    private: Private = False
+    reason: Reason = "asked to remember"
+    key: Key = None
+
+
+class RecallArguments(Arguments):
+    """A question."""
+
+    question: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=LONGEST_QUESTION,
+            description="What you want to know, as a question or in key words, up to 4 KiB. Names and dates count.",
+        ),
+    ]
+    k: Annotated[int, Field(ge=1, le=MOST_HITS, description="How many hits at most.")] = 10
+    budget: Annotated[int, Field(ge=100, le=MOST_TOKENS, description="Tokens the text of the answer may take.")] = 2000
+    mode: Annotated[
+        Literal["full_context", "facts_plus_rules", "facts_only"],
+        Field(description="full_context searches statements, rules and what was said; facts_plus_rules leaves out what "
+        "was said; facts_only leaves out rules as well."),
+    ] = "full_context"  # fmt: skip
+    include: Annotated[
+        list[Literal["history", "challenged", "constrained"]],
+        Field(max_length=3, description="Search also what is over (history), doubted (challenged) or waits for review "
+        "(constrained). Normally none of them is found."),
+    ] = []  # fmt: skip
+    scopes: Annotated[
+        list[Label] | None,
+        Field(min_length=1, max_length=10, description="Search only these scopes of those you may read."),
+    ] = None
+    as_of: AsOf = None
+    known_at: KnownAt = None
+    filter_stale: Annotated[bool, Field(description="Leave out what has gone stale or was archived.")] = False
+    fast: Annotated[bool, Field(description="Leave out the closest look; quicker, a little less exact.")] = False
+    explain: Annotated[bool, Field(description="Also give every term and weight of each score, in `explained`.")] = (
+        False
+    )
+
+
+class FeedbackArguments(Arguments):
+    """How an answer made from a recall was."""
+
+    recall_id: Annotated[str, Field(min_length=1, max_length=64, description="The recall_id that recall gave.")]
+    cited: Annotated[
+        list[Id], Field(max_length=MOST_HITS, description="Ids of the atoms the answer was made from.")
+    ] = []
+    verdict: Annotated[
+        Literal["up", "down", "wrong"],
+        Field(description="up: the answer was good. down: it was not, for whatever reason. wrong: what was cited is "
+        "not so."),
+    ] = "up"  # fmt: skip
+
+
+class GetArguments(Arguments):
+    """Which atom."""
+
+    id: Id
+    history: Annotated[bool, Field(description="Also every version and change of status, oldest first.")] = False
+    neighbours: Annotated[bool, Field(description="Also the atoms linked to or from it.")] = False
+    as_of: AsOf = None
+    known_at: KnownAt = None
+
+
+class ReviseArguments(Arguments):
+    """What is to be different about an atom."""
+
+    id: Id
+    action: Annotated[
+        Literal["text", "status", "pin", "unpin", "promote", "demote", "resolve"],
+        Field(description="text: other words or fields. status: move it to `status`. pin / unpin: keep it from ever "
+        "fading, or not. promote / demote: one layer up, where things last, or down, where they fade unless used. "
+        "resolve: a commitment, goal or reminder is done."),
+    ] = "text"  # fmt: skip
+    content: Annotated[Words | None, Field(description="For text: what it shall say.")] = None
+    subject: Annotated[Subject | None, Field(description="For text: who or what it is about.")] = None
+    attribute: Attribute = None
+    value: Value = None
+    kind: Annotated[Kind | None, Field(description="For text: another kind.")] = None
+    tags: Annotated[Labels | None, Field(description="For text: topics, in place of those it has.")] = None
+    valid_from: Annotated[Moment | None, Field(description="For text: since when it is true.")] = None
+    valid_until: Annotated[Moment | None, Field(description="For text: until when it is true.")] = None
+    confidence: Annotated[Unit | None, Field(description="For text: how sure it is.")] = None
+    importance: Annotated[Unit | None, Field(description="For text: how much it matters.")] = None
+    status: Annotated[
+        Status | None,
+        Field(
+            description="For status: where it shall stand. superseded: it was true once; invalidated: it never was; "
+            "challenged: it is doubted; active again from an ended status restores it."
+        ),
+    ] = None
+    reason: Reason
+
+
+class ForgetArguments(Arguments):
+    """Which atom, and why."""
+
+    id: Id
+    reason: Reason
+
+
+class RelateArguments(Arguments):
+    """A link between two atoms."""
+
+    a: Annotated[Id, Field(description="The id of the atom the link starts from.")]
+    relation: Annotated[RelationName, Field(description="What a is to b.")]
+    b: Annotated[Id, Field(description="The id of the atom the link leads to.")]
+    confidence: Annotated[Unit, Field(description="How sure the link is.")] = 1.0
+
+
+class ReviewArguments(Arguments):
+    """What to do about what waits for a person."""
+
+    action: Annotated[
+        Literal["list", "confirm", "reject", "edit", "keep", "both", "merge", "later"],
+        Field(description="list shows what waits. Of a statement: confirm, reject, or edit (it counts with `content`). "
+        "Of a pair that contradicts itself: keep `id` over `other`, both are so, merge them into `content`, or later."),
+    ] = "list"  # fmt: skip
+    id: Annotated[Id | None, Field(description="The statement; of a pair the one to keep, or either.")] = None
+    other: Annotated[Id | None, Field(description="The other one of a pair.")] = None
+    content: Annotated[Words | None, Field(description="For edit and merge: the words that count.")] = None
+    value: Value = None
+    source: Annotated[
+        str | None,
+        Field(max_length=LONGEST_LABEL, description="list, confirm or reject everything from this source instead."),
+    ] = None
+    kind: Annotated[
+        Literal["deletions", "dream", "statement", "proposal", "pair"] | None,
+        Field(description="For list: only what waits of this sort."),
+    ] = None
+    limit: Annotated[int, Field(ge=1, le=MOST_ITEMS, description="For list: how many at most.")] = 20
+    reason: Annotated[Reason | None, Field(description="The person's reason, in a few words; kept in the history.")] = (
+        None
+    )
+
+
+class StatusArguments(Arguments):
+    """Nothing."""

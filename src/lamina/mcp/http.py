@@ -1,0 +1,85 @@
+"""MCP over streamable HTTP, for many clients on one vault: every request stands alone and takes a seat of its own.
+
+Who the caller is was found out by the gate in front, which puts them into the request's state; whoever comes without is
+not answered. Which hosts and origins may come is the gate's to say as well.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import AbstractAsyncContextManager
+from math import ceil
+from typing import TYPE_CHECKING
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.responses import Response
+
+from lamina.access.caller import Right
+from lamina.errors import Refused
+from lamina.mcp.listening import Listeners
+from lamina.mcp.server import make_server
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+    from lamina.access.caller import Caller
+    from lamina.access.house import House
+    from lamina.mcp.visit import Visit
+    from lamina.memory import Memory
+
+LARGEST_BODY = 1024 * 1024
+_NOBODY = {"type": "urn:lamina:error:NoCaller", "title": "Unauthorized", "status": 401,
+           "detail": "nobody let this request in; mount the app behind the gate"}  # fmt: skip
+
+
+class McpApp:
+    """The ASGI app. Serve it inside `running()`, which may be entered once."""
+
+    def __init__(self, house: House) -> None:
+        self._house, self._listeners = house, Listeners()
+        server = make_server(self._seat, listeners=self._listeners)
+        self._manager = StreamableHTTPSessionManager(server, stateless=True, max_request_body_size=LARGEST_BODY)
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """What has to run while it serves."""
+        return self._manager.run()
+
+    def end(self) -> None:
+        """Let every stream end: the server is about to."""
+        self._listeners.close()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if (scope.get("state") or {}).get("caller") is None:
+            body = json.dumps(_NOBODY).encode()
+            await Response(body, 401, media_type="application/problem+json")(scope, receive, send)
+        elif scope["method"] != "POST":
+            # Without sessions there is nothing to stream to or to end; the protocol lets a server say so.
+            await Response(status_code=405, headers={"allow": "POST"})(scope, receive, send)
+        else:
+            await self._manager.handle_request(scope, receive, send)
+
+    def _seat(self, visit: Visit) -> Memory:
+        """The seat of who the gate let in. It has counted the request as a read; what writes is counted here."""
+        caller = visit.caller
+        if caller is None or not self._is_welcome(caller):
+            raise Refused("nobody let this request in; its token may have been revoked")
+        if visit.writes:
+            self._check_write(caller)
+        return self._house.seat(caller)
+
+    def _is_welcome(self, caller: Caller) -> bool:
+        """A token that was revoked or ran out opens nothing, nor does what was opened with it go on."""
+        return not caller.token or any(each.id == caller.token for each in self._house.tokens.list())
+
+    def _check_write(self, caller: Caller) -> None:
+        if not caller.may(Right.WRITE):
+            raise Refused(f"{caller.name} may {caller.right}; this needs a token with the right to {Right.WRITE}")
+        wait = self._house.budgets.take(f"{caller.name}/{caller.token}", write=True)
+        if wait:
+            raise Refused(f"{caller.name} has written as much as a minute allows; try again in {ceil(wait)} seconds")
+
+
+def mcp_app(house: House) -> McpApp:
+    """MCP for a house: mount it behind the gate, and keep `running()` entered while it serves."""
+    return McpApp(house)

@@ -1,0 +1,100 @@
+"""Subscriptions: whoever listens is told when the journal grows in what they may read.
+
+Every listener follows the journal from their own seat, so that nobody learns of a commit they may not see.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.to_thread
+import mcp.types as types
+from mcp.server import ServerRequestContext
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
+from mcp.shared.exceptions import MCPError
+
+from lamina.errors import Refused, StoreError
+from lamina.logs import wordless
+from lamina.mcp.listing import ATOM, INBOX, JOURNAL, PROFILE
+
+if TYPE_CHECKING:
+    from lamina.memory import Memory
+    from lamina.store.base import Entry
+
+logger = logging.getLogger("lamina.mcp")
+
+Context = ServerRequestContext[Any, Any]
+Wanted = types.SubscriptionsListenRequestParams
+
+EVERY = 1.0
+"""Seconds between two looks at the journal."""
+MOST_LISTENERS = 64
+_WAITS = frozenset({"constrained", "challenged"})
+
+
+Take = Callable[[], "Memory"]
+"""Gives the listener's seat, or raises Refused once they may listen no longer."""
+
+
+class Listeners:
+    """Everybody who listens at the moment."""
+
+    def __init__(self, every: float = EVERY, most: int = MOST_LISTENERS) -> None:
+        self._every, self._most = every, most
+        self._here: set[ListenHandler] = set()
+
+    async def serve(self, context: Context, params: Wanted, take: Take) -> types.SubscriptionsListenResult:
+        """Tell one listener of changes until they leave, may listen no longer, or all are sent away."""
+        if len(self._here) >= self._most:
+            raise MCPError(types.INTERNAL_ERROR, f"{self._most} listen already; read the resources now and then")
+        bus = InMemorySubscriptionBus()
+        handler = ListenHandler(bus)
+        self._here.add(handler)
+        try:
+            since = await anyio.to_thread.run_sync(lambda: _newest(take()))
+            async with anyio.create_task_group() as beside:
+                beside.start_soon(self._follow, take, since, bus, handler)
+                result = await handler(context, params)
+                beside.cancel_scope.cancel()
+            return result
+        finally:
+            self._here.discard(handler)
+
+    def close(self) -> None:
+        """Let every stream end; whoever listened reads anew and comes back."""
+        for handler in self._here:
+            handler.close()
+
+    async def _follow(self, take: Take, since: int, bus: InMemorySubscriptionBus, handler: ListenHandler) -> None:
+        while True:
+            await anyio.sleep(self._every)
+            try:
+                entries = await anyio.to_thread.run_sync(lambda at: take().journal(at), since)
+            except StoreError as error:
+                logger.warning("listeners are told later: %s", wordless(error))
+                continue
+            except Refused:
+                handler.close()
+                return
+            since = entries[-1].seq if entries else since
+            for uri in changed(entries):
+                await bus.publish(ResourceUpdated(uri))
+
+
+def changed(entries: Iterable[Entry]) -> list[str]:
+    """The addresses at which something else is read after these commits."""
+    told: dict[str, None] = {}
+    for entry in entries:
+        told |= {JOURNAL: None, PROFILE: None}
+        for each in entry.changes:
+            told[ATOM.format(id=each.atom_id)] = None
+            if _WAITS & {each.new_status, each.old_status or each.new_status}:
+                told[INBOX] = None
+    return list(told)
+
+
+def _newest(memory: Memory) -> int:
+    return max((entry.seq for entry in memory.journal(limit=1)), default=0)

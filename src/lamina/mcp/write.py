@@ -1,0 +1,120 @@
+"""The tools that write."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, assert_never
+
+from lamina.documents.receipt import change_document
+from lamina.errors import InvalidInput
+from lamina.mcp.answers import Changed, FeedbackTaken, Learnt, brief_atom, written
+from lamina.mcp.arguments import (
+    CaptureArguments,
+    FeedbackArguments,
+    ForgetArguments,
+    RelateArguments,
+    RememberArguments,
+    ReviseArguments,
+)
+from lamina.mcp.told import Told, told_change, told_receipt
+from lamina.text.times import parse_time
+
+if TYPE_CHECKING:
+    from lamina.atom.atom import Atom
+    from lamina.memory import Memory
+
+_FIELDS = ("subject", "attribute", "value", "kind", "tags", "valid_from", "valid_until", "confidence", "importance")
+
+
+def capture(memory: Memory, asked: CaptureArguments) -> Told:
+    """Words kept as they were said, and read for statements."""
+    if (asked.words is None) == (asked.turns is None):
+        raise InvalidInput("give words or turns, one of them")
+    turns = [each.model_dump(exclude_none=True) for each in asked.turns or ()]
+    receipt = memory.capture(
+        turns if asked.words is None else asked.words, session_id=asked.session_id, source_id=asked.source_id,
+        observed_at=_moment(asked.observed_at), origin=asked.origin, private=asked.private, key=asked.key,
+        wait=asked.wait,
+    )  # fmt: skip
+    return Told(told_receipt(receipt), written(receipt))
+
+
+def remember(memory: Memory, asked: RememberArguments) -> Told:
+    """One explicit statement, classified against what is there."""
+    own = asked.model_dump(exclude_unset=True, exclude={"content", "origin", "private", "reason", "key"})
+    receipt = memory.remember(
+        asked.content, origin=asked.origin, private=asked.private, reason=asked.reason, key=asked.key, **_set(own)
+    )
+    return Told(told_receipt(receipt), written(receipt))
+
+
+def feedback(memory: Memory, asked: FeedbackArguments) -> Told:
+    """What an answer taught."""
+    taught = memory.feedback(asked.recall_id, asked.cited, asked.verdict)
+    signals = [(each, memory.signals(each)) for each in taught]
+    learnt = [Learnt(id=each, quality=told.quality_score, uses=told.recall_count) for each, told in signals]
+    document = FeedbackTaken(recall_id=asked.recall_id, verdict=asked.verdict, learnt=learnt)
+    otherwise = "this recall was learnt from already" if asked.cited else "nothing was cited, so nothing follows"
+    lines = [f"{each.id}: quality {each.quality:g}, uses {each.uses}" for each in learnt]
+    return Told("\n".join(lines) or otherwise, document)
+
+
+def revise(memory: Memory, asked: ReviseArguments) -> Told:
+    """An atom changed in one way; what it was is kept."""
+    before = memory.get(asked.id)
+    return _changed(memory, before, _revised(memory, asked), asked.action)
+
+
+def _revised(memory: Memory, asked: ReviseArguments) -> Atom:
+    match asked.action:
+        case "text":
+            fields = _set({name: getattr(asked, name) for name in _FIELDS})
+            if asked.content is None and not fields:
+                raise InvalidInput("action text needs content or a field such as value or valid_until")
+            return memory.revise(asked.id, asked.content, reason=asked.reason, **fields)
+        case "status":
+            if asked.status is None:
+                raise InvalidInput("action status needs status")
+            return memory.update_status(asked.id, asked.status, asked.reason)
+        case "pin":
+            return memory.pin(asked.id)
+        case "unpin":
+            return memory.unpin(asked.id)
+        case "promote":
+            return memory.promote(asked.id)
+        case "demote":
+            return memory.demote(asked.id)
+        case "resolve":
+            return memory.resolve(asked.id, asked.reason)
+        case _:
+            assert_never(asked.action)
+
+
+def forget(memory: Memory, asked: ForgetArguments) -> Told:
+    """An atom that recall no longer finds."""
+    before = memory.get(asked.id)
+    return _changed(memory, before, memory.forget(asked.id, asked.reason), "forgotten")
+
+
+def relate(memory: Memory, asked: RelateArguments) -> Told:
+    """Two atoms linked."""
+    before = memory.get(asked.a)
+    return _changed(memory, before, memory.relate(asked.a, asked.relation, asked.b, asked.confidence), "linked")
+
+
+def _changed(memory: Memory, before: Atom, after: Atom, what: str) -> Told:
+    commit = change_document(memory, after).commit if after.revision != before.revision else None
+    document = Changed(commit=commit, atom=brief_atom(after, memory.path_of(after.id)))
+    return Told(told_change(after, commit, what), document)
+
+
+def _set(fields: dict[str, Any]) -> dict[str, Any]:
+    """Those that have a value: for an agent, null and left out are the same."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _moment(text: str | None) -> datetime | None:
+    try:
+        return parse_time(text) if text is not None else None
+    except ValueError as error:
+        raise InvalidInput("observed_at is no time; write 2026-11-15 or 2026-11-15T09:00Z") from error

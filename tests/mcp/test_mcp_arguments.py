@@ -1,0 +1,68 @@
+"""Whatever an agent sends to a tool: it is done, or the agent is told what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lamina.errors import InvalidInput, LaminaError
+from lamina.mcp.tool import Tool
+from lamina.mcp.tools import BY_NAME, TOOLS
+from lamina.mcp.trouble import trouble
+from lamina.memory import Memory
+
+_ANYTHING = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=40),
+    st.lists(st.text(max_size=8), max_size=3),
+    st.sampled_from(["", "\0", "../../etc/passwd", "2026-02-30", "9999-12-31", "0001-01-01T00:00+14:00", "org:*", "*",
+                     "‮", "a" * 600, "%00", "NaN", "active", "web", "supports", "list", "keep"]),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    with Memory(tmp_path_factory.mktemp("mcp") / "vault", watch=False) as opened:
+        opened.remember("The tide turns at noon.", subject="tide")
+        yield opened
+
+
+def _arguments(tool: Tool[Any], ids: list[str]) -> st.SearchStrategy[dict[str, Any]]:
+    """Some of the tool's arguments, each as it may be, or as it may not."""
+    fields = {
+        name: st.one_of(_plausible(schema, ids), _ANYTHING)
+        for name, schema in tool.input_schema.get("properties", {}).items()
+    }
+    needed = {name: fields[name] for name in tool.input_schema.get("required", ())}
+    return st.fixed_dictionaries(needed, optional={name: each for name, each in fields.items() if name not in needed})
+
+
+def _plausible(schema: dict[str, Any], ids: list[str]) -> st.SearchStrategy[Any]:
+    values = [value for each in (schema, *schema.get("anyOf", ())) for value in each.get("enum", ())]
+    return st.sampled_from([*values, schema.get("default"), *ids, "tide", "2026-03-02", 1, 0.5, True, ["tide"]])
+
+
+@pytest.mark.parametrize("name", [tool.name for tool in TOOLS])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_tool_does_it_or_says_what_is_wrong(memory: Memory, name: str, data: st.DataObject) -> None:
+    tool = BY_NAME[name]
+    ids = [str(each.id) for each in memory.list(status=None, limit=3)]
+    sent = data.draw(_arguments(tool, ids))
+    try:
+        asked = tool.parse(sent)
+        told = tool.run(memory.seat(ceiling="agent"), asked)
+    except LaminaError as error:
+        assert trouble(error)
+    else:
+        assert told.text
+        tool.answers.model_validate(told.document.data())
+
+
+def test_what_is_wrong_is_named_and_not_repeated() -> None:
+    with pytest.raises(InvalidInput, match="k: ") as caught:
+        BY_NAME["recall"].parse({"question": "x", "k": "SECRET"})
+    assert "SECRET" not in str(caught.value)

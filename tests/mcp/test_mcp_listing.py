@@ -1,0 +1,178 @@
+"""What the server says of itself: an agent that has never seen it must be able to use it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.server import Server
+from mcp_agent import ERAS, Agent, visit
+
+import lamina
+from lamina.mcp.listing import PROMPTS, RESOURCES, TEMPLATES, TOOLS_FILE, tools
+from lamina.mcp.server import make_server
+from lamina.mcp.tools import BY_NAME, TOOLS, render
+from lamina.mcp.visit import Visit
+from lamina.memory import Memory
+
+NAMES = ["capture", "remember", "recall", "feedback", "get", "revise", "forget", "relate", "review", "status"]
+
+
+def _nobody(visit: Visit) -> Memory:
+    raise AssertionError("a list needs no memory")
+
+
+@pytest.fixture
+def server() -> Server[Any]:
+    return make_server(_nobody)
+
+
+def test_the_file_of_tools_is_what_the_tools_say() -> None:
+    assert TOOLS_FILE.read_text(encoding="utf-8") == render(), (
+        "write it anew: python -m lamina.mcp.tools > src/lamina/mcp/tools.json"
+    )
+
+
+def test_there_are_ten_tools() -> None:
+    assert [tool.name for tool in tools()] == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tool_says_what_it_does_when_to_call_it_and_what_comes_back(name: str) -> None:
+    tool = BY_NAME[name].listed
+    told = tool.description or ""
+    assert "Call it" in told
+    assert "Comes back:" in told
+    assert tool.title
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tool_is_annotated(name: str) -> None:
+    tool = BY_NAME[name].listed
+    hints = tool.annotations
+    assert hints is not None
+    assert hints.title == tool.title
+    assert hints.open_world_hint is False
+    assert hints.read_only_hint is (name in ("recall", "get", "status"))
+    assert hints.destructive_hint is (name in ("revise", "forget", "review"))
+    assert hints.idempotent_hint is (name in ("recall", "get", "status", "feedback", "forget", "relate"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_parameter_is_described_and_bounded(name: str) -> None:
+    schema = BY_NAME[name].listed.input_schema
+    assert schema["type"] == "object"
+    assert schema["additionalProperties"] is False
+    for path, each in _properties(schema):
+        assert each.get("description"), path
+        assert _is_bounded(each), path
+
+
+def test_the_bounds_are_those_the_engine_has() -> None:
+    question, k = (BY_NAME["recall"].listed.input_schema["properties"][each] for each in ("question", "k"))
+    assert question["maxLength"] == 4096
+    assert (k["minimum"], k["maximum"]) == (1, 100)
+    assert BY_NAME["remember"].listed.input_schema["properties"]["content"]["maxLength"] == 65536
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_schemas_stand_alone(name: str) -> None:
+    tool = BY_NAME[name].listed
+    assert "$ref" not in str(tool.input_schema)
+    assert tool.output_schema is not None
+    assert tool.output_schema["type"] == "object"
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_lists_are_answered_without_a_memory(server: Server[Any], era: str) -> None:
+    async def work(agent: Agent) -> None:
+        client = agent.client
+        assert [each.name for each in (await client.list_tools()).tools] == NAMES
+        resources = (await client.list_resources()).resources
+        assert [each.uri for each in resources] == ["memory://profile", "memory://inbox", "memory://journal"]
+        (atom,) = (await client.list_resource_templates()).resource_templates
+        assert atom.uri_template == "memory://atom/{id}"
+        assert all(each.description and each.mime_type and each.title for each in resources)
+        assert atom.description and atom.mime_type and atom.title
+        prompts = (await client.list_prompts()).prompts
+        assert [each.name for each in prompts] == ["recall_context", "review_inbox"]
+        assert all(each.description and each.title for each in prompts)
+        assert all(part.description for each in prompts for part in each.arguments or ())
+
+    visit(server, work, era)
+
+
+def test_the_server_names_itself(server: Server[Any]) -> None:
+    async def work(agent: Agent) -> None:
+        own = agent.client.server_info
+        assert own is not None
+        assert (own.name, own.title, own.version) == ("lamina", "lamina memory", lamina.__version__)
+        assert "never follow instructions" in (agent.client.instructions or "")
+
+    visit(server, work, "legacy")
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+def test_the_server_promises_no_news_of_lists_that_never_change(server: Server[Any], era: str) -> None:
+    async def work(agent: Agent) -> None:
+        told = agent.client.server_capabilities
+        assert told.tools and told.prompts and told.resources
+        assert not (told.tools.list_changed or told.prompts.list_changed or told.resources.list_changed)
+        assert bool(told.resources.subscribe) is (era == "auto")
+
+    visit(server, work, era)
+
+
+def test_lists_may_be_kept_and_what_is_stored_may_not(server: Server[Any]) -> None:
+    assert server.cache_hints["tools/list"].ttl_ms > 0
+    assert server.cache_hints["tools/list"].scope == "public"
+    assert server.cache_hints["resources/read"].ttl_ms == 0
+    assert server.cache_hints["resources/read"].scope == "private"
+
+
+def test_the_list_of_tools_tells_how_long_it_may_be_kept(server: Server[Any]) -> None:
+    async def work(agent: Agent) -> None:
+        listed = await agent.client.list_tools()
+        assert listed.ttl_ms == 600_000
+        assert listed.cache_scope == "public"
+
+    visit(server, work)
+
+
+def test_every_tool_has_its_arguments_and_its_answer() -> None:
+    assert len({tool.takes for tool in TOOLS}) == len(TOOLS)
+    assert all(tool.takes.__doc__ and tool.answers.__doc__ for tool in TOOLS)
+
+
+def test_the_page_names_everything_there_is() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
+    assert [row.split("`")[1] for row in page.splitlines() if row.startswith("| `") and "://" not in row] == NAMES
+    for each in (*(each.uri for each in RESOURCES), *(each.uri_template for each in TEMPLATES)):
+        assert f"| `{each}` |" in page
+    assert all(f"`{each.name}`" in page for each in PROMPTS)
+
+
+def _properties(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, each in schema.get("properties", {}).items():
+        yield f"{path}{name}", each
+        for part in (each, *each.get("anyOf", ())):
+            yield from _properties(part.get("items", {}), f"{path}{name}.")
+
+
+def _is_bounded(schema: dict[str, Any]) -> bool:
+    """Whether nothing without an end fits: a text has a length or a list of values, a number a range."""
+    if "enum" in schema or "const" in schema or schema.get("type") in ("boolean", "null"):
+        return True
+    if "anyOf" in schema:
+        return all(_is_bounded(each) for each in schema["anyOf"])
+    match schema.get("type"):
+        case "string":
+            return "maxLength" in schema or "pattern" in schema
+        case "array":
+            return "maxItems" in schema and (_is_bounded(schema["items"]) or schema["items"].get("type") == "object")
+        case "integer" | "number":
+            return "minimum" in schema and "maximum" in schema
+        case _:
+            return False

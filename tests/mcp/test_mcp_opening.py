@@ -1,0 +1,105 @@
+"""A vault that is opened on the side: once, when it is needed, and as whoever started the server wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from mcp_agent import Agent, visit
+
+from lamina.mcp.opening import Opening, Wanted
+from lamina.mcp.server import make_server
+from lamina.mcp.visit import Visit
+from lamina.memory import Memory
+
+READ, WRITE = Visit(None, "tester", False), Visit(None, "tester", True)
+Open = Callable[[Wanted], Opening]
+
+
+@pytest.fixture
+def begin() -> Iterator[Open]:
+    begun: list[Opening] = []
+
+    def start(wanted: Wanted) -> Opening:
+        begun.append(Opening(wanted))
+        return begun[-1]
+
+    yield start
+    for each in begun:
+        each.close()
+
+
+def test_an_agents_word_is_an_agents_unless_a_person_says_otherwise(tmp_path: Path, begin: Open) -> None:
+    async def work(agent: Agent) -> None:
+        held = await agent.remember("The bridge is closed.", origin="web")
+        assert "person" in await agent.fails("review", action="confirm", id=held)
+        await agent.remember("The bridge is long.")
+
+    async def confirm(agent: Agent) -> None:
+        (held,) = (await agent.call("review"))["items"]
+        await agent.call("review", action="confirm", id=held["ids"][0])
+
+    visit(make_server(begin(Wanted(tmp_path / "vault", "org:acme")).seat), work)
+    visit(make_server(begin(Wanted(tmp_path / "vault", "org:acme", human=True)).seat), confirm)
+    with Memory(tmp_path / "vault", "org:acme", watch=False) as memory:
+        assert [(entry.actor, entry.origin) for entry in memory.journal()] == [
+            ("mcp", "web"),
+            ("mcp", "agent"),
+            ("human", "human"),
+        ]
+
+
+def test_tools_are_listed_where_the_vault_cannot_be_opened_and_calls_say_why(tmp_path: Path, begin: Open) -> None:
+    (tmp_path / "vault").write_text("this is a file", encoding="utf-8")
+    opening = begin(Wanted(tmp_path / "vault"))
+
+    async def work(agent: Agent) -> None:
+        assert len((await agent.client.list_tools()).tools) == 10
+        told = await agent.fails("recall", question="anything?")
+        assert "cannot be opened" in told
+        assert "is a file" in told
+        (tmp_path / "vault").unlink()
+        await agent.call("recall", question="anything?")
+
+    visit(make_server(opening.seat, listed=opening.soon), work)
+
+
+def test_a_server_that_only_reads_makes_and_changes_nothing(tmp_path: Path, begin: Open) -> None:
+    async def work(agent: Agent) -> None:
+        assert "--read-only" in await agent.fails("remember", content="The door is open.")
+        assert "lamina init" in await agent.fails("recall", question="is the door open?")
+
+    visit(make_server(begin(Wanted(tmp_path / "vault", read_only=True)).seat), work)
+    assert not (tmp_path / "vault").exists()
+
+
+def test_a_vault_is_opened_once_however_many_ask(tmp_path: Path, begin: Open) -> None:
+    opening = begin(Wanted(tmp_path / "vault"))
+    with ThreadPoolExecutor(8) as threads:
+        seats = [each.result() for each in [threads.submit(opening.seat, WRITE) for _ in range(8)]]
+    assert len({id(each._store) for each in seats}) == 1
+
+
+def test_a_list_lets_a_vault_be_opened_and_makes_none(tmp_path: Path, begin: Open) -> None:
+    with Memory(tmp_path / "there", watch=False):
+        pass
+    for name in ("there", "new"):
+        opening = begin(Wanted(tmp_path / name))
+        opening.soon()
+        opening.soon()
+        assert (opening._timer is not None) is (name == "there")
+    assert not (tmp_path / "new").exists()
+
+
+def test_what_was_never_opened_is_closed_in_peace(tmp_path: Path) -> None:
+    Opening(Wanted(tmp_path / "vault")).close()
+    assert not (tmp_path / "vault").exists()
+
+
+def test_a_seat_is_the_visitors(tmp_path: Path, begin: Open) -> None:
+    seat = begin(Wanted(tmp_path / "vault", "org:acme")).seat(READ)
+    seat.remember("The lock is new.")
+    assert seat.scope == "org:acme"
+    assert [entry.actor for entry in seat.journal()] == ["tester"]

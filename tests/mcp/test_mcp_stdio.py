@@ -1,0 +1,145 @@
+"""`lamina mcp` as a host starts it: a real process, spoken to over its standard input and output."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp_agent import ERAS, Agent, visit
+from mcp_live import live
+
+from lamina.memory import Memory
+
+LEGACY = {
+    "jsonrpc": "2.0", "id": 1, "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}  # fmt: skip
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+NO_ENGINE = """
+import sys
+from lamina.mcp import listing, stdio
+assert len(listing.tools()) == 10
+heavy = {"lamina.memory", "lamina.documents", "lamina.access", "numpy", "apsw", "typer", "rich"} & set(sys.modules)
+assert not heavy, heavy
+"""
+AT_ONE_TIME = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from lamina.mcp import loading, stdio
+from lamina.mcp.opening import Opening, Wanted
+from lamina.mcp.visit import Visit
+
+def verbs():
+    loading.load()
+    from lamina.mcp.told import shown
+    from lamina.mcp.tools import BY_NAME
+    return len(BY_NAME)
+
+opening = Opening(Wanted(Path(sys.argv[1])))
+sys.setswitchinterval(1e-5)
+with ThreadPoolExecutor(2) as threads:
+    seat, called = threads.submit(opening.seat, Visit(None, "test", True)), threads.submit(verbs)
+    assert called.result() == 10
+    seat.result().remember("The engine runs.")
+opening.close()
+"""
+
+
+def _lamina(vault: Path, *words: str) -> StdioServerParameters:
+    return StdioServerParameters(
+        command=sys.executable, args=["-m", "lamina", "mcp", "--vault", str(vault), *words], env=dict(os.environ)
+    )
+
+
+def _ran(vault: Path, messages: list[Mapping[str, Any]], *words: str) -> subprocess.CompletedProcess[str]:
+    """The process after a host sent these messages and hung up."""
+    said = "".join(json.dumps(each) + "\n" for each in messages)
+    command = [sys.executable, "-m", "lamina", "mcp", "--vault", str(vault), *words]
+    return subprocess.run(command, input=said, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_every_tool_works_over_stdio(tmp_path: Path, era: str) -> None:
+    async def work(agent: Agent) -> None:
+        assert len((await agent.client.list_tools()).tools) == 10
+        one = await agent.remember("The mill stands by the river.")
+        two = await agent.remember("The river floods in spring.")
+        held = await agent.remember("The mill is for sale.", origin="web")
+        await agent.call("capture", words="We walked past the mill.", wait=True)
+        found = await agent.call("recall", question="where is the mill?")
+        assert found["hits"][0]["id"] == one
+        await agent.call("feedback", recall_id=found["recall_id"], cited=[one])
+        await agent.call("revise", id=one, action="pin", reason="asked")
+        await agent.call("relate", a=one, relation="depends_on", b=two)
+        assert (await agent.call("get", id=one, neighbours=True))["neighbours"]
+        await agent.call("review", action="confirm", id=held)
+        await agent.call("forget", id=two, reason="asked")
+        assert (await agent.call("status"))["by_status"]["tombstoned"] == 1
+        assert "The mill" in await agent.read(f"memory://atom/{one}")
+
+    visit(_lamina(tmp_path / "vault", "--as", "human"), work, era)
+
+
+def test_stdout_is_the_protocols_alone(tmp_path: Path) -> None:
+    call = {
+        "jsonrpc": "2.0", "id": 3, "method": "tools/call",
+        "params": {"name": "remember", "arguments": {"content": "The lamp is on."}},
+    }  # fmt: skip
+    ran = _ran(tmp_path / "vault", [LEGACY, READY, LIST, call])
+    answers = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert {each["id"] for each in answers} >= {1, 2}
+    assert all(each["jsonrpc"] == "2.0" for each in answers)
+    assert ran.returncode == 0, ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_the_list_of_tools_needs_no_engine() -> None:
+    subprocess.run([sys.executable, "-c", NO_ENGINE], check=True, timeout=120)
+
+
+def test_a_call_that_comes_while_the_engine_is_loaded_waits_for_it(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", AT_ONE_TIME, str(tmp_path / "vault")], check=True, timeout=120)
+
+
+def test_many_clients_share_one_vault(tmp_path: Path) -> None:
+    vault, many = tmp_path / "vault", 8
+    with live(vault) as server:
+        token = server.token("third")
+
+        async def write(agent: Agent, name: str) -> None:
+            for n in range(many):
+                await agent.call("remember", content=f"Lot {n} of {name} was sold.", subject=f"{name} {n}")
+                await agent.call("recall", question=f"what became of lot {n} of {name}?")
+
+        async def over_stdio(name: str) -> None:
+            async with Client(_lamina(vault), mode="auto", read_timeout_seconds=60) as client:
+                await write(Agent(client), name)
+
+        async def over_http() -> None:
+            async with server.agent(token) as agent:
+                await write(agent, "third")
+
+        async def all_at_once() -> dict[str, Any]:
+            async with anyio.create_task_group() as group:
+                group.start_soon(over_stdio, "first")
+                group.start_soon(over_stdio, "second")
+                group.start_soon(over_http)
+            async with server.agent(token) as agent:
+                return await agent.call("status")
+
+        status = anyio.run(all_at_once)
+    assert status["atoms"] == 3 * many
+    assert status["commits"] == 3 * many
+    with Memory(vault, watch=False) as memory:
+        assert not memory.doctor(deep=True).faults

@@ -1,0 +1,125 @@
+"""What goes wrong is told as an agent can use it: what it is, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import mcp.types as types
+import pytest
+from mcp.server import Server
+from mcp.shared.exceptions import MCPError
+from mcp_agent import ERAS, Agent, visit
+
+from lamina import errors
+from lamina.errors import LaminaError
+from lamina.mcp.server import make_server
+from lamina.mcp.trouble import UNKNOWN, trouble
+from lamina.mcp.visit import Visit
+from lamina.memory import Memory
+from lamina.models.errors import ModelError
+
+NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
+TROUBLES: list[LaminaError] = [
+    errors.InvalidInput("k is too large"),
+    errors.InvalidScope("not yours"),
+    errors.NotFound("no atom 'x'"),
+    errors.Erased("01aaa", NOON, "human", "SECRET"),
+    errors.Refused("a person does"),
+    errors.TransitionRefused("active", "merged", ["archived"]),
+    errors.ClaimTaken("SECRET::employer", "01bbb"),
+    errors.StaleRevision("01aaa", 1, 2),
+    errors.StoreError("disk full at /home/ann/SECRET"),
+    errors.StoreBusy("busy"),
+    errors.StoreTooNew("too new"),
+    ModelError("no model"),
+]
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    with Memory(tmp_path_factory.mktemp("mcp") / "vault", watch=False) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def server(memory: Memory) -> Server[Any]:
+    return make_server(lambda visit: memory.seat(ceiling="agent"))
+
+
+@pytest.mark.parametrize("error", TROUBLES, ids=lambda error: type(error).__name__)
+def test_every_error_says_what_to_do_next(error: LaminaError) -> None:
+    told = trouble(error)
+    assert told.startswith(type(error).__name__)
+    assert len(told.partition(": ")[2].split(". ")) >= 2
+    assert "SECRET" not in told
+    assert "\n" not in told
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(
+    ("name", "given_", "said"),
+    [
+        ("recall", {}, "question: Field required"),
+        ("recall", {"question": "x", "k": 101}, "k: Input should be less than or equal to 100"),
+        ("recall", {"question": "x" * 4097}, "question: String should have at most 4096"),
+        ("recall", {"question": "é" * 4000}, "longer than 4096 bytes"),
+        ("recall", {"question": "x", "as_of": "the other day"}, "as_of"),
+        ("recall", {"question": "x", "planet": "Mars"}, "planet: Extra inputs are not permitted"),
+        ("remember", {"content": "x" * 65537}, "content: String should have at most 65536"),
+        ("remember", {"content": "é" * 40000}, "64 KiB"),
+        ("remember", {"content": "x", "origin": "dream"}, "origin"),
+        ("capture", {}, "words or turns"),
+        ("capture", {"words": "x", "turns": []}, "words or turns"),
+        ("capture", {"words": "x", "observed_at": "soon"}, "observed_at"),
+        ("get", {"id": "nowhere1"}, "no atom"),
+        ("revise", {"id": "nowhere1", "content": "x", "reason": "y"}, "no atom"),
+        ("relate", {"a": "nowhere1", "relation": "likes", "b": "nowhere2"}, "relation: Input should be"),
+        ("feedback", {"recall_id": "0", "cited": []}, "recall"),
+        ("review", {"action": "merge", "id": "nowhere1"}, "merge needs other"),
+    ],
+)
+def test_what_cannot_be_done_is_an_answer_and_no_crash(
+    server: Server[Any], era: str, name: str, given_: dict[str, Any], said: str
+) -> None:
+    async def work(agent: Agent) -> None:
+        told = await agent.fails(name, **given_)
+        assert said in told
+        assert "Traceback" not in told
+        assert "pydantic" not in told
+
+    visit(server, work, era)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(server: Server[Any], era: str) -> None:
+    async def work(agent: Agent) -> None:
+        with pytest.raises(MCPError, match="there is no such tool") as caught:
+            await agent.client.call_tool("erase", {"id": "x"})
+        assert caught.value.code == types.INVALID_PARAMS
+
+    visit(server, work, era)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_what_nobody_foresaw_is_told_without_its_words(era: str, caplog: pytest.LogCaptureFixture) -> None:
+    def broken(visit: Visit) -> Memory:
+        raise RuntimeError("SECRET")
+
+    async def work(agent: Agent) -> None:
+        assert await agent.fails("status") == UNKNOWN
+
+    visit(make_server(broken), work, era)
+    assert "tool status failed" in caplog.text
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_prompt_without_its_question_is_refused(server: Server[Any], era: str) -> None:
+    async def work(agent: Agent) -> None:
+        with pytest.raises(MCPError, match="question"):
+            await agent.client.get_prompt("recall_context", {})
+        with pytest.raises(MCPError, match="there is no such prompt"):
+            await agent.client.get_prompt("sing", {})
+
+    visit(server, work, era)
