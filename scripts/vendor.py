@@ -1,0 +1,98 @@
+"""Fetch the browser's libraries into the package: exact versions, exact bytes, their licences beside them.
+
+    python scripts/vendor.py            fetch what is pinned, and fail where a byte differs
+    python scripts/vendor.py --pin      fetch it, and pin the bytes that came
+
+Needs npm. Nothing of it runs when lamina is built, installed or used: the files are part of the repository.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent.parent / "src/lamina/web/static/vendor"
+MANIFEST = FOLDER / "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A package, the files taken from it and the names they get here."""
+
+    name: str
+    version: str
+    licence: str
+    files: dict[str, str]
+
+
+PACKAGES = (
+    Package(
+        "htmx.org", "2.0.11", "0BSD", {"dist/htmx.min.js": "htmx.min.js", "LICENSE": "htmx.LICENSE.txt"},
+    ),
+    Package(
+        "cytoscape", "3.34.4", "MIT",
+        {"dist/cytoscape.esm.min.mjs": "cytoscape.esm.min.js", "LICENSE": "cytoscape.LICENSE.txt"},
+    ),
+    Package(
+        "uplot", "1.6.32", "MIT",
+        {
+            "dist/uPlot.esm.js": "uplot.esm.js", "dist/uPlot.min.css": "uplot.min.css",
+            "LICENSE": "uplot.LICENSE.txt",
+        },
+    ),
+)  # fmt: skip
+
+
+def main() -> None:
+    pin = "--pin" in sys.argv[1:]
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    known = {} if pin else {each["file"]: each["sha256"] for each in _manifest()}
+    entries = []
+    for package in PACKAGES:
+        for file, data in _fetched(package).items():
+            found = hashlib.sha256(data).hexdigest()
+            if not pin and known.get(file) != found:
+                sys.exit(f"{file} of {package.name} {package.version} is not what was pinned ({found})")
+            (FOLDER / file).write_bytes(data)
+            entries.append(
+                {
+                    "file": file, "name": package.name, "version": package.version, "licence": package.licence,
+                    "sha256": found, "bytes": len(data),
+                }
+            )  # fmt: skip
+    if pin:
+        MANIFEST.write_text(json.dumps(entries, indent=2) + "\n", encoding="utf-8")
+    sys.stdout.write(f"vendor: {len(entries)} files {'pinned' if pin else 'as pinned'}\n")
+
+
+def _manifest() -> list[dict[str, Any]]:
+    told: list[dict[str, Any]] = json.loads(MANIFEST.read_text(encoding="utf-8"))
+    return told
+
+
+def _fetched(package: Package) -> dict[str, bytes]:
+    """The bytes of the wanted files, by their names here; nothing is ever written to a path in an archive."""
+    with tempfile.TemporaryDirectory(prefix="lamina-vendor-") as folder:
+        asked = ["npm", "pack", f"{package.name}@{package.version}", "--silent", "--pack-destination", folder]
+        subprocess.run(asked, check=True, capture_output=True, timeout=300)
+        (archive,) = Path(folder).glob("*.tgz")
+        with tarfile.open(archive) as held:
+            return {ours: _member(held, theirs) for theirs, ours in package.files.items()}
+
+
+def _member(held: tarfile.TarFile, name: str) -> bytes:
+    found = held.extractfile(f"package/{name}")
+    if found is None:
+        sys.exit(f"there is no {name} in the package")
+    return found.read()
+
+
+if __name__ == "__main__":
+    main()

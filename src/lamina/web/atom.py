@@ -1,0 +1,167 @@
+"""The page of one atom: what it says and rests on, what became of it, what it is linked with, and what one may do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from starlette.responses import Response
+
+from lamina.atom.atom import Atom
+from lamina.atom.passage import Passage, passages_of
+from lamina.atom.relation import RelationName
+from lamina.atom.status import ARROWS, ENDED, Status
+from lamina.documents import atom_document, neighbour_documents, quotes_of
+from lamina.errors import InvalidInput, NotFound
+from lamina.lifecycle.half_life import half_life_days
+from lamina.lifecycle.heat import heat
+from lamina.lifecycle.retention import Mode, retention
+from lamina.lifecycle.signals import from_counted
+from lamina.memory import Memory
+from lamina.store.base import Version
+from lamina.web.differences import Stretch, fields, words
+from lamina.web.revision import changed, shown
+from lamina.web.said import Said, said_change
+from lamina.web.visit import Visit
+
+_OWN_PLACE = frozenset({"id", "kind", "content", "status", "relations", "evidence", "revision", "path"})
+"""Fields that have a place of their own on the page."""
+
+
+_UNSET: tuple[object, ...] = (None, "", [], {}, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A passage of a segment, with the stretch of it that is looked for."""
+
+    passage: Passage
+    stretches: tuple[Stretch, ...]
+
+    @property
+    def is_found(self) -> bool:
+        return any(each.how == "in" for each in self.stretches)
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """How a memory lives: what use has taught, and how much of it is left."""
+
+    retention: float
+    half_life: float
+    heat: float
+    quality: float
+    uses: int
+    confirmations: int
+
+
+def atom(visit: Visit) -> Response:
+    """The page of an atom."""
+    found = visit.memory.get(visit.request.path_params["id"])
+    return _page(visit, found, None)
+
+
+def diff(visit: Visit) -> Response:
+    """Two versions of an atom, word by word."""
+    past = visit.memory.history(visit.request.path_params["id"]).versions
+    one, other = (_version(past, visit.number(name, default, 10**6)) for name, default in (("a", 1), ("b", len(past))))
+    both = words(one.atom.content, other.atom.content)
+    told = {"a": one, "b": other, "words": both, "fields": fields(one.atom, other.atom)}
+    return visit.page("diff.html", told, part="_diff.html")
+
+
+def do(visit: Visit) -> Response:
+    """One of the verbs, on this atom."""
+    memory, before = visit.memory, visit.memory.get(visit.request.path_params["id"])
+    verb = visit.sent("verb")
+    if verb not in _VERBS:
+        raise InvalidInput(f"{verb!r} is no verb; choose from {', '.join(_VERBS)}")
+    title, act = _VERBS[verb]
+    after = act(visit, before)
+    return _page(visit, after, said_change(title, memory, before, after))
+
+
+def _reason(visit: Visit, otherwise: str) -> str:
+    return visit.sent("reason").strip() or otherwise
+
+
+_VERBS: dict[str, tuple[str, Callable[[Visit, Atom], Atom]]] = {
+    "pin": ("Pinned", lambda visit, atom: visit.memory.pin(atom.id)),
+    "unpin": ("Unpinned", lambda visit, atom: visit.memory.unpin(atom.id)),
+    "promote": ("Promoted", lambda visit, atom: visit.memory.promote(atom.id)),
+    "demote": ("Demoted", lambda visit, atom: visit.memory.demote(atom.id)),
+    "resolve": ("Resolved", lambda visit, atom: visit.memory.resolve(atom.id, _reason(visit, "done"))),
+    "forget": ("Forgotten", lambda visit, atom: visit.memory.forget(atom.id, _reason(visit, "no longer wanted"))),
+    "status": (
+        "Its status has changed",
+        lambda visit, atom: visit.memory.update_status(atom.id, visit.sent("status"), visit.sent("reason")),
+    ),
+    "revise": (
+        "Revised",
+        lambda visit, atom: _revised(visit, atom),
+    ),
+    "relate": (
+        "Related",
+        lambda visit, atom: visit.memory.relate(atom.id, visit.sent("relation"), visit.sent("target").strip()),
+    ),
+}
+
+
+def _revised(visit: Visit, atom: Atom) -> Atom:
+    content, told = changed(atom, visit)
+    return visit.memory.revise(atom.id, content, reason=_reason(visit, "revised"), **told)
+
+
+def _page(visit: Visit, found: Atom, said: Said | None) -> Response:
+    memory = visit.memory
+    versions = memory.history(found.id).versions
+    told = {
+        "atom": found, "said": said, "path": memory.path_of(found.id), "fields": _fields(found), "form": shown(found),
+        "quotes": quotes_of(memory, found), "turns": _turns(found, visit) if found.is_segment else (),
+        "versions": versions[::-1], "last_two": next(pairwise(versions[::-1]), None),
+        "neighbours": neighbour_documents(memory, found.id), "life": _life(memory, found),
+        "statuses": _statuses(found), "relations": tuple(RelationName),
+    }  # fmt: skip
+    return visit.page("atom.html", told, part="_atom.html")
+
+
+def _fields(found: Atom) -> list[tuple[str, object]]:
+    """Every field that says something and has no place of its own."""
+    told = atom_document(found, None).data()
+    return [(name, value) for name, value in told.items() if name not in _OWN_PLACE and value not in _UNSET]
+
+
+def _statuses(found: Atom) -> tuple[Status, ...]:
+    """Where it may go from here; out of an ended status leads a reasoned restore."""
+    return (Status.ACTIVE,) if found.status in ENDED else ARROWS[found.status]
+
+
+def _life(memory: Memory, found: Atom) -> Life:
+    counted = memory.signals(found.id)
+    known, now = from_counted(counted), memory.now()
+    return Life(
+        retention=retention(found, known, now, Mode(memory.settings.retention)), half_life=half_life_days(found, known),
+        heat=heat(found, known, now), quality=counted.quality_score, uses=counted.recall_count,
+        confirmations=memory.confirmations(found.id),
+    )  # fmt: skip
+
+
+def _turns(found: Atom, visit: Visit) -> tuple[Turn, ...]:
+    """The passages of a segment, and in the one that is asked for the stretch that is."""
+    n, start, end = (visit.number(name, 0, 10**6) for name in ("passage", "start", "end"))
+    return tuple(Turn(each, _marked(each.text, start, end) if each.n == n else ()) for each in passages_of(found))
+
+
+def _marked(text: str, start: int, end: int) -> tuple[Stretch, ...]:
+    if not 0 <= start < end:
+        return (Stretch("in", text),)
+    parts = (Stretch("same", text[:start]), Stretch("in", text[start:end] or text), Stretch("same", text[end:]))
+    return tuple(each for each in parts if each.text)
+
+
+def _version(past: tuple[Version, ...], revision: int) -> Version:
+    found = next((each for each in past if each.revision == revision), None)
+    if found is None:
+        raise NotFound(f"there is no version {revision}; there are {len(past)}")
+    return found

@@ -1,0 +1,68 @@
+"""Two versions of a text, word by word: what was taken out, what was put in, and what stayed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Literal
+
+from lamina.atom.atom import DATA_FIELDS, Atom
+from lamina.atom.record import encode_field
+
+MOST_WORDS = 4000
+"""Longer texts are set against each other line by line."""
+_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+
+How = Literal["same", "out", "in"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Some words that stand in one version, or in both."""
+
+    how: How
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field that differs, as it was and as it is."""
+
+    name: str
+    before: str
+    after: str
+
+
+def words(before: str, after: str) -> list[Stretch]:
+    """The stretches that make both: without those put in they read as before, without those taken out as after."""
+    a, b = _WORDS.findall(before), _WORDS.findall(after)
+    if max(len(a), len(b)) > MOST_WORDS:
+        a, b = _LINES.findall(before), _LINES.findall(after)
+    found: list[Stretch] = []
+    for tag, a1, a2, b1, b2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if tag == "equal":
+            found.append(Stretch("same", "".join(a[a1:a2])))
+            continue
+        taken, put = "".join(a[a1:a2]), "".join(b[b1:b2])
+        found += [Stretch("out", taken)] if taken else []
+        found += [Stretch("in", put)] if put else []
+    return found
+
+
+def fields(before: Atom, after: Atom) -> list[Field]:
+    """The fields besides the text that differ."""
+    names = (name for name in DATA_FIELDS if name not in ("content", "recorded_at"))
+    return [
+        Field(name, _told(before, name), _told(after, name))
+        for name in names
+        if getattr(before, name) != getattr(after, name)
+    ]
+
+
+def _told(atom: Atom, name: str) -> str:
+    value = encode_field(name, getattr(atom, name))
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)

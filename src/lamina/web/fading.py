@@ -1,0 +1,65 @@
+"""How memories fade: the curve that is in force, the others beside it, and where the youngest of them lie."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+
+from lamina.lifecycle import curves
+from lamina.lifecycle.half_life import half_life_days
+from lamina.lifecycle.moment import days_since
+from lamina.lifecycle.retention import Mode, retention
+from lamina.lifecycle.signals import from_counted, last_touch
+from lamina.memory import Memory
+
+HALF_LIVES, FINE = 4, 20
+MOST = 300
+"""So many of the youngest are looked at."""
+TENTHS = 10
+
+_CURVES: dict[Mode, Callable[[float], float]] = {
+    Mode.HUBER: curves.huber, Mode.L2: curves.l2, Mode.ELASTIC: curves.elastic,
+    Mode.ELASTIC_BLEND: curves.elastic_blend, Mode.POWER: curves.power,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Fading:
+    """Curves over half-lives, the places of memories among them, and how many there are of each tenth."""
+
+    mode: Mode
+    ages: tuple[float, ...]
+    lines: tuple[tuple[str, tuple[float, ...]], ...]
+    places: tuple[tuple[float, float], ...]
+    lasting: int
+    tenths: tuple[tuple[str, int], ...]
+
+    def data(self) -> dict[str, object]:
+        """As JSON values."""
+        return {
+            "mode": self.mode.value, "ages": self.ages, "lines": [list(each) for each in self.lines],
+            "places": [list(each) for each in self.places],
+        }  # fmt: skip
+
+
+def faded(memory: Memory) -> Fading:
+    """The curves of this memory, and where its youngest atoms lie."""
+    mode, now = Mode(memory.settings.retention), memory.now()
+    ages = tuple(round(n / FINE, 3) for n in range(HALF_LIVES * FINE + 1))
+    lines = tuple((each.value, tuple(round(curve(age), 4) for age in ages)) for each, curve in _CURVES.items())
+    places, lasting, counted = list[tuple[float, float]](), 0, Counter[int]()
+    for atom in memory.list(limit=MOST):
+        known = from_counted(memory.signals(atom.id))
+        left, half_life = retention(atom, known, now, mode), half_life_days(atom, known)
+        counted[min(TENTHS - 1, int(left * TENTHS))] += 1
+        if half_life == inf:
+            lasting += 1
+        else:
+            places.append((round(days_since(last_touch(atom, known), now) / half_life, 4), round(left, 4)))
+    return Fading(mode, ages, lines, tuple(sorted(places)), lasting, _tenths(counted))
+
+
+def _tenths(counted: Counter[int]) -> tuple[tuple[str, int], ...]:
+    return tuple((f"{10 * n}-{10 * n + 10} %", counted[n]) for n in range(TENTHS - 1, -1, -1))

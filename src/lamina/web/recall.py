@@ -1,0 +1,74 @@
+"""The pages of recall: a question, what answers it and why, and what a person thinks of that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+from lamina.atom.atom import Atom
+from lamina.atom.status import INCLUDE
+from lamina.documents import HitDocument, QuoteDocument, hit_document, quotes_of
+from lamina.memory import MOST_HITS, Memory
+from lamina.recall.feedback import parse_verdict
+from lamina.recall.hit import Hit, Recall
+from lamina.recall.understand import MODES
+from lamina.web.said import Line, Said
+from lamina.web.visit import Visit
+from lamina.web.xray import Xray, xray
+
+CORE, TOPICS = 6, 14
+"""So much is shown before anything is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A hit as the page shows it: with the words it rests on and its score taken apart."""
+
+    told: HitDocument
+    atom: Atom
+    quotes: list[QuoteDocument]
+    xray: Xray
+
+
+def home(visit: Visit) -> Response:
+    """The question, and what a person may want to ask of."""
+    memory = visit.memory
+    told = {"core": memory.top(CORE), "topics": memory.topics(TOPICS)}
+    return visit.page("recall.html", {"found": None, "hits": [], "asked": visit.asked, "filters": _filters(), **told})
+
+
+def answer(visit: Visit) -> Response:
+    """What answers a question."""
+    asked = visit.asked
+    if not asked.get("q", "").strip():
+        return home(visit)
+    found = visit.memory.recall(
+        asked["q"], visit.number("k", 10, MOST_HITS), mode=asked.get("mode") or "full_context",
+        include=asked.getlist("include"), fast=bool(asked.get("fast")), filter_stale=bool(asked.get("filter_stale")),
+        as_of=asked.get("as_of") or None, known_at=asked.get("known_at") or None,
+    )  # fmt: skip
+    told = {"found": found, "hits": _shown(found, visit.memory), "asked": asked, "filters": _filters()}
+    return visit.page("recall.html", {**told, "core": [], "topics": []}, part="_answer.html")
+
+
+def feedback(visit: Visit) -> Response:
+    """Tell how an answer was."""
+    verdict = parse_verdict(visit.sent("verdict", "up"))
+    learnt = visit.memory.feedback(visit.sent("recall_id"), visit.sent_all("cited"), verdict)
+    atoms = [visit.memory.get(each) for each in learnt]
+    title = "Thank you" if atoms else "Nothing follows from it: no hit was cited, or it was learnt from before"
+    lines = tuple(Line(f"quality {visit.memory.signals(each.id).quality_score:.2f}", each) for each in atoms)
+    return visit.page("trouble.html", {"said": Said(title, lines)}, part="_said.html")
+
+
+def _shown(found: Recall, memory: Memory) -> list[Shown]:
+    return [_one(rank, hit, memory) for rank, hit in enumerate(found.hits, 1)]
+
+
+def _one(rank: int, hit: Hit, memory: Memory) -> Shown:
+    return Shown(hit_document(rank, hit), hit.atom, quotes_of(memory, hit.atom), xray(hit))
+
+
+def _filters() -> dict[str, tuple[str, ...]]:
+    return {"mode": tuple(MODES), "include": tuple(INCLUDE)}

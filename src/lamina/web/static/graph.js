@@ -1,0 +1,143 @@
+// The picture of a neighbourhood. Words reach it as data and are drawn on a canvas; the table beside it says the same.
+import cytoscape from "./vendor/cytoscape.esm.min.js";
+
+const place = document.getElementById("graph");
+const narrow = matchMedia("(max-width: 46rem)").matches;
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const SHADES = ["--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c7", "--c8"];
+const kinds = [];
+
+function shade(kind) {
+  if (!kinds.includes(kind)) kinds.push(kind);
+  return SHADES[kinds.indexOf(kind) % SHADES.length];
+}
+
+function style() {
+  return [
+    {
+      selector: "node",
+      style: {
+        "background-color": (node) => colour(shade(node.data("kind"))),
+        label: "data(label)", color: colour("--ink"), "font-size": 12, "font-family": "sans-serif",
+        "text-wrap": "wrap", "text-max-width": narrow ? 100 : 180, "text-valign": narrow ? "center" : "bottom",
+        "text-halign": narrow ? "right" : "center", "text-margin-x": narrow ? 6 : 0, "text-margin-y": narrow ? 0 : 5,
+        "text-background-color": colour("--paper"), "text-background-opacity": 1, "text-background-padding": 2,
+        width: 18, height: 18, "border-width": 0,
+      },
+    },
+    { selector: "node[status != 'active']", style: { "background-opacity": 0.25, "border-width": 2,
+      "border-color": (node) => colour(shade(node.data("kind"))), "border-style": "dashed" } },
+    { selector: "node[?middle]", style: { width: 30, height: 30, "font-weight": "bold", "font-size": 12 } },
+    { selector: "node:selected", style: { "border-width": 3, "border-color": colour("--accent"), "border-style": "solid" } },
+    {
+      selector: "edge",
+      style: {
+        width: (edge) => 1 + 2 * edge.data("confidence"), "line-color": colour("--line-strong"),
+        "target-arrow-color": colour("--line-strong"), "target-arrow-shape": "triangle", "curve-style": "bezier",
+        label: (edge) => edge.data("name").replaceAll("_", " "), "text-rotation": "autorotate", "font-size": 10,
+        "text-margin-y": -8,
+        color: colour("--muted"),
+      },
+    },
+  ];
+}
+
+function elements(around, middle) {
+  return [
+    ...around.nodes.map((node) => ({ data: { ...node, middle: node.id === middle } })),
+    ...around.links.map((link) => ({ data: { ...link, id: `${link.source} ${link.name} ${link.target}` } })),
+  ];
+}
+
+async function near(id, depth) {
+  const answer = await fetch(`/graph/${encodeURIComponent(id)}/near?depth=${depth}`);
+  return answer.ok ? answer.json() : { nodes: [], links: [] };
+}
+
+// From the one in the middle outwards, link by link: in columns where there is room, in rows where there is not.
+function lay(graph) {
+  const steps = new Map();
+  graph.elements().bfs({ roots: graph.nodes("[?middle]"), visit: (node, edge, before, n, depth) => void steps.set(node.id(), depth) });
+  const ranks = [];
+  graph.nodes().forEach((node) => (ranks[steps.get(node.id()) ?? 0] ??= []).push(node.id()));
+  const most = Math.max(...ranks.map((rank) => rank.length));
+  const along = narrow ? 110 : Math.min(340, Math.max(260, place.clientWidth / ranks.length));
+  const across = narrow ? 140 : Math.min(150, Math.max(76, place.clientHeight / (most + 1)));
+  graph.nodes().positions((node) => {
+    const step = steps.get(node.id()) ?? 0;
+    const turn = ranks[step].indexOf(node.id()) - (ranks[step].length - 1) / 2;
+    return narrow ? { x: turn * across, y: step * along } : { x: step * along, y: turn * across };
+  });
+  graph.fit(undefined, 24);
+  if (graph.zoom() > 1.1) graph.zoom(1.1);
+  graph.center();
+}
+
+function legend() {
+  const told = document.getElementById("legend");
+  told.replaceChildren(...kinds.map((kind) => {
+    const each = document.createElement("span");
+    const dot = document.createElement("i");
+    dot.className = `dot ${shade(kind).slice(2)}`;
+    each.append(dot, kind.replaceAll("_", " "));
+    return each;
+  }));
+}
+
+function cell(words, href) {
+  const made = document.createElement("td");
+  if (href) {
+    const link = document.createElement("a");
+    link.href = href;
+    link.textContent = words;
+    made.append(link);
+  } else made.textContent = words;
+  return made;
+}
+
+function tell(around, graph) {
+  const rows = document.querySelector("#links tbody");
+  const known = new Set([...rows.children].map((row) => row.dataset.link));
+  const name = (id) => graph.getElementById(id).data("label") ?? id.slice(-8);
+  for (const link of around.links) {
+    const key = `${link.source} ${link.name} ${link.target}`;
+    if (known.has(key)) continue;
+    const row = document.createElement("tr");
+    row.dataset.link = key;
+    const sure = cell(String(Number(link.confidence.toPrecision(4))));
+    sure.className = "num";
+    row.append(cell(name(link.source), `/atom/${link.source}`), cell(link.name.replaceAll("_", " ")),
+      cell(name(link.target), `/atom/${link.target}`), sure);
+    rows.append(row);
+  }
+}
+
+async function expand(graph, id) {
+  const around = await near(id, 1);
+  const fresh = elements(around, null).filter((each) => graph.getElementById(each.data.id).empty());
+  if (!fresh.length) return;
+  const from = graph.getElementById(id).position();
+  for (const each of fresh) if (!each.data.source) each.position = { ...from };
+  graph.add(fresh);
+  graph.style(style());
+  tell(around, graph);
+  legend();
+  lay(graph);
+}
+
+async function draw() {
+  const middle = place.dataset.id;
+  const graph = cytoscape({
+    container: place, elements: elements(await near(middle, place.dataset.depth), middle), style: style(),
+    layout: { name: "preset" }, minZoom: 0.3, maxZoom: 2.5,
+  });
+  lay(graph);
+  legend();
+  graph.on("onetap", "node", (event) => expand(graph, event.target.id()));
+  graph.on("dbltap", "node", (event) => location.assign(`/atom/${event.target.id()}`));
+  document.addEventListener("theme", () => graph.style(style()));
+  place.graph = graph;
+  place.dataset.drawn = "yes";
+}
+
+if (place) draw();

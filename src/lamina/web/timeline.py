@@ -1,0 +1,134 @@
+"""The timeline: what was done, by whom and why, as it happens; and what was spoken of when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+
+from starlette.responses import Response
+
+from lamina.atom.atom import Atom
+from lamina.documents import EntryDocument, entry_document
+from lamina.errors import NotFound
+from lamina.memory import Memory
+from lamina.store.base import Entry
+from lamina.web.said import said_undone
+from lamina.web.visit import Visit
+
+PAGE = 40
+TOLD = 3
+"""Of so many atoms of a commit the words are shown."""
+LANES = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A commit and what it touched, in words."""
+
+    told: EntryDocument
+    touched: tuple[Atom, ...]
+    more: int
+    undone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A session or a box: what it is called, from when to when, and where that lies between 0 and 100."""
+
+    name: str
+    link: str
+    start: datetime
+    end: datetime
+    many: int
+    place: float
+    length: float
+
+
+def timeline(visit: Visit) -> Response:
+    """The journal, newest first, and the sessions and boxes."""
+    many = visit.number("many", PAGE, 2000)
+    entries = visit.memory.journal(limit=many + 1)
+    told = {
+        "days": _days(_events(visit.memory, entries[-many:])), "more": len(entries) > many, "many": many, "page": PAGE,
+        "last": max((each.seq for each in entries), default=0), "sessions": _sessions(visit.memory),
+        "boxes": _boxes(visit.memory),
+    }  # fmt: skip
+    return visit.page("timeline.html", told, part="_journal.html")
+
+
+def fresh(visit: Visit) -> Response:
+    """What was done since the page last looked."""
+    since = visit.number("since", 0, 10**9)
+    entries = visit.memory.journal(since)[-PAGE:]
+    last = max((each.seq for each in entries), default=since)
+    return visit.page("_fresh.html", {"events": _events(visit.memory, entries), "last": last})
+
+
+def undo(visit: Visit) -> Response:
+    """Undo commits, in the order they are named; with `cascade` also what was built on them."""
+    cascade = bool(visit.sent("cascade"))
+    done = [each for commit in visit.sent_all("commit") for each in visit.memory.undo(commit, cascade=cascade)]
+    return visit.page("trouble.html", {"said": said_undone(done)}, part="_said.html")
+
+
+def _events(memory: Memory, entries: Sequence[Entry]) -> list[Event]:
+    undone = {each.undoes for each in entries if each.undoes}
+    return [_event(memory, each, each.id in undone) for each in reversed(entries)]
+
+
+def _event(memory: Memory, entry: Entry, undone: bool) -> Event:
+    touched = tuple(_found(memory, (each.atom_id for each in entry.changes[:TOLD])))
+    return Event(entry_document(entry), touched, max(0, len(entry.changes) - TOLD), undone)
+
+
+def _found(memory: Memory, ids: Iterable[str]) -> Iterable[Atom]:
+    for each in ids:
+        try:
+            yield memory.get(each)
+        except NotFound:  # what was erased is told by its commit alone
+            continue
+
+
+def _days(events: Sequence[Event]) -> list[tuple[str, list[Event]]]:
+    return [(day, list(held)) for day, held in groupby(events, key=lambda each: each.told.at[:10])]
+
+
+def _sessions(memory: Memory) -> list[Lane]:
+    segments = [each for each in memory.list(kind="narrative", limit=400) if each.is_segment and each.session_id]
+    held: dict[str, list[Atom]] = {}
+    for each in segments:
+        held.setdefault(each.session_id or "", []).append(each)
+    spans = [
+        (name, f"/atom/{atoms[-1].id}", *_span(atoms), len(atoms)) for name, atoms in held.items()
+    ]  # fmt: skip
+    return _lanes(spans)
+
+
+def _boxes(memory: Memory) -> list[Lane]:
+    found = memory.list(kind="box", status=None, limit=LANES)
+    spans = [
+        (each.content.partition("\n")[0].lstrip("# "), f"/atom/{each.id}", each.observed_at, each.observed_at,
+         len(each.derived_from))
+        for each in found
+    ]  # fmt: skip
+    return _lanes(spans)
+
+
+def _span(atoms: Sequence[Atom]) -> tuple[datetime, datetime]:
+    return min(each.observed_at for each in atoms), max(each.recorded_at or each.observed_at for each in atoms)
+
+
+def _lanes(spans: Sequence[tuple[str, str, datetime, datetime, int]]) -> list[Lane]:
+    """The latest of them, each with its place between the first start and the last end."""
+    chosen = sorted(spans, key=lambda each: (each[2], each[0]), reverse=True)[:LANES]
+    if not chosen:
+        return []
+    first, last = min(each[2] for each in chosen), max(each[3] for each in chosen)
+    whole = max(last - first, timedelta(minutes=1))
+    return [
+        Lane(name, link, start, end, many, round(100 * ((start - first) / whole), 2),
+             round(max(1.5, 100 * (max(end - start, timedelta()) / whole)), 2))
+        for name, link, start, end, many in chosen
+    ]  # fmt: skip

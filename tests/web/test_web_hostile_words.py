@@ -1,0 +1,186 @@
+"""Nothing that is stored becomes active: the whole corpus in every field that is shown, in a real browser.
+
+Inbox and timeline show every payload at once. Of the pages that show a part of them only some are visited, unless
+LAMINA_XSS=all asks for each.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from chromium import Watched, watched
+from payloads import FAMILIES, corpus
+from playwright.sync_api import Browser, Page
+from web_server import Site, site
+from workshop import NOW
+
+from lamina import FixedClock, Memory
+
+CORPUS = corpus()
+ALL = os.environ.get("LAMINA_XSS") == "all"
+EVERY = 1 if ALL else 20
+
+ACTIVE = (Path(__file__).parent / "active.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Memory, list[str]]]:
+    """A vault in which every field says what it should not."""
+    clock, root = FixedClock(NOW), tmp_path_factory.mktemp("hostile") / "vault"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAMINA_EXTRACTOR", "none")
+        with Memory(root, clock=clock, watch=False, background=False) as memory:
+            ids = [_remembered(memory, n, *each) for n, each in enumerate(CORPUS)]
+            _spoken(memory, CORPUS, "<img src=x onerror=alert(1)>")
+    memory = Memory(root, clock=clock, watch=False, background=False)
+    _spoken(memory, CORPUS[::15], '"><script>alert(1)</script>')
+    _worked(memory)
+    _linked(memory, ids)
+    _filed(memory)
+    yield memory, ids
+    memory.close()
+
+
+def _remembered(memory: Memory, n: int, family: str, payload: str) -> str:
+    """In the words and in every label beside them; numbered, so that none is taken for another."""
+    return memory.remember(
+        f"{payload}\n\nsample {family} {n}", origin="web" if n % 2 else "human", reason=payload, tags=[payload],
+        subject=f"{payload} {n}", attribute=payload, value=payload, entities=[payload], metadata={"note": payload},
+        source_id=payload, session_id=payload,
+    ).atom.id  # fmt: skip
+
+
+def _spoken(memory: Memory, told: list[tuple[str, str]], session: str) -> None:
+    """As who says it, and as what is said."""
+    turns = [{"speaker": payload.replace("*", "x")[:200], "content": f"I prefer {payload}"} for _, payload in told]
+    memory.capture(turns, session_id=session, source_id="<svg onload=alert(1)>", wait=True)
+
+
+def _worked(memory: Memory) -> None:
+    """In the notes of a run and of a workstream."""
+    for n, (_, payload) in enumerate(CORPUS[::20]):
+        run = memory.run(f"run-{n}")
+        run.note(payload)
+        run.close("success", payload)
+        memory.block("stream").add("decision", payload)
+
+
+def _linked(memory: Memory, ids: list[str]) -> None:
+    for one, other in zip(ids[:40:2], ids[2:42:2], strict=True):
+        memory.relate(one, "supports", other)
+    for n in range(0, 20, 2):
+        memory.revise(ids[n], f"{CORPUS[n + 1][1]} instead", reason=CORPUS[n][1])
+
+
+def _filed(memory: Memory) -> None:
+    """As the names of files that cannot be read."""
+    for n, (_, payload) in enumerate(CORPUS[::8]):
+        name = payload.replace("/", "∕").replace("\0", "").replace("\n", " ")[:60]
+        file = memory.root / "atoms" / f"{n}{name}.md"
+        file.write_text("---\nid: [\n---\nx\n", encoding="utf-8")
+    memory.sync()
+
+
+@pytest.fixture(scope="module")
+def hostile_pages(hostile: tuple[Memory, list[str]]) -> Iterator[Site]:
+    with site(hostile[0]) as running:
+        yield running
+
+
+@pytest.fixture
+def visitor(browser: Browser, hostile_pages: Site) -> Iterator[Watched]:
+    with watched(browser, hostile_pages.address) as told:
+        told.hold(hostile_pages.session(hostile_pages.token))
+        yield told
+
+
+def _calm(page: Page) -> None:
+    assert page.evaluate(ACTIVE) == [], page.url
+
+
+def test_the_corpus_is_large_and_holds_every_trick() -> None:
+    assert len(CORPUS) >= 300
+    assert {family for family, _ in CORPUS} == set(FAMILIES)
+
+
+def test_lists_show_hostile_words_as_words(visitor: Watched, hostile: tuple[Memory, list[str]]) -> None:
+    for path in ("/", "/inbox?many=1000", "/timeline?many=2000", "/health", "/health/problems"):
+        visitor.open(path)
+        _calm(visitor.page)
+    for offset in range(0, len(CORPUS) + 120, 40 if ALL else 160):
+        visitor.open(f"/browse?status=any&offset={offset}")
+        _calm(visitor.page)
+
+
+def test_recall_shows_hostile_words_as_words(visitor: Watched) -> None:
+    for family in list(FAMILIES)[:: 1 if ALL else 3]:
+        visitor.open(f"/recall?q=sample+{family}&k=100&include=constrained&include=history&include=challenged")
+        assert visitor.page.locator(".hit").count() >= 10
+        _calm(visitor.page)
+    visitor.page.locator(".xray summary").first.click()
+    _calm(visitor.page)
+
+
+def test_a_hostile_question_is_only_asked(visitor: Watched) -> None:
+    for _, payload in CORPUS[:: 2 * EVERY]:
+        word = quote(payload, safe="")
+        visitor.open(f"/recall?q={word}&include=history")
+        _calm(visitor.page)
+        visitor.open(f"/browse?kind={word}&subject={word}&session_id={word}&as_of={word}")
+        _calm(visitor.page)
+    visitor.noticed[:] = [each for each in visitor.noticed if "422" not in each]  # a moment that is none
+
+
+def test_pages_of_hostile_atoms_show_words(visitor: Watched, hostile: tuple[Memory, list[str]]) -> None:
+    memory, ids = hostile
+    segments = [each.id for each in memory.list(kind="narrative", limit=None) if each.is_segment]
+    for each in [*ids[::EVERY], *segments]:
+        visitor.open(f"/atom/{each}")
+        _calm(visitor.page)
+    for each in ids[:20:4]:
+        visitor.open(f"/atom/{each}/diff?a=1&b=2")
+        _calm(visitor.page)
+
+
+def test_the_graph_of_hostile_atoms_draws_words(visitor: Watched, hostile: tuple[Memory, list[str]]) -> None:
+    visitor.open(f"/graph/{hostile[1][4]}?depth=3")
+    visitor.page.locator("#graph[data-drawn]").wait_for()
+    _calm(visitor.page)
+
+
+def test_words_swapped_in_by_scripts_stay_words(visitor: Watched, hostile: tuple[Memory, list[str]]) -> None:
+    page = visitor.page
+    visitor.open("/inbox?many=60")
+    for _ in range(8):
+        page.locator("[data-item]:not(.decided)").first.get_by_role("button", name="Confirm").click()
+        page.locator(".decided").first.wait_for()
+        _calm(page)
+    visitor.open(f"/atom/{hostile[1][0]}")
+    page.get_by_role("button", name="Pin", exact=True).click()
+    page.get_by_role("button", name="Unpin").wait_for()
+    page.get_by_role("button", name="Compare").click()
+    page.locator(".diff").wait_for()
+    _calm(page)
+
+
+def test_what_nobody_would_see_is_written_out(visitor: Watched, hostile: tuple[Memory, list[str]]) -> None:
+    ids = hostile[1]
+    at = next(n for n, (_, payload) in enumerate(CORPUS) if "\u202e" in payload)
+    visitor.open(f"/atom/{ids[at]}")
+    assert "<U+202E>" in visitor.page.locator("main").inner_text()
+    assert "\u202e" not in visitor.page.locator("main").inner_text()
+    form = visitor.page.locator("#content").input_value()
+    assert "\u202e" in form  # what is edited is what is there
+
+
+def test_hostile_files_are_named_and_nothing_more(visitor: Watched, hostile: tuple[Memory, list[str]]) -> None:
+    visitor.open("/health")
+    visitor.page.locator("#problems + div table").wait_for()
+    assert visitor.page.locator("#problems + div tbody tr").count() >= len(
+        list(Path(hostile[0].root).glob("atoms/*.md"))
+    )
+    _calm(visitor.page)

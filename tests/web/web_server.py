@@ -1,0 +1,38 @@
+"""The real server on a real socket, with the vault of a test behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from lamina.access import Budgets, House, Right, Tokens
+from lamina.atom.trust import Origin
+from lamina.memory import Memory
+from lamina.server import serving
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where the pages are, and the tokens that open them."""
+
+    address: str
+    house: House
+    token: str
+    reader: str
+    agent: str
+
+    def session(self, token: str) -> str | None:
+        """What a browser holds after its person showed a token."""
+        return self.house.tokens.open_session(token)
+
+
+@contextmanager
+def site(memory: Memory) -> Iterator[Site]:
+    """The pages of a memory, as long as this lasts."""
+    house = House(memory, Tokens(memory.state, memory.now), Budgets(100_000, 100_000))
+    _, token = house.tokens.create("owner", memory.scope, Right.ADMIN, Origin.HUMAN)
+    _, reader = house.tokens.create("reader", memory.scope, Right.READ, Origin.HUMAN)
+    _, agent = house.tokens.create("agent", memory.scope, Right.WRITE, Origin.AGENT)
+    with serving(house, port=0) as (_, address):
+        yield Site(address.rstrip("/"), house, token, reader, agent)
