@@ -1,0 +1,162 @@
+"""JSON as people write it in settings files, with comments and trailing commas: read with the place of every value."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from lamina.errors import InvalidInput
+
+DEEPEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value and where it stands; of an object or a list what it holds, and whether a comma stands behind the last."""
+
+    start: int
+    end: int
+    value: Any
+    members: tuple[Member, ...] = ()
+    items: tuple[Node, ...] = ()
+    comma: bool = False
+
+    def member(self, key: str) -> Node | None:
+        """The value of a key."""
+        return next((each.node for each in self.members if each.key == key), None)
+
+    @property
+    def places(self) -> tuple[tuple[int, int], ...]:
+        """Where each member or item begins and ends."""
+        return tuple((each.start, each.node.end) for each in self.members) or tuple(
+            (each.start, each.end) for each in self.items
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A key of an object, where it begins, and its value."""
+
+    key: str
+    start: int
+    node: Node
+
+
+def end_of_blank(text: str, at: int) -> int:
+    """Where blanks and comments end that begin at a place."""
+    found = _BLANK.match(text, at)
+    return found.end() if found else at
+
+
+def parse(text: str) -> Node:
+    """The one value a text holds; InvalidInput with the line where it is none."""
+    return _Reader(text).whole()
+
+
+@dataclass(slots=True)
+class _Reader:
+    text: str
+    at: int = 0
+    depth: int = 0
+
+    def whole(self) -> Node:
+        self.at = len(self.text) - len(self.text.removeprefix("\ufeff"))
+        self._blank()
+        node = self._value()
+        self._blank()
+        if self.at < len(self.text):
+            raise self._wrong("something stands behind its end")
+        return node
+
+    def _value(self) -> Node:
+        start = self.at
+        match self.text[start : start + 1]:
+            case "{":
+                return self._object()
+            case "[":
+                return self._list()
+            case '"':
+                told = self._string()
+                return Node(start, self.at, told)
+            case _:
+                found = _SCALAR.match(self.text, start)
+                if found is None:
+                    raise self._wrong("a value is missing")
+                self.at = found.end()
+                return Node(start, self.at, json.loads(found.group()))
+
+    def _object(self) -> Node:
+        start, members, comma = self._enter(), list[Member](), False
+        while not self._closes("}"):
+            if members and not comma:
+                raise self._wrong("a comma is missing")
+            place = self.at
+            key = self._string()
+            if any(each.key == key for each in members):
+                raise self._wrong(f"{key!r} stands there twice")
+            self._blank()
+            if not self.text.startswith(":", self.at):
+                raise self._wrong("a colon is missing")
+            self.at += 1
+            self._blank()
+            members.append(Member(key, place, self._value()))
+            comma = self._comma()
+        value = {each.key: each.node.value for each in members}
+        return Node(start, self._leave(), value, members=tuple(members), comma=comma)
+
+    def _list(self) -> Node:
+        start, items, comma = self._enter(), list[Node](), False
+        while not self._closes("]"):
+            if items and not comma:
+                raise self._wrong("a comma is missing")
+            items.append(self._value())
+            comma = self._comma()
+        return Node(start, self._leave(), [each.value for each in items], items=tuple(items), comma=comma)
+
+    def _enter(self) -> int:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self._wrong("it is nested too deep")
+        self.at += 1
+        return self.at - 1
+
+    def _leave(self) -> int:
+        self.depth -= 1
+        self.at += 1
+        return self.at
+
+    def _closes(self, sign: str) -> bool:
+        self._blank()
+        return self.text.startswith(sign, self.at)
+
+    def _comma(self) -> bool:
+        self._blank()
+        if not self.text.startswith(",", self.at):
+            return False
+        self.at += 1
+        self._blank()
+        return True
+
+    def _string(self) -> str:
+        found = _STRING.match(self.text, self.at)
+        if found is None:
+            raise self._wrong("a text in double quotes is missing")
+        try:
+            told = json.loads(found.group())
+        except ValueError as error:
+            raise self._wrong("a text is not written as JSON writes it") from error
+        self.at = found.end()
+        return str(told)
+
+    def _blank(self) -> None:
+        self.at = end_of_blank(self.text, self.at)
+
+    def _wrong(self, what: str) -> InvalidInput:
+        return InvalidInput(f"line {self.text.count(chr(10), 0, self.at) + 1}: {what}")
+
+
+_BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*+"')
+_SCALAR = re.compile(r"(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.])")

@@ -1,0 +1,363 @@
+"""The command itself, as a host runs it: a process, its standard input, and what it leaves behind."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from said import line, said, write
+from standin import Asked, Reply, standin
+
+from lamina.access import House
+from lamina.atom.passage import passages_of
+from lamina.hosts import hook_place
+from lamina.hosts.context import Asking
+from lamina.hosts.event import Event
+from lamina.hosts.hook_place import HookPlace
+from lamina.local_socket import socket_path
+from lamina.memory import Memory
+from lamina.vault.home import establish
+
+CONTEXT = "<memories>\n## facts\n- [01jc9x2k7m3f5r8t0v2w4y6z8a human active 2026-11-14] Ann takes it black\n</memories>"
+
+
+@dataclass(frozen=True)
+class Ran:
+    code: int
+    out: bytes
+    err: bytes
+
+    @property
+    def context(self) -> str:
+        told = json.loads(self.out)["hookSpecificOutput"]
+        assert set(told) == {"hookEventName", "additionalContext"}
+        return str(told["additionalContext"])
+
+
+@dataclass(frozen=True)
+class Host:
+    """A machine with a vault on it, and a host that runs hooks there."""
+
+    folder: Path
+
+    @property
+    def vault(self) -> Path:
+        return self.folder / "vault"
+
+    @property
+    def state(self) -> Path:
+        return self.vault / ".lamina"
+
+    @property
+    def log(self) -> list[str]:
+        return (self.state / "hooks" / "hooks.log").read_text(encoding="utf-8").splitlines()
+
+    def run(self, event: str, given: Any = None, *more: str, limit: float = 20, raw: bytes | None = None) -> Ran:
+        """Run a hook to its end; a test that waits for longer than anybody would has failed."""
+        data = raw if raw is not None else json.dumps(given or {}).encode()
+        options = ["--vault", str(self.vault), "--limit", str(limit), *more]
+        words = [sys.executable, "-m", "lamina", "hook", event, *options]
+        ran = subprocess.run(words, input=data, capture_output=True, timeout=60, env=self.environ, cwd=self.folder)
+        return Ran(ran.returncode, ran.stdout, ran.stderr)
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return {**os.environ, "HOME": str(self.folder), "XDG_STATE_HOME": str(self.folder / "state")}
+
+    def call(self, *texts: str, session: str = "s") -> dict[str, str]:
+        """What the host says when there is something to keep."""
+        path = write(self.folder / f"{session}.jsonl", said(texts))
+        return {"session_id": session, "transcript_path": str(path), "cwd": str(self.folder / "boathouse")}
+
+    def kept(self) -> list[str]:
+        """Every turn that is in the vault, once nobody is at work any more."""
+        self.wait()
+        with Memory(self.vault, watch=False, background=False) as memory:
+            found = memory.list(status=None, limit=200)
+        segments = sorted((each for each in found if each.is_segment), key=lambda each: each.id)
+        return [passage.text for each in segments for passage in passages_of(each)]
+
+    def wait(self) -> None:
+        """Wait until processes that were left behind have let go of their locks: that of who is next, then the one."""
+        for pattern in ("next_*.lock", "capturing.lock"):
+            for each in (self.state / "hooks").glob(pattern):
+                with each.open("w") as file:
+                    fcntl.flock(file, fcntl.LOCK_EX)
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Host:
+    establish(tmp_path / "vault")
+    return Host(tmp_path)
+
+
+@pytest.fixture
+def server(host: Host) -> Iterator[Memory]:
+    """A real server of the vault."""
+    serving = pytest.importorskip("lamina.server").serving
+    with Memory(host.vault, watch=False, background=False) as memory, serving(House.of(memory), port=0):
+        yield memory
+
+
+def _answering(asked: Asked) -> tuple[int, Any]:
+    return 200, {"known": True, "context": CONTEXT, "hits": []}
+
+
+def test_hooks_know_a_vault_by_the_same_names_as_everybody(tmp_path: Path) -> None:
+    assert not hook_place.is_vault(tmp_path)
+    with Memory(tmp_path, watch=False, background=False) as memory:
+        assert hook_place.is_vault(tmp_path)
+        assert HookPlace(tmp_path, {}).state == memory.state
+        assert (memory.state / hook_place.HISTORY).exists()
+    (tmp_path / ".lamina" / "settings.toml").write_text(f'state_dir = "{tmp_path}/other"\n', encoding="utf-8")
+    assert HookPlace(tmp_path, {}).state == tmp_path / "other"
+    assert HookPlace(tmp_path, {"LAMINA_STATE_DIR": "/else"}).state == Path("/else")
+
+
+def test_a_session_begins_with_what_matters(host: Host) -> None:
+    with standin(host.state, _answering) as served:
+        ran = host.run("session-start", {"source": "compact", "cwd": "/work/boathouse"})
+    assert (ran.code, ran.context, ran.err) == (0, CONTEXT, b"")
+    assert served.asked == [("GET", "/v1/context?budget=1500&about=boathouse", None)]
+
+
+def test_a_prompt_is_answered_with_what_is_known_of_it(host: Host) -> None:
+    with standin(host.state, _answering) as served:
+        ran = host.run("user-prompt-submit", {"prompt": " How does Ann take it? "})
+    assert ran.context == CONTEXT
+    assert served.asked == [("POST", "/v1/recall", {"question": "How does Ann take it?", "k": 6, "budget": 600})]
+
+
+@pytest.mark.parametrize("prompt", ["", "  ", "/clear", "!ls", "# remember this", 3, None])
+def test_what_is_for_the_host_is_not_asked(prompt: object) -> None:
+    assert not Asking(Event.USER_PROMPT_SUBMIT, {"prompt": prompt}, Path(), None, None).is_needed
+
+
+def test_where_nothing_is_known_nothing_is_told(host: Host) -> None:
+    with standin(host.state, lambda asked: (200, {"known": False, "context": "<memories>…", "hits": []})):
+        assert (host.run("user-prompt-submit", {"prompt": "hm?"}).out, host.run("session-start").out) == (b"", b"")
+
+
+BROKEN: dict[str, Reply] = {
+    "an error": lambda asked: (500, {"detail": "Ann takes it black"}),
+    "no JSON": lambda asked: b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\noops!",
+    "no HTTP": lambda asked: b"\0\1\2\r\n\r\n",
+    "a list": lambda asked: (200, [1]),
+    "killed in the middle": lambda asked: b'HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"context": "x',
+    "no context": lambda asked: (200, {"known": True, "context": None}),
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_server_that_fails_is_no_failure_of_the_host(host: Host, how: str) -> None:
+    (host.state / "hooks").mkdir()
+    (host.state / "hooks" / "slow.mark").touch()  # nobody opens the memory here
+    with standin(host.state, BROKEN[how]):
+        ran = host.run("user-prompt-submit", {"prompt": "How does Ann take it?"})
+    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+    assert len(host.log) == 1
+    assert "Ann" not in host.log[0]
+
+
+@pytest.mark.parametrize("event", ["session-start", "user-prompt-submit"])
+def test_a_server_that_hangs_is_left_in_time(host: Host, event: str) -> None:
+    with standin(host.state, lambda asked: None):
+        ran = host.run(event, {"prompt": "How does Ann take it?"}, limit=0.3)
+    assert (ran.code, ran.out) == (0, b"")
+    assert len(host.log) == 1
+
+
+def test_a_host_that_never_closes_the_call_is_left_in_time(host: Host) -> None:
+    words = [sys.executable, "-m", "lamina", "hook", "stop", "--vault", str(host.vault), "--limit", "0.3"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=host.environ) as process:
+        assert process.stdout is not None
+        assert process.stdout.read() == b""
+        assert process.wait(30) == 0
+    assert host.log[0].split()[1:5] == ["stop", "took", "too", "long"]
+
+
+@pytest.mark.parametrize(
+    ("event", "raw"),
+    [("stop", b""), ("session-end", b"{"), ("session-start", b"[]"), ("user-prompt-submit", b"\xff\xfe"),
+     ("pre-compact", b'{"session_id": {}, "transcript_path": 3}'), ("user-prompt-submit", b'{"prompt": {}}')],
+)  # fmt: skip
+def test_a_call_that_makes_no_sense_ends_in_peace(host: Host, event: str, raw: bytes) -> None:
+    ran = host.run(event, raw=raw)
+    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+    assert len(host.log) == 1
+
+
+def test_words_that_make_no_sense_end_in_peace_too(host: Host) -> None:
+    for words in (["nonsense"], [], ["stop", "--limit", "soon"], ["stop", "--vault"], ["stop", "--vault", "/no/vault"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "lamina", "hook", *words], input=b"{}", capture_output=True, env=host.environ,
+            cwd=host.folder, timeout=60,
+        )  # fmt: skip
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_without_a_vault_nothing_is_made(tmp_path: Path) -> None:
+    ran = Host(tmp_path).run("session-start")
+    assert (ran.code, ran.out, list(tmp_path.iterdir())) == (0, b"", [])
+
+
+def test_a_stop_hands_what_is_new_to_the_server(host: Host) -> None:
+    with standin(host.state, lambda asked: (200, {"commit": "x"})) as served:
+        call = host.call("I live in Porto.", "Noted.")
+        assert [host.run("stop", call).out for _ in range(2)] == [b"", b""]
+        with Path(call["transcript_path"]).open("a", encoding="utf-8") as file:
+            file.write(said(["And I keep bees."], 2))
+        host.run("session-end", call)
+    assert [[turn["content"] for turn in body["turns"]] for _, _, body in served.asked] == [
+        ["I live in Porto.", "Noted."], ["And I keep bees."],
+    ]  # fmt: skip
+    first = served.asked[0][2]
+    assert (first["session_id"], first["source_id"]) == ("s", "claude-code")
+    assert first["turns"][0] == {"role": "user", "content": "I live in Porto.", "at": "2026-11-16T10:00:00.500Z"}
+
+
+def test_what_the_server_says_is_no_word_of_anybody_is_not_sent_again(host: Host) -> None:
+    told = {"detail": "there are no words to capture besides what recall had told"}
+    with standin(host.state, lambda asked: (422, told)) as served:
+        call = host.call(CONTEXT)
+        host.run("stop", call)
+        host.run("stop", call)
+    assert len(served.asked) == 1
+
+
+def test_a_whole_session_with_a_real_server(host: Host, server: Memory) -> None:
+    server.remember("Ann takes her coffee black.", kind="preference", subject="Ann", pinned=True)
+    begun = host.run("session-start", {"cwd": "/work/boathouse"}).context
+    asked = host.run("user-prompt-submit", {"prompt": "How does Ann take her coffee?"}).context
+    assert "Ann takes her coffee black." in begun
+    assert "Ann takes her coffee black." in asked
+    assert host.run("user-prompt-submit", {"prompt": "Which port does the metrics exporter use?"}).out == b""
+    text = f"<system-reminder>\nSessionStart hook additional context: {begun}\n</system-reminder>\nI moved to Porto."
+    call = host.call(text, f"{asked}\nThen welcome to Porto.", "ok")
+    host.run("stop", call)
+    host.run("pre-compact", call)
+    assert host.kept() == ["I moved to Porto.", "Then welcome to Porto.", "ok"]
+    assert [each.origin for each in server.list() if each.session_id == "s" and each.is_segment] == ["agent"]
+
+
+def test_after_a_server_was_killed_words_are_kept_while_the_host_goes_on(host: Host) -> None:
+    dead = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    dead.bind(str(socket_path(host.state)))
+    dead.close()
+    ran = host.run("stop", host.call("I live in Porto.", "Noted."))
+    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+    assert host.kept() == ["I live in Porto.", "Noted."]
+    assert [each for each in host.log if "afterwards: opened, 2 turns" in each]
+
+
+def test_a_server_that_is_killed_while_it_answers_loses_nothing_and_keeps_nothing_twice(host: Host) -> None:
+    words = [sys.executable, "-m", "lamina", "serve", "--port", "0", "--vault", str(host.vault)]
+    call = host.call("I live in Porto.", "Noted.", "And I keep bees.")
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=host.environ) as process:
+        assert process.stderr is not None
+        for told in process.stderr:
+            if b"http://" in told:
+                break
+        hook = [sys.executable, "-m", "lamina", "hook", "stop", "--vault", str(host.vault), "--limit", "20"]
+        with subprocess.Popen(hook, stdin=subprocess.PIPE, env=host.environ) as running:
+            assert running.stdin is not None
+            running.stdin.write(json.dumps(call).encode())
+            running.stdin.close()
+            process.send_signal(signal.SIGKILL)
+            assert running.wait(60) == 0
+    assert host.run("session-end", call).code == 0
+    assert host.kept() == ["I live in Porto.", "Noted.", "And I keep bees."]
+
+
+def test_hooks_that_come_at_once_keep_every_turn_once(host: Host) -> None:
+    call = json.dumps(host.call(*(f"The {n}th door is green." for n in range(6)))).encode()
+    words = [sys.executable, "-m", "lamina", "hook", "stop", "--vault", str(host.vault), "--limit", "20"]
+    running = [subprocess.Popen(words, stdin=subprocess.PIPE, env=host.environ) for _ in range(3)]
+    for each in running:
+        assert each.stdin is not None
+        each.stdin.write(call)
+        each.stdin.close()
+    assert [each.wait(60) for each in running] == [0, 0, 0]
+    assert host.kept() == [f"The {n}th door is green." for n in range(6)]
+
+
+def test_without_a_server_a_question_is_answered_where_there_is_time_and_let_go_where_not(host: Host) -> None:
+    with Memory(host.vault, watch=False, background=False) as memory:
+        memory.remember("Ann takes her coffee black.", kind="preference", subject="Ann")
+    call = {"prompt": "How does Ann take her coffee?"}
+    assert "black" in host.run("user-prompt-submit", call, limit=60).context
+    assert "black" in host.run("session-start", {"cwd": "/work/boathouse"}, limit=60).context
+    assert host.run("user-prompt-submit", call, limit=0.05).out == b""
+    (host.state / "hooks" / "slow.mark").touch()
+    assert host.run("user-prompt-submit", call, limit=60).out == b""
+    assert host.log[-1].split()[1:4] == ["user-prompt-submit", "no", "server"]
+
+
+def test_what_took_too_long_or_failed_is_not_tried_again_at_once(host: Host) -> None:
+    place = HookPlace(host.vault, {})
+    with place.patiently() as may:
+        assert may
+    with pytest.raises(OSError, match="gone"), place.patiently():
+        raise OSError("gone")
+    with place.patiently() as may:
+        assert not may
+    long_ago = time.time() - 3600
+    os.utime(place.file("slow", "mark"), (long_ago, long_ago))
+    with place.patiently() as may:
+        assert may
+
+
+def test_a_scope_of_its_own_is_never_told_to_a_server_of_another(host: Host) -> None:
+    with standin(host.state, _answering) as served:
+        host.run("stop", host.call("I live in Porto."), "--scope", "org:work")
+        host.wait()
+    assert served.asked == []
+    with Memory(host.vault, "org:work", watch=False, background=False) as memory:
+        assert [each.session_id for each in memory.list() if each.is_segment] == ["s"]
+
+
+def test_a_socket_of_somebody_elses_is_told_nothing(host: Host) -> None:
+    (host.state / "hooks").mkdir()
+    (host.state / "hooks" / "slow.mark").touch()
+    socket_path(host.state).symlink_to("/run/other.sock")
+    assert host.run("user-prompt-submit", {"prompt": "How does Ann take it?"}).out == b""
+    assert host.log[0].split()[1:4] == ["user-prompt-submit", "no", "server"]
+
+
+def test_a_broken_transcript_keeps_what_can_be_read(host: Host) -> None:
+    call = host.call("I live in Porto.")
+    text = '{"oops\n\0\n' + line("user", "I live in Porto.") + '{"type": "user"'
+    write(Path(call["transcript_path"]), text)
+    with standin(host.state, lambda asked: (200, {})) as served:
+        host.run("stop", call)
+        host.run("stop", {**call, "transcript_path": str(host.folder / "gone")})
+    assert [turn["content"] for _, _, body in served.asked for turn in body["turns"]] == ["I live in Porto."]
+    assert "FileNotFoundError" in host.log[-1]
+
+
+def test_a_log_never_holds_words_and_never_grows_for_ever(host: Host) -> None:
+    with standin(host.state, _answering):
+        host.run("user-prompt-submit", {"prompt": "How does Ann take it?"})
+        log = host.state / "hooks" / "hooks.log"
+        log.write_text("x" * 300_000, encoding="utf-8")
+        host.run("user-prompt-submit", {"prompt": "How does Ann take it?"})
+    assert "Ann" not in log.read_text(encoding="utf-8")
+    assert len(log.read_text(encoding="utf-8")) < 1000
+
+
+def test_the_typed_command_does_the_same(host: Host) -> None:
+    with standin(host.state, _answering):
+        words = [sys.executable, "-m", "lamina", "--vault", str(host.vault), "hook", "session-start"]
+        done = subprocess.run(words, input=b"{}", capture_output=True, env=host.environ, timeout=60)
+    assert json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] == CONTEXT

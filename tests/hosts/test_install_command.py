@@ -1,0 +1,237 @@
+from __future__ import annotations
+
+import json
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lamina.errors import InvalidInput
+from lamina.hosts.edit import Done, edit
+from lamina.hosts.host import Host, Surroundings, servers_file
+from lamina.hosts.installation import address, program
+from lamina.hosts.jsonc import parse
+from lamina.testing.hand import NOON
+from lamina.vault.home import establish
+from terminal import Cli
+
+HOSTS = [each.value for each in Host]
+FILES = {
+    "claude-code": ".claude.json",
+    "claude-desktop": ".config/Claude/claude_desktop_config.json",
+    "cursor": ".cursor/mcp.json",
+    "vscode": ".config/Code/User/mcp.json",
+    "codex": ".codex/config.toml",
+}
+PROJECT_FILES = {"claude-code": ".mcp.json", "cursor": ".cursor/mcp.json", "vscode": ".vscode/mcp.json",
+                 "codex": ".codex/config.toml"}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _own_machine(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "LAMINA_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("sys.platform", "linux")
+    establish(home / "lamina")
+
+
+def _server(path: Path) -> Any:
+    text = path.read_text(encoding="utf-8")
+    value = tomllib.loads(text) if path.suffix == ".toml" else parse(text).value
+    return next(value[key]["lamina"] for key in ("mcpServers", "servers", "mcp_servers") if key in value)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_install_prints_what_to_add_and_writes_nothing(cli: Cli, home: Path, host: str) -> None:
+    told = cli("install", host, "--json").data
+    assert told["files"][0]["path"] == str(home / FILES[host])
+    assert told["written"] is False
+    assert not (home / FILES[host]).exists()
+    assert str(home / FILES[host]) in cli("install", host).out
+    assert "--vault" in told["files"][0]["add"]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_write_puts_a_command_there_that_starts_and_again_changes_nothing(cli: Cli, home: Path, host: str) -> None:
+    file = home / FILES[host]
+    assert cli("install", host, "--write").code == 0
+    server = _server(file)
+    assert Path(server["command"]).is_absolute()
+    assert server["args"][-3:] == ["mcp", "--vault", str(home / "lamina")]
+    before = file.stat()
+    again = cli("install", host, "--write", "--json").data
+    assert {each["done"] for each in again["files"]} == {"unchanged"}
+    assert (file.stat().st_mtime_ns, file.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_uninstall_takes_out_what_was_added_and_nothing_else(cli: Cli, home: Path, host: str) -> None:
+    file = home / FILES[host]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    key = "servers" if host == "vscode" else "mcpServers"
+    mine = f'{{\n  // mine\n  "{key}": {{\n    "other": {{"command": "x"}}\n  }}\n}}\n'
+    mine = '# mine\n[mcp_servers.other]\ncommand = "x"\n' if host == "codex" else mine
+    file.write_text(mine, encoding="utf-8")
+    file.chmod(0o640)
+    (told,) = [each for each in cli("install", host, "--write", "--json").data["files"] if each["path"] == str(file)]
+    assert told["done"] == "updated"
+    assert Path(told["backup"]).read_text(encoding="utf-8") == mine
+    assert stat.S_IMODE(file.stat().st_mode) == stat.S_IMODE(Path(told["backup"]).stat().st_mode) == 0o640
+    assert cli("uninstall", host).code == 0
+    assert file.read_text(encoding="utf-8") == mine
+    assert {each["done"] for each in cli("uninstall", host, "--json").data["files"]} == {"unchanged"}
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_uninstall_leaves_nothing_behind_where_nothing_was(cli: Cli, home: Path, host: str) -> None:
+    before = sorted(home.rglob("*"))
+    cli("install", host, "--write")
+    cli("uninstall", host)
+    assert [each for each in sorted(home.rglob("*")) if each.is_file() and each not in before] == []
+
+
+@pytest.mark.parametrize("host", sorted(PROJECT_FILES))
+def test_a_project_has_files_of_its_own(cli: Cli, home: Path, host: str) -> None:
+    told = cli("install", host, "--project", "--write", "--json").data
+    assert str(Path.cwd() / PROJECT_FILES[host]) in [each["path"] for each in told["files"]]
+    assert not (home / FILES[host]).exists()
+    cli("uninstall", host, "--project")
+    assert [each for each in Path.cwd().rglob("*") if each.is_file()] == []
+
+
+def test_a_project_of_claude_code_runs_hooks_from_the_file_that_is_not_shared(cli: Cli) -> None:
+    cli("install", "claude-code", "--project", "--write")
+    settings = json.loads((Path.cwd() / ".claude" / "settings.local.json").read_text(encoding="utf-8"))
+    assert set(settings["hooks"]) == {"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}
+    assert (Path.cwd() / ".claude" / "skills" / "lamina-memory" / "SKILL.md").exists()
+
+
+def test_hooks_stand_beside_those_of_others_and_follow_the_vault(cli: Cli, home: Path, tmp_path: Path) -> None:
+    settings = home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    mine = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}, "model": "opus"}
+    settings.write_text(json.dumps(mine, indent=2), encoding="utf-8")
+    cli("install", "claude-code", "--write")
+    establish(tmp_path / "other")
+    cli("install", "claude-code", "--write", "--vault", str(tmp_path / "other"))
+    stop = json.loads(settings.read_text(encoding="utf-8"))["hooks"]["Stop"]
+    assert stop[0] == mine["hooks"]["Stop"][0]  # type: ignore[index]
+    (ours,) = stop[1:]
+    assert ours["hooks"][0]["command"].endswith(f"hook stop --vault {tmp_path / 'other'}")
+    assert cli("install", "claude-code", "--write", "--no-hooks", "--json").code == 0
+    cli("uninstall", "claude-code")
+    assert json.loads(settings.read_text(encoding="utf-8")) == mine
+
+
+def test_http_names_the_token_and_never_holds_it(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAMINA_TOKEN", "lam_secret")
+    for host in ("claude-code", "cursor", "vscode", "codex"):
+        assert cli("install", host, "--http", "http://127.0.0.1:8377", "--write").code == 0
+        assert "lam_secret" not in (home / FILES[host]).read_text(encoding="utf-8")
+        assert _server(home / FILES[host])["url"] == "http://127.0.0.1:8377/mcp"
+    assert _server(home / FILES["codex"])["bearer_token_env_var"] == "LAMINA_TOKEN"
+    assert _server(home / FILES["claude-code"])["headers"]["Authorization"] == "Bearer ${LAMINA_TOKEN}"
+    assert _server(home / FILES["cursor"])["headers"]["Authorization"] == "Bearer ${env:LAMINA_TOKEN}"
+    vscode = parse((home / FILES["vscode"]).read_text(encoding="utf-8")).value
+    assert vscode["servers"]["lamina"]["headers"]["Authorization"] == f"Bearer ${{input:{vscode['inputs'][0]['id']}}}"
+    assert not (home / ".claude" / "settings.json").exists()
+    assert cli("install", "claude-desktop", "--http", "http://127.0.0.1:8377").code == 2
+
+
+@pytest.mark.parametrize("host", ["claude-code", "cursor", "vscode", "codex"])
+def test_a_token_that_is_asked_to_be_written_makes_the_file_private(
+    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    file = home / FILES[host]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("" if host == "codex" else "{}", encoding="utf-8")
+    words = ("install", host, "--http", "https://memory.example", "--with-token", "--write")
+    assert cli(*words).code == 2
+    monkeypatch.setenv("LAMINA_TOKEN", "lam_secret")
+    assert cli(*words, "--project").code == 2
+    assert cli(*words).code == 0
+    assert "lam_secret" in file.read_text(encoding="utf-8")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_file_that_cannot_be_read_is_left_as_it_is(cli: Cli, home: Path, host: str) -> None:
+    file = home / FILES[host]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    for broken in (b'{"mcpServers": oops', b"\xff\xfe{}"):
+        file.write_bytes(broken)
+        ran = cli("install", host, "--write")
+        assert (ran.code, file.read_bytes()) == (2, broken)
+        assert "is left as it is" in ran.err
+        assert len(list(file.parent.glob(f"*{file.name}*"))) == 1
+
+
+def test_a_dry_run_changes_nothing(cli: Cli, home: Path) -> None:
+    told = cli("install", "cursor", "--write", "--dry-run", "--json").data
+    assert [each["done"] for each in told["files"]] == ["added"]
+    assert not (home / ".cursor").exists()
+    cli("install", "cursor", "--write")
+    assert cli("uninstall", "cursor", "--dry-run").code == 0
+    assert (home / ".cursor" / "mcp.json").exists()
+
+
+def test_a_link_to_a_file_elsewhere_stays_a_link(cli: Cli, home: Path, tmp_path: Path) -> None:
+    real, link = tmp_path / "dotfiles.json", home / ".cursor" / "mcp.json"
+    real.write_text("{}\n", encoding="utf-8")
+    link.parent.mkdir()
+    link.symlink_to(real)
+    cli("install", "cursor", "--write")
+    assert link.is_symlink()
+    assert _server(real)["args"][0] == "mcp"
+
+
+def test_the_scope_goes_with_the_command(cli: Cli, home: Path) -> None:
+    cli("install", "cursor", "--write", "--scope", "org:local:agent:cursor")
+    assert _server(home / ".cursor" / "mcp.json")["args"][-2:] == ["--scope", "org:local:agent:cursor"]
+
+
+def test_without_a_vault_nothing_is_written(cli: Cli, tmp_path: Path, home: Path) -> None:
+    assert cli("install", "cursor", "--write", "--vault", str(tmp_path / "none")).code == 3
+    assert cli("install", "nonsense").code == 2
+    assert not (home / ".cursor").exists()
+
+
+def test_a_file_that_another_program_changes_meanwhile_is_read_again(tmp_path: Path) -> None:
+    path, seen = tmp_path / "x", list[str]()
+
+    def change(text: str) -> str:
+        seen.append(text)
+        if len(seen) == 1:
+            path.write_text("theirs", encoding="utf-8")
+        return f"{text}+ours"
+
+    path.write_text("old", encoding="utf-8")
+    assert edit(path, change, NOON).done is Done.UPDATED
+    assert path.read_text(encoding="utf-8") == "theirs+ours"
+    assert [each.read_text(encoding="utf-8") for each in tmp_path.glob("*.backup")] == ["theirs"]
+
+
+def test_every_system_has_its_own_places() -> None:
+    mac = Surroundings(Path("/u"), {}, "darwin")
+    linux = Surroundings(Path("/u"), {"XDG_CONFIG_HOME": "/c", "CODEX_HOME": "/x", "CLAUDE_CONFIG_DIR": "/y"}, "linux")
+    assert servers_file(Host.VSCODE, mac, None) == Path("/u/Library/Application Support/Code/User/mcp.json")
+    assert servers_file(Host.CLAUDE_DESKTOP, linux, None) == Path("/c/Claude/claude_desktop_config.json")
+    assert servers_file(Host.CODEX, linux, None) == Path("/x/config.toml")
+    assert servers_file(Host.CLAUDE_CODE, linux, None) == Path("/y/.claude.json")
+    with pytest.raises(InvalidInput, match="--project"):
+        servers_file(Host.CLAUDE_DESKTOP, linux, Path("/p"))
+
+
+def test_the_program_is_the_one_beside_this_python() -> None:
+    assert program("/v/bin/python", lambda path: True) == ("/v/bin/lamina",)
+    assert program("/v/bin/python", lambda path: False) == ("/v/bin/python", "-m", "lamina")
+
+
+def test_an_address_is_completed_or_refused() -> None:
+    assert address("http://127.0.0.1:8377/") == "http://127.0.0.1:8377/mcp"
+    assert address("https://memory.example/own") == "https://memory.example/own"
+    for wrong in ("127.0.0.1:8377", "ftp://x", "http://", "http://a:b@x", "http://x/?token=1"):
+        with pytest.raises(InvalidInput, match="no address"):
+            address(wrong)

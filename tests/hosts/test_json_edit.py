@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lamina.errors import InvalidInput
+from lamina.hosts.json_edit import put, put_item, take, take_items
+from lamina.hosts.jsonc import parse
+
+KEYS = ("mcpServers", "lamina")
+SERVER = {"command": "/opt/bin/lamina", "args": ["mcp", "--vault", "/home/ann/vault"]}
+WRITTEN = [
+    '{\n  "a": 1 // one\n}\n',
+    '{\n\t"a": 1,\n\t/* two */\n}\n',
+    '{"a":1}',
+    '// my servers\n{\n    "mcpServers": {\n        "other": {"command": "x"}, // keep\n    },\n    "z": [1, 2,],\n}\n',
+    '\ufeff{\r\n  "mcpServers": {\r\n    "other": {}\r\n  }\r\n}\r\n',
+    '{\n  "mcpServers": {\n    "a": {},\n    // the last one\n    "b": {} // truly\n    // done\n  }\n}',
+    '{\n  // nothing yet\n}\n',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", WRITTEN)
+def test_what_is_put_in_and_taken_out_leaves_every_byte_as_it_was(text: str) -> None:
+    written = put(text, KEYS, SERVER)
+    assert parse(written).value["mcpServers"]["lamina"] == SERVER
+    assert put(written, KEYS, SERVER) == written
+    assert take(written, KEYS) == text
+
+
+@pytest.mark.parametrize("text", WRITTEN)
+def test_nothing_else_in_the_file_moves(text: str) -> None:
+    kept = [line.strip().rstrip(",") for line in text.splitlines() if "//" in line or "/*" in line]
+    lines = [line.strip().replace(",", "") for line in put(text, KEYS, SERVER).splitlines()]
+    assert [line for line in kept if line.replace(",", "") not in lines] == []
+
+
+def test_an_empty_file_becomes_one_that_people_can_read() -> None:
+    assert put("", KEYS, {"url": "x"}) == '{\n  "mcpServers": {\n    "lamina": {\n      "url": "x"\n    }\n  }\n}\n'
+
+
+def test_another_value_takes_the_place_of_ours() -> None:
+    before = put(WRITTEN[3], KEYS, SERVER)
+    after = put(before, KEYS, {"command": "y"})
+    assert parse(after).value["mcpServers"] == {"other": {"command": "x"}, "lamina": {"command": "y"}}
+    assert "// keep" in after
+
+
+def test_an_item_is_put_beside_those_of_others_and_replaces_ours_alone() -> None:
+    text = '{\n  "hooks": {\n    "Stop": [\n      {"x": 1}, // mine\n      {"y": 2}\n    ]\n  }\n}\n'
+
+    def ours(value: Any) -> bool:
+        return "z" in value
+
+    first = put_item(text, ("hooks", "Stop"), {"z": 1}, ours)
+    second = put_item(first, ("hooks", "Stop"), {"z": 2}, ours)
+    assert parse(second).value["hooks"]["Stop"] == [{"x": 1}, {"y": 2}, {"z": 2}]
+    assert take_items(second, ("hooks", "Stop"), ours) == text
+    twice = second.replace('{"y": 2}', '{"z": 9}')
+    assert parse(put_item(twice, ("hooks", "Stop"), {"z": 3}, ours)).value["hooks"]["Stop"] == [{"x": 1}, {"z": 3}]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"a": }', "line 1"), ('{"a": 1}\n}', "line 2"), ("[", "line 1"), ('{"a": 1 "b": 2}', "comma"),
+        ('{"a": 1, "a": 2}', "twice"), ("{'a': 1}", "double quotes"), ('{"a": 01}', "value"), ("[" * 500, "deep"),
+        ('{"a": "\\x"}', "JSON"), ('{"mcpServers": []}', "no JSON object"), ("[]", "no JSON object"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_read_is_refused_with_the_reason(text: str, why: str) -> None:
+    with pytest.raises(InvalidInput, match=why):
+        put(text, KEYS, SERVER)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=50)
+@given(
+    given_=st.dictionaries(st.text(max_size=8), VALUES, max_size=4),
+    others=st.none() | st.dictionaries(st.text(min_size=1, max_size=8).filter(lambda k: k != "lamina"), VALUES),
+    indent=st.sampled_from([None, 1, 2, 4, "\t"]),
+)
+def test_any_file_reads_the_same_but_for_what_was_added(
+    given_: dict[str, Any], others: dict[str, Any] | None, indent: int | str | None
+) -> None:
+    before = given_ if others is None else {**given_, "mcpServers": others}
+    if not isinstance(before.get("mcpServers", {}), dict):
+        return
+    text = json.dumps(before, indent=indent)
+    written = put(text, KEYS, SERVER)
+    assert json.loads(written) == {**before, "mcpServers": {**before.get("mcpServers", {}), "lamina": SERVER}}
+    left = take(written, KEYS)
+    assert left == text if before.get("mcpServers") or "mcpServers" not in before else json.loads(left) == given_

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from lamina import __version__
+from lamina.hosts.event import Event
+from lamina.hosts.parts import HOOK_SECONDS, is_our_hook, skill
+
+PLUGIN = Path(__file__).parents[2] / "plugins" / "claude-code"
+
+
+def _json(name: str) -> Any:
+    return json.loads((PLUGIN / name).read_text(encoding="utf-8"))
+
+
+def test_the_plugin_says_what_it_is() -> None:
+    told = _json(".claude-plugin/plugin.json")
+    assert (told["name"], told["version"]) == ("lamina", __version__)
+    assert re.fullmatch(r"[A-Z][^.]+\.", told["description"])
+    assert "author" not in told
+
+
+def test_its_hooks_are_those_the_command_knows() -> None:
+    hooks = _json("hooks/hooks.json")["hooks"]
+    assert list(hooks) == [each.name_at_host for each in Event]
+    for event, (entry,) in zip(Event, hooks.values(), strict=True):
+        (hook,) = entry["hooks"]
+        assert hook == {
+            "type": "command",
+            "command": f"lamina hook {event} 2>/dev/null || true",
+            "timeout": HOOK_SECONDS,
+        }
+        assert is_our_hook(entry)
+
+
+def test_its_server_is_the_one_of_this_package() -> None:
+    assert _json(".mcp.json") == {"mcpServers": {"lamina": {"command": "lamina", "args": ["mcp"]}}}
+
+
+def test_its_skill_is_the_one_that_install_writes() -> None:
+    text = (PLUGIN / "skills" / "lamina-memory" / "SKILL.md").read_text(encoding="utf-8")
+    assert text == skill()
+    head = text.split("---\n")[1]
+    assert re.search(r"^name: lamina-memory$", head, re.MULTILINE)
+    assert len(re.search(r"^description: (.+)$", head, re.MULTILINE)[1]) < 1024  # type: ignore[index]
+    for tool in ("recall", "remember", "revise", "feedback", "forget"):
+        assert f"`{tool}`" in text
