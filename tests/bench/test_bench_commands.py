@@ -125,7 +125,7 @@ def test_what_the_user_has_set_elsewhere_does_not_mix_with_the_vaults(
     "name",
     [
         "locomo", "longmemeval", "beam", "scifact", "factconsolidation", "speed", "change", "precision", "staleness",
-        "capture", "year", "compression", "scale", "peers",
+        "capture", "year", "compression", "scale", "peers", "load",
     ],
 )  # fmt: skip
 def test_every_benchmark_has_an_example(cli: Cli, name: str) -> None:

@@ -43,7 +43,11 @@ def mill(cli: Cli, vault: Path) -> Path:
 @contextmanager
 def serving(env: dict[str, str], *words: str) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [*LAMINA, "serve", "--json", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, text=True
+        [*LAMINA, "serve", "--only-keep", "--json", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=env,
+        text=True,
     )
     patience = threading.Timer(60, process.kill)
     patience.start()

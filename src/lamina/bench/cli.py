@@ -13,6 +13,7 @@ from rich.table import Table
 
 from lamina.bench.collection import Collection
 from lamina.bench.command import AsJson, Chart, Given, Light, benchmark, ending
+from lamina.bench.load_command import load
 from lamina.bench.metrics import DEPTH
 from lamina.bench.result import Result
 from lamina.bench.vector_commands import peers, scale
@@ -22,7 +23,7 @@ app = typer.Typer(help="Measure the shipped pipeline.", no_args_is_help=True)
 Failures = Annotated[bool, typer.Option("--failures", help="Tell every check that does not hold, with its hits.")]
 SAMPLED = 200
 
-for command in (scale, peers):
+for command in (scale, peers, load):
     app.command()(command)
 
 

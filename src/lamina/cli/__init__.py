@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+
 
 def main() -> None:
-    """The `lamina` command."""
+    """The `lamina` command. What a host waits for is started without all the rest."""
+    words = sys.argv[1:]
+    if words[:1] == ["hook"] and "--help" not in words:
+        from lamina.cli import hook
+
+        hook.main(words[1:])
+    if "mcp" in words:
+        from lamina.cli.at_once import mcp_at_once
+
+        if mcp_at_once(words):
+            return
     from lamina.cli.app import run
 
     run()

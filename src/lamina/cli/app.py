@@ -15,11 +15,14 @@ from lamina.cli import (
     erase,
     import_,
     init,
+    install,
+    mcp,
     models,
     proposals,
     read,
     review,
     serve,
+    token,
     tour,
     try_,
     upkeep,
@@ -37,9 +40,10 @@ EPILOG = (
 app = typer.Typer(
     name="lamina", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich", epilog=EPILOG
 )
-for family in (init, tour, try_, write, erase, import_, proposals, read, upkeep, dream, serve, bench):
+for family in (init, tour, try_, write, erase, import_, proposals, read, upkeep, dream, serve, mcp, install, bench):
     app.registered_commands += family.app.registered_commands
 app.add_typer(models.app, rich_help_panel="Upkeep")
+app.add_typer(token.app, rich_help_panel=token.PANEL)
 app.add_typer(working.run, rich_help_panel=working.PANEL)
 app.add_typer(working.block, rich_help_panel=working.PANEL)
 app.add_typer(review.review, rich_help_panel=review.PANEL)

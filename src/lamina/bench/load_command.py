@@ -1,0 +1,50 @@
+"""`lamina bench load`: options in, a table or JSON out."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from lamina.bench.command import AsJson, ending
+
+
+def load(
+    clients: Annotated[int, typer.Option(help="how many at once", min=1, max=1000)] = 50,
+    seconds: Annotated[float, typer.Option(help="for how long", min=1)] = 60.0,
+    slow: Annotated[int, typer.Option(help="slow connections beside a client; 0 leaves them out", min=0)] = 1000,
+    atoms: Annotated[int, typer.Option(help="how many statements the vault has", min=1)] = 2000,
+    pause: Annotated[float, typer.Option(help="seconds a client waits between two requests, on average", min=0)] = 0.5,
+    embedder: Annotated[str, typer.Option(help="what the server looks through: light, auto, none, …")] = "light",
+    seed: Annotated[int, typer.Option(help="of everything random")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Ask and tell a real server from many clients at once, then kill it and look for every acknowledged write; and
+    let slow connections hold the line beside one client.
+
+    Example: lamina bench load --clients 20 --seconds 10 --slow 200 --json
+    """
+    from lamina.bench.load import run
+
+    say = Console(stderr=True)
+    with ending():
+        result = run(
+            clients, seconds, slow, atoms, pause, embedder, seed, lambda text: say.print(f"[dim]{text}")
+        ).result()  # fmt: skip
+    if as_json:
+        typer.echo(json.dumps(result.document(), indent=1))
+        return
+    bars, table = result.overall["bars"], Table("measured", "figure", "bar", "holds")
+    for name, value in result.speed.items():
+        bar = bars.get(name, {"bar": "", "holds": None})
+        table.add_row(name, f"{value:,.3f}", bar["bar"], {True: "yes", False: "NO", None: ""}[bar["holds"]])
+    by_verb = Table("verb", "requests", "p50 s", "p95 s", "p99 s", "max s")
+    for verb, own in result.categories.items():
+        times = (f"{own[name]:.3f}" for name in ("p50_s", "p95_s", "p99_s", "max_s"))
+        by_verb.add_row(verb, str(own["requests"]), *times)
+    Console().print(table, by_verb)
+    for each in result.overall["wrong"]:
+        typer.echo(each, err=True)

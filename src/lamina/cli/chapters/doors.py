@@ -1,0 +1,117 @@
+"""Doors: the same memory over HTTP, over MCP, in a browser and in an agent's own settings."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from lamina.cli import token
+from lamina.cli.extras import missing
+from lamina.cli.output import Facts, Line, View
+from lamina.cli.scene import Chapter, Scene
+from lamina.cli.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Ask = Callable[..., tuple[int, Any]]
+
+_ABSENT = View({}, (Line("not installed here: pip install 'lamina[serve]'", "yellow"),))
+
+
+class Doors(Chapter):
+    """What others see of a vault, and what they do not."""
+
+    def token(self) -> Scene:
+        def create(session: Session) -> View:
+            made = token.create(session, "tour", right="write")
+            self.ids["token"] = str(made.data["token"])
+            told = (("token", self.ids["token"][:8] + "…"), ("scope", made.data["scope"]), ("right", "write"))
+            return View({**made.data, "token": "…"}, (Facts(told),))
+
+        scene = self.play(
+            "Others come in with a token of their own; only its hash is kept.",
+            "lamina token create tour --right write",
+            create,
+        )
+        kept = (self.vault / ".lamina" / "tokens.json").read_text("utf-8")
+        scene.checks.append(("the token itself stands nowhere", self.ids["token"] not in kept))
+        return scene
+
+    def serve(self) -> Scene:
+        told: dict[str, int] = {}
+        words: list[str] = []
+
+        def asked(session: Session) -> View:
+            from lamina.access import House
+            from lamina.server import serving
+
+            with serving(House.of(session.memory), port=0) as (_, address):
+                there, opens = urlsplit(address), {"Authorization": f"Bearer {self.ids['token']}"}
+                told["without a token"], _ = _ask(there.netloc, "GET", "/v1/atoms", {})
+                told["by another name"], _ = _ask(there.netloc, "GET", "/v1/atoms", {**opens, "Host": "evil.example"})
+                told["recall"], found = _ask(there.netloc, "GET", "/v1/recall?q=harbour+office&k=3", opens)
+                words.extend(hit["text"] for hit in found["hits"])
+                told["tools of MCP"], tools = _ask(there.netloc, "POST", "/mcp", opens, _TOOLS)
+                words.extend(each["name"] for each in tools["result"]["tools"])
+                told["erase"], _ = _ask(there.netloc, "POST", "/v1/erase", opens, {"ids": ["x"], "reason": "no"})
+                told["web page"], _ = _ask(there.netloc, "GET", "/login", {})
+            return View(told, (Facts(tuple((name, str(status)) for name, status in told.items())),))
+
+        if missing("serve"):
+            return self.play("One process answers for a vault.", "lamina serve", lambda session: _ABSENT)
+        scene = self.play(
+            "One process answers for a vault: API, MCP and web page, behind one gate.", "lamina serve", asked
+        )
+        scene.checks += [
+            ("nobody comes in without a token", told["without a token"] == 401),
+            ("nor by a name that is not this machine's", told["by another name"] == 403),
+            ("recall answers over HTTP", told["recall"] == 200 and any("harbour office" in each for each in words)),
+            ("MCP tells its tools", {"recall", "remember", "review"} <= set(words)),
+            ("who may write may not erase", told["erase"] == 403),
+            ("the page asks who you are", told["web page"] == 200),
+        ]
+        return scene
+
+    def install(self) -> Scene:
+        from lamina.cli import install
+
+        scene = self.play(
+            "An agent's program is told of it by a few lines in its settings.",
+            "lamina install cursor",
+            lambda session: install.install(session, "cursor"),
+        )
+        scene.checks.append(("it says what to add, and adds nothing", "mcp" in json.dumps(scene.view.data)))
+        return scene
+
+
+_TOOLS = {
+    "jsonrpc": "2.0", "id": 1, "method": "tools/list",
+    "params": {"_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "tour", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }},
+}  # fmt: skip
+
+
+def _ask(
+    where: str, method: str, path: str, headers: dict[str, str], body: dict[str, Any] | None = None
+) -> tuple[int, Any]:
+    """One request, and the document that came back."""
+    sent = json.dumps(body) if body is not None else None
+    if sent is not None:
+        headers = {
+            **headers, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+            "Mcp-Method": "tools/list", "MCP-Protocol-Version": "2026-07-28",
+        }  # fmt: skip
+    connection = http.client.HTTPConnection(where, timeout=30)
+    try:
+        connection.request(method, path, sent, headers)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+    finally:
+        connection.close()
+    return answer.status, json.loads(text) if "json" in (answer.headers["Content-Type"] or "") else text

@@ -1,0 +1,98 @@
+"""`lamina token`: who may come in from outside, and what they may do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lamina.cli.command import command
+from lamina.cli.output import Block, Facts, Grid, Json, Line, View
+from lamina.cli.session import Session
+from lamina.cli.told import date
+from lamina.errors import InvalidInput
+from lamina.text.times import format_time
+
+if TYPE_CHECKING:
+    from lamina.access import Token, Tokens
+
+PANEL = "Serve"
+
+app = typer.Typer(
+    name="token",
+    no_args_is_help=True,
+    epilog="Example: lamina token create ci --right read --days 30  ·  lamina token list  ·  lamina token revoke ci",
+)
+
+Name = Annotated[str, typer.Argument(help="What it is called: one name for each agent or person.", show_default=False)]
+
+
+@app.callback()
+def of_tokens() -> None:
+    """Let agents and people in through `lamina serve`, each with a token, a scope and a right of their own."""
+
+
+@command(
+    app, "create", panel=PANEL, example="lamina token create notes-agent --right write --scope org:local:agent:notes"
+)
+def create(
+    session: Session,
+    name: Name,
+    right: Annotated[str, typer.Option(help="read, write or admin; each covers those before it.")] = "write",
+    origin: Annotated[str, typer.Option("--as", help="Whose word it brings: agent, or human for yourself.")] = "agent",
+    days: Annotated[float | None, typer.Option(help="It opens nothing after so many days.")] = None,
+) -> View:
+    """Make a token and print it, this once: only its hash is kept."""
+    from lamina.access import Right
+    from lamina.atom.trust import Origin
+
+    try:
+        wanted, word = Right(right), Origin(origin)
+    except ValueError as error:
+        raise InvalidInput(f"{error}; a right is {', '.join(Right)}, and a token speaks as agent or human") from error
+    token, secret = _tokens(session).create(name, session.memory.scope, wanted, word, days)
+    pairs = (("token", secret), *_facts(token))
+    note = Line(
+        "keep it now: it is not shown again. Send it as `Authorization: Bearer …`, or log in with it.", "yellow"
+    )
+    return View({"token": secret, **_data(token)}, (Facts(pairs), note))
+
+
+@command(app, "list", panel=PANEL, example="lamina token list --json")
+def list_(session: Session) -> View:
+    """List the tokens that open this vault; nobody can read their secrets."""
+    found = _tokens(session).list()
+    rows = tuple(tuple(value for _, value in _facts(each)) for each in found)
+    blocks: list[Block] = [
+        Grid(("id", "name", "scope", "right", "as", "made", "until"), rows) if rows else Line("no tokens")
+    ]
+    return View({"tokens": [_data(each) for each in found]}, tuple(blocks))
+
+
+@command(app, "revoke", panel=PANEL, example="lamina token revoke notes-agent")
+def revoke(session: Session, name: Name) -> View:
+    """Let a token open nothing from this moment on, nor any browser session opened with it."""
+    token = _tokens(session).revoke(name)
+    return View(_data(token), (Line(f"revoked: {token.name}", "bold"),))
+
+
+def _tokens(session: Session) -> Tokens:
+    from lamina.access import Tokens
+
+    return Tokens(session.memory.state, session.memory.now)
+
+
+def _facts(token: Token) -> tuple[tuple[str, str], ...]:
+    until = date(token.expires_at) or "revoked"
+    return (
+        ("id", token.id), ("name", token.name), ("scope", token.scope), ("right", token.right.value),
+        ("as", token.origin.value), ("made", date(token.made_at)), ("until", until),
+    )  # fmt: skip
+
+
+def _data(token: Token) -> Json:
+    return {
+        "id": token.id, "name": token.name, "scope": token.scope, "right": token.right.value,
+        "as": token.origin.value, "made_at": format_time(token.made_at),
+        "expires_at": format_time(token.expires_at) if token.expires_at else None,
+    }  # fmt: skip
