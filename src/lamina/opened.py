@@ -96,7 +96,7 @@ class Opened:
         self._trying = self._seated = False
         with disk_errors():
             self.state = home.state_folder(self.root, self.settings.state_dir)
-            self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+            home.make_own(self.state)
             self._disk = disk or Disk(self.root)
             self._store = SqliteStore(self.state, self._clock, vfs=vfs)
             self._followed = self._store.position()

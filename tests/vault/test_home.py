@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import stat
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import lamina
-from lamina import InvalidInput, StoreTooNew
+from lamina import InvalidInput, StoreError, StoreTooNew
 from lamina.vault import home
 
 
@@ -220,3 +221,39 @@ def test_the_folders_sync_tools_really_make_are_known(tmp_path: Path, folder: st
 def test_the_settings_folder_of_dropbox_does_not_make_a_home_synced(tmp_path: Path) -> None:
     (tmp_path / ".dropbox").mkdir()
     assert home.sync_tool(tmp_path / "notes") is None
+
+
+@pytest.mark.parametrize("place", ["above", "above/vault", "above/vault/.lamina"])
+def test_a_vault_that_everybody_could_exchange_is_not_opened(tmp_path: Path, place: str) -> None:
+    root = tmp_path / "above" / "vault"
+    lamina.open(root).close()
+    (tmp_path / place).chmod(0o777)
+    with pytest.raises(StoreError, match="chmod o-w"):
+        lamina.open(root)
+    (tmp_path / place).chmod(0o755)
+    lamina.open(root).close()
+
+
+def test_a_link_to_a_vault_is_as_safe_as_where_it_leads(tmp_path: Path) -> None:
+    root = tmp_path / "above" / "vault"
+    lamina.open(root).close()
+    (tmp_path / "link").symlink_to(root)
+    lamina.open(tmp_path / "link").close()
+    (tmp_path / "above").chmod(0o777)
+    with pytest.raises(StoreError, match="everybody on this machine may write"):
+        lamina.open(tmp_path / "link")
+
+
+def test_a_folder_that_everybody_may_use_but_nobody_may_rename_in_will_do(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(0o1777)
+    lamina.open(tmp_path / "shared" / "vault").close()
+
+
+def test_folders_above_a_new_vault_are_the_users_alone_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        lamina.open(tmp_path / "a" / "b" / "vault").close()
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE((tmp_path / each).stat().st_mode) for each in ("a", "a/b", "a/b/vault")} == {0o700}

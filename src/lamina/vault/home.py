@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import stat
+import tempfile
 import tomllib
 from pathlib import Path
 
-from lamina.errors import InvalidInput, StoreTooNew
+from lamina.errors import InvalidInput, StoreError, StoreTooNew
 
 FOLDER = ".lamina"
 MARKER = f"{FOLDER}/vault.toml"
@@ -60,7 +62,7 @@ def establish(root: Path) -> bool:
     """Make the folder a vault if it is none yet; what a person already has there is left alone. True if it is new."""
     if root.exists() and not root.is_dir():
         raise InvalidInput(f"{root} is a file; a vault is a folder")
-    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_own(root)
     (root / FOLDER).mkdir(mode=0o700, exist_ok=True)
     for name in ("atoms", "sessions", "inbox"):
         (root / name).mkdir(mode=0o700, exist_ok=True)
@@ -71,6 +73,31 @@ def establish(root: Path) -> bool:
     _write_new(root / ".gitignore", f"{FOLDER}/\n")
     _write_new(root / MARKER, f'id = "{secrets.token_hex(16)}"\nformat = {FORMAT}\n')
     return True
+
+
+def make_own(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, for this user alone; StoreError where others may take it.
+
+    Whoever may write to the folder above can put another one in its place, whatever its own rights are. The sticky bit,
+    as of /tmp, keeps them from it.
+    """
+    for each in reversed([folder, *folder.parents]):
+        if not each.exists():
+            each.mkdir(mode=0o700, exist_ok=True)
+    for place in (folder, folder.parent, folder.resolve().parent):
+        rights = place.stat().st_mode
+        safe = bool(rights & stat.S_ISVTX) and place != folder
+        if rights & stat.S_IWOTH and not safe and _keeps_rights(folder):
+            raise StoreError(
+                f"everybody on this machine may write to {place}, and so put other memories in place of yours; "
+                f"`chmod o-w {place}`, or keep the vault elsewhere"
+            )
+
+
+def _keeps_rights(folder: Path) -> bool:
+    """Whether the file system knows who may do what; some drives let everybody do everything, and nothing helps."""
+    with tempfile.TemporaryDirectory(prefix=".lamina-", dir=folder) as own:
+        return not Path(own).stat().st_mode & stat.S_IWOTH
 
 
 def is_vault(root: Path) -> bool:
