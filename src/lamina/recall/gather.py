@@ -90,9 +90,9 @@ class Gathering:
                 each.links = walked.of(each.key[0])
         return found
 
-    def search(self, tokens: tuple[str, ...], limit: int) -> list[Match]:
-        """The best passages for other words than the question's, among what may answer it."""
-        return self._store.search(replace(self._words(), tokens=tokens, limit=limit))
+    def search(self, tokens: tuple[str, ...], holding: tuple[str, ...], limit: int) -> list[Match]:
+        """The best passages for other words than the question's that hold all of some, among what may answer it."""
+        return self._store.search(replace(self._words(), tokens=tokens, holding=holding, limit=limit))
 
     def brought(self, keys: Collection[Key]) -> list[Candidate]:
         """Candidates that none of the channels found, so far as they may answer."""

@@ -42,8 +42,8 @@ LEAST, TOPIC = 0.03, 0.08
 """How much of the question a fact must add to a chain, and what it is ahead for being about the name and not ending
 with it: what a sentence tells comes last."""
 
-Search = Callable[[tuple[str, ...], int], Sequence[Match]]
-"""The best passages that hold some of these tokens."""
+Search = Callable[[tuple[str, ...], tuple[str, ...], int], Sequence[Match]]
+"""The best passages for some tokens, among those that hold all of some others."""
 Met = NDArray[np.float64]
 """How well each token of a question is met."""
 
@@ -191,11 +191,8 @@ class _Way:
         """The facts that hold a name, those first that hold words nothing has met so far."""
         wanted = tuple(dict.fromkeys((*name, *unmet)))
         if wanted not in self._looked:
-            matches = self._search(wanted, SHARING)
-            self._looked[wanted] = [
-                (each.atom_id, each.n) for each in matches
-                if each.status in RECALL_WEIGHT and {token for token, _ in each.parts}.issuperset(name)
-            ]  # fmt: skip
+            matches = self._search(wanted, name, SHARING)
+            self._looked[wanted] = [(each.atom_id, each.n) for each in matches if each.status in RECALL_WEIGHT]
             self._read(self._looked[wanted])
         facts = (self._facts[key] for key in self._looked[wanted])
         return [fact for fact in facts if fact is not None and _holds(fact.words, name)]

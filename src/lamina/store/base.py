@@ -157,7 +157,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextQuery:
-    """Which passages: those that hold any of the tokens, filtered before they are ranked.
+    """Which passages: those that hold any of the tokens and all of `holding`, filtered before they are ranked.
 
     `exhaustive` scores every match of the commonest word too; it is what pruning is measured against. Two moments take
     the place of `valid_at`: `true_at` lets through what held then, replaced or not, `known_by` what was there by then,
@@ -170,6 +170,7 @@ class TextQuery:
     memory_types: frozenset[MemoryType]
     valid_at: datetime
     limit: int
+    holding: tuple[str, ...] = ()
     exhaustive: bool = False
     true_at: datetime | None = None
     known_by: datetime | None = None

@@ -32,6 +32,16 @@ class SearchContract(Contract):
             assert hand.found("nothing like it") == []
             assert hand.search("") == []
 
+    def test_words_that_must_stand_in_a_passage_keep_all_others_out_and_change_no_score(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as hand:
+            both, tea = hand.kept("green tea from the hill"), hand.kept("tea and milk")
+            hand.kept("green paint"), hand.kept("a hill")
+            every = {match.atom_id: match for match in hand.search("green tea hill")}
+            assert hand.search("green tea hill", holding=tuple(analyse("green tea"))) == [every[both.id]]
+            found = {match.atom_id: match for match in hand.search("green tea hill", holding=tuple(analyse("tea")))}
+            assert found == {each.id: every[each.id] for each in (both, tea)}
+            assert hand.search("green tea hill", holding=tuple(analyse("harbour"))) == []
+
     def test_a_segment_is_found_by_the_turn_that_says_it(self, tmp_path: Path) -> None:
         with self.hand(tmp_path) as hand:
             said = [render_passage(n, text, who, NOON) for n, text, who in ((1, "hello", "Ann"), (2, "zebra", "Bob"))]

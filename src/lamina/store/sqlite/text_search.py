@@ -80,6 +80,8 @@ def _search_table(
 ) -> list[Match]:
     if not expression:
         return []
+    if query.holding:
+        expression = f"({_all_of(query.holding)}) AND ({expression})"
     limit = max(CANDIDATES, 2 * query.limit)
     while True:
         ranked = db.rows(
@@ -200,6 +202,10 @@ def _fetch(db: Database, ids: Sequence[int], table: str, more: str) -> Iterator[
 
 def text_table(scope: int, *, shelf: bool) -> str:
     return f"{'shelf' if shelf else 'text'}_{scope}"
+
+
+def _all_of(tokens: Iterable[str]) -> str:
+    return " AND ".join(f'"{token}"' for token in tokens)
 
 
 def _any_of(tokens: Iterable[str]) -> str:
