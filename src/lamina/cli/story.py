@@ -35,6 +35,6 @@ class Story:
             change.known_at, change.hush, change.erase, trust.hold, trust.feed, trust.dispute, trust.decide,
             trust.suspect, trust.release, work.work, work.block, work.relate, night.dream, night.again,
             night.undo, night.keep, night.code, night.move, night.picture, doors.token, doors.serve,
-            doors.install, files.pin, files.forget, files.undo,
+            doors.install, doors.hook, files.pin, files.forget, files.undo,
             files.broken, files.repair, files.lose_index, files.lose_everything, work.export, work.bundle, work.stats,
         ]  # fmt: skip

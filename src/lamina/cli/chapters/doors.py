@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import http.client
 import json
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+import subprocess
+import sys
+from typing import Any
+from urllib.parse import urlencode, urlsplit
 
-from lamina.cli import token
+from lamina.cli import token, write
 from lamina.cli.extras import missing
 from lamina.cli.output import Facts, Line, View
 from lamina.cli.scene import Chapter, Scene
 from lamina.cli.session import Session
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Ask = Callable[..., tuple[int, Any]]
 
 _ABSENT = View({}, (Line("not installed here: pip install 'lamina[serve]'", "yellow"),))
 
@@ -43,8 +40,10 @@ class Doors(Chapter):
     def serve(self) -> Scene:
         told: dict[str, int] = {}
         words: list[str] = []
+        feed = page = ""
 
         def asked(session: Session) -> View:
+            nonlocal feed, page
             from lamina.access import House
             from lamina.server import serving
 
@@ -57,7 +56,8 @@ class Doors(Chapter):
                 told["tools of MCP"], tools = _ask(there.netloc, "POST", "/mcp", opens, _TOOLS)
                 words.extend(each["name"] for each in tools["result"]["tools"])
                 told["erase"], _ = _ask(there.netloc, "POST", "/v1/erase", opens, {"ids": ["x"], "reason": "no"})
-                told["web page"], _ = _ask(there.netloc, "GET", "/login", {})
+                told["stream"], feed = _first_event(there.netloc, opens)
+                told["web page"], page = _signed_in(there.netloc, self.ids["token"], "/recall?q=harbour+office")
             return View(told, (Facts(tuple((name, str(status)) for name, status in told.items())),))
 
         if missing("serve"):
@@ -71,7 +71,8 @@ class Doors(Chapter):
             ("recall answers over HTTP", told["recall"] == 200 and any("harbour office" in each for each in words)),
             ("MCP tells its tools", {"recall", "remember", "review"} <= set(words)),
             ("who may write may not erase", told["erase"] == 403),
-            ("the page asks who you are", told["web page"] == 200),
+            ("programs hear of every commit", feed.startswith("id: ")),
+            ("the web page shows the same, with the bars of every score", "harbour office" in page and "why" in page),
         ]
         return scene
 
@@ -84,6 +85,30 @@ class Doors(Chapter):
             lambda session: install.install(session, "cursor"),
         )
         scene.checks.append(("it says what to add, and adds nothing", "mcp" in json.dumps(scene.view.data)))
+        return scene
+
+    def hook(self) -> Scene:
+        """A real process, as a host starts it; what it tells comes back with the transcript and is not kept again."""
+        event = {"session_id": "tour", "cwd": str(self.vault), "prompt": "where is the harbour office?"}
+        ran = subprocess.run(
+            [sys.executable, "-m", "lamina", "hook", "user-prompt-submit", "--limit", "60", "--vault", str(self.vault)],
+            input=json.dumps(event), capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        kept: dict[str, str] = {}
+
+        def shown(session: Session) -> View:
+            words = f"{ran.stdout}\nThe agent thanked for it."
+            kept.update(write.capture(session, words, session_id="hook").data["stages"])
+            context = json.loads(ran.stdout or "{}").get("hookSpecificOutput", {}).get("additionalContext", "")
+            return View({"context": context}, tuple(Line(each) for each in context.splitlines()[:6]))
+
+        scene = self.play(
+            "A hook tells an agent what is known, before it is asked.", "lamina hook user-prompt-submit", shown
+        )
+        scene.checks += [
+            ("it ends well and tells of the office", ran.returncode == 0 and "harbour office" in ran.stdout),
+            ("what it told is not captured again", "taken out" in kept.get("context", "")),
+        ]
         return scene
 
 
@@ -115,3 +140,31 @@ def _ask(
     finally:
         connection.close()
     return answer.status, json.loads(text) if "json" in (answer.headers["Content-Type"] or "") else text
+
+
+def _signed_in(where: str, token: str, page: str) -> tuple[int, str]:
+    """A page as a browser gets it that has shown its token once."""
+    connection = http.client.HTTPConnection(where, timeout=30)
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    try:
+        connection.request("POST", "/login", urlencode({"token": token, "next": page}), form)
+        answer = connection.getresponse()
+        answer.read()
+        cookie = (answer.headers["Set-Cookie"] or "").partition(";")[0]
+        connection.request("GET", answer.headers["Location"] or page, headers={"Cookie": cookie})
+        shown = connection.getresponse()
+        return shown.status, shown.read().decode()
+    finally:
+        connection.close()
+
+
+def _first_event(where: str, headers: dict[str, str]) -> tuple[int, str]:
+    """The status of the change feed, and the first commit it tells of."""
+    connection = http.client.HTTPConnection(where, timeout=30)
+    try:
+        connection.request("GET", "/v1/feed?since=0", headers=headers)
+        answer = connection.getresponse()
+        line = next((each for each in iter(answer.readline, b"") if each.startswith(b"id: ")), b"")
+        return answer.status, line.decode()
+    finally:
+        connection.close()
