@@ -37,6 +37,20 @@ ESCAPED = json.dumps(BLOCK)[1:-1]
         ("<memories>\nnothing known\n</memories>\nHi.", "Hi."),
         ("<memories></memories>Hi.", "Hi."),
         (f"{HEAD} Ann likes tea\nHi.", "Hi."),
+        (BLOCK.replace(" ", "\u00a0") + "\nHi.", "Hi."),
+        (BLOCK.replace(" ", "\t") + "\nHi.", "Hi."),
+        (BLOCK.replace("\n", " ") + "\nHi.", "Hi."),
+        (BLOCK.replace("\n", "<br>") + "\nHi.", "Hi."),
+        (BLOCK.replace("<", "&#60;").replace(">", "&#x3e;") + "\nHi.", "Hi."),
+        (BLOCK.replace("<", "＜").replace(">", "＞") + "\nHi.", "Hi."),
+        (BLOCK.replace("<", "< ").replace(">", " >") + "\nHi.", "Hi."),
+        (BLOCK.removeprefix("<memories>\n").removesuffix("</memories>") + "Hi.", "Hi."),
+        (f"* {HEAD[2:]} Ann likes tea\nHi.", "Hi."),
+        (f"1. {HEAD[2:]} Ann likes tea\nHi.", "Hi."),
+        (f"> **{HEAD[2:]}** Ann likes tea\nHi.", "Hi."),
+        (f"`{HEAD} Ann likes tea`\nHi.", "Hi."),
+        (f"It says {HEAD[2:]} Ann likes tea\nHi.", "It says \nHi."),
+        (json.dumps(f"{HEAD} Ann\n{HEAD} tea") + "\nHi.", "\\n\nHi."),
     ],
 )
 def test_recalled_context_is_taken_out_however_a_host_writes_it(words: str, left: str) -> None:
@@ -63,6 +77,19 @@ def test_the_end_of_a_block_whose_beginning_is_gone_is_taken_out() -> None:
     assert without_recalled(f"{HEAD} Ann\n- [app] user: x\n</memories>\nHi.").text == "Hi."
 
 
+def test_whichever_end_of_a_block_is_gone_nothing_of_an_item_that_can_be_told_is_left() -> None:
+    block = BLOCK.replace("Ann likes tea", "zq likes zq").replace("ship it", "zq")
+    for at in range(1, len(block)):
+        head = without_recalled(f"I live in Porto.\n{block[:at]}").text
+        assert head.startswith("I live in Porto.")
+        assert "zq" not in head
+        tail = without_recalled(f"…{block[at:]}\nI live in Porto.").text
+        assert tail.endswith("I live in Porto.")
+        assert "zq" not in tail
+        if "]" in block[at:].split("\n")[0]:  # the rest of an item's head is there
+            assert "zq" not in without_recalled(f"{block[at:]}\nI live in Porto.").text
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -72,6 +99,9 @@ def test_the_end_of_a_block_whose_beginning_is_gone_is_taken_out() -> None:
         "<memories>my own poem about memories</memories>",
         "- [ ] buy milk\n- [x] pay rent\n- [docs](x.md)\n## facts\n- [1] a footnote",
         "<system-reminder>the host says something</system-reminder>",
+        "I moved on 2026-11-14, see [1].\n- [a] first\n- [b] second",
+        "…and then I moved to Porto.\n- [x] packed",
+        "array[3] is wrong\n## facts about it",
     ],
 )
 def test_who_only_writes_about_the_tag_is_heard(words: str) -> None:
@@ -88,6 +118,11 @@ def test_who_only_writes_about_the_tag_is_heard(words: str) -> None:
         "\\" * 300_000 + "<memories>" + "\\" * 300_000,
         "<memories>" + " " * 300_000,
         "<system-reminder>" * 20_000 + BLOCK,
+        "## facts\n- [a] b\n" * 20_000,
+        "\"'*_`1. " * 30_000 + "]",
+        "<memories>" + "\\n>" * 50_000,
+        (HEAD[2:-1] + " ") * 8_000 + "]",
+        "…" * 300_000 + "]",
     ],
 )
 def test_no_text_is_looked_at_for_long(words: str) -> None:
@@ -109,6 +144,20 @@ def test_a_turn_that_was_nothing_but_context_leaves_no_turn(tmp_path: Path) -> N
         assert [each.text for each in passages_of(memory.capture(said).atom)] == ["Hi, I am Ann."]
         with pytest.raises(InvalidInput, match="besides what recall had told"):
             memory.capture(BLOCK)
+
+
+def test_a_statement_is_remembered_without_context_and_context_alone_is_none(tmp_path: Path) -> None:
+    with Memory(tmp_path / "vault", watch=False, background=False) as memory:
+        kept = memory.remember(f"{BLOCK}\nThe heron is grey.").atom
+        assert kept.content == "The heron is grey."
+        for words in (BLOCK, f"{HEAD} Ann likes tea"):
+            with pytest.raises(InvalidInput, match="besides what recall had told"):
+                memory.remember(words)
+            with pytest.raises(InvalidInput, match="besides what recall had told"):
+                memory.propose(words)
+            with pytest.raises(InvalidInput, match="besides what recall had told"):
+                memory.revise(kept.id, words, reason="x")
+        assert [each.content for each in memory.list(status=None)] == ["The heron is grey."]
 
 
 def test_a_document_that_holds_context_is_kept_without_it(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -23,8 +24,10 @@ from lamina.access import House
 from lamina.atom.passage import passages_of
 from lamina.hosts import hook_place
 from lamina.hosts.context import Asking
+from lamina.hosts.deadline import Moment
 from lamina.hosts.event import Event
 from lamina.hosts.hook_place import HookPlace
+from lamina.hosts.wire import Declined, Wire
 from lamina.local_socket import socket_path
 from lamina.memory import Memory
 from lamina.vault.home import establish
@@ -178,6 +181,32 @@ def test_a_server_that_hangs_is_left_in_time(host: Host, event: str) -> None:
     assert len(host.log) == 1
 
 
+def test_what_a_server_that_hangs_does_not_keep_is_left_to_another_in_time(host: Host) -> None:
+    with standin(host.state, lambda asked: None) as served:
+        ran = host.run("session-end", host.call("I live in Porto."), limit=2)
+    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+    assert served.asked
+    assert host.kept() == ["I live in Porto."]
+    assert host.log[0].split()[1:5] == ["session-end", "left", "to", "another"]
+
+
+def test_a_server_of_another_version_is_no_failure_either(host: Host) -> None:
+    with standin(host.state, lambda asked: (404, {"detail": "Ann"})):
+        assert host.run("session-start").out == b""
+        host.run("stop", host.call("I live in Porto."))
+        assert host.kept() == ["I live in Porto."]
+    assert host.log[0].split()[1:5] == ["session-start", "declined", "with", "404"]
+
+
+@pytest.mark.parametrize("sign", ["日", "é", "a", "🐝", "\ud800"])
+def test_a_long_prompt_is_asked_by_its_beginning_whatever_it_is_written_in(host: Host, sign: str) -> None:
+    with standin(host.state, _answering) as served:
+        assert host.run("user-prompt-submit", {"prompt": f"How? {sign * 9000}"}).context == CONTEXT
+    question = served.asked[0][2]["question"]
+    assert question.startswith("How?")
+    assert 3000 < len(question.encode()) <= 4000
+
+
 def test_a_host_that_never_closes_the_call_is_left_in_time(host: Host) -> None:
     words = [sys.executable, "-m", "lamina", "hook", "stop", "--vault", str(host.vault), "--limit", "0.3"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=host.environ) as process:
@@ -199,9 +228,14 @@ def test_a_call_that_makes_no_sense_ends_in_peace(host: Host, event: str, raw: b
 
 
 def test_words_that_make_no_sense_end_in_peace_too(host: Host) -> None:
-    for words in (["nonsense"], [], ["stop", "--limit", "soon"], ["stop", "--vault"], ["stop", "--vault", "/no/vault"]):
+    vault = ["--vault", str(host.vault)]
+    for words in (
+        ["hook", "nonsense"], ["hook"], ["hook", "stop", "--limit", "soon"], ["hook", "stop", "--vault"],
+        ["hook", "stop", "--vault", "/no/vault"], [*vault, "hook", "nonsense"], [*vault, "--json", "hook"],
+        [*vault, "hook", "stop", "--nonsense"], ["--scope", "..", *vault, "hook", "stop"],
+    ):  # fmt: skip
         done = subprocess.run(
-            [sys.executable, "-m", "lamina", "hook", *words], input=b"{}", capture_output=True, env=host.environ,
+            [sys.executable, "-m", "lamina", *words], input=b"{}", capture_output=True, env=host.environ,
             cwd=host.folder, timeout=60,
         )  # fmt: skip
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
@@ -249,6 +283,43 @@ def test_a_whole_session_with_a_real_server(host: Host, server: Memory) -> None:
     host.run("pre-compact", call)
     assert host.kept() == ["I moved to Porto.", "Then welcome to Porto.", "ok"]
     assert [each.origin for each in server.list() if each.session_id == "s" and each.is_segment] == ["agent"]
+
+
+def _echoes(context: str) -> Iterator[str]:
+    """What a host and an agent make of context that a hook had told."""
+    item = next(each for each in context.split("\n") if each.startswith("- ["))
+    escaped = context.replace("<", "&lt;").replace(">", "&gt;")
+    yield f"<system-reminder>\nUserPromptSubmit hook additional context: {context}\n</system-reminder>"
+    yield from (context.replace(" ", "\u00a0"), context.replace("\n", "\r\n"), context.replace("\n", " "))
+    yield from (escaped, json.dumps(context), json.dumps({"a": json.dumps(context)}))
+    yield from ("\n".join(f"> {each}" for each in context.split("\n")), f"```\n{context}\n```")
+    yield from (context[: len(context) // 2], f"…{context[len(context) // 2 :]}")
+    yield from (item, f"* {item[2:]}", f"As I remember: {item[2:]}")
+
+
+def test_whatever_a_host_makes_of_what_it_was_told_nothing_new_comes_of_it(host: Host, server: Memory) -> None:
+    """The word heron stands in what is told and nowhere else; what a person says around it stays."""
+    server.remember("The staging database is called heron.", kind="fact", subject="staging")
+    told = [host.run("session-start", {"cwd": "/work/heron"}).context]
+    told.append(host.run("user-prompt-submit", {"prompt": "What is the staging database called?"}).context)
+    before = {each.id: each.evidence for each in server.list(status=None, limit=200)}
+    echoes = [echo for context in told for echo in _echoes(context)]
+    own = [f"My {n}th boat lies in Cork." for n in range(len(echoes))]
+    said = [f"{echo}\n{words}" for echo, words in zip(echoes, own, strict=True)]
+    host.run("stop", host.call(*said))
+    wire = Wire(socket_path(host.state), Moment(30))
+    wire.post("/v1/capture", {"turns": [{"role": "user", "content": each} for each in said], "session_id": "http"})
+    for each in told:
+        with pytest.raises(Declined):
+            wire.post("/v1/remember", {"content": each})
+    host.wait()
+    atoms = server.list(status=None, limit=200)
+    new = [each for each in atoms if each.id not in before]
+    assert [each.content for each in new if "heron" in each.content] == []
+    assert {each.id: each.evidence for each in atoms if each.id in before} == before
+    for session in ("s", "http"):
+        kept = [p.text for each in new if each.is_segment and each.session_id == session for p in passages_of(each)]
+        assert [words for words, turn in zip(own, kept, strict=True) if words not in turn] == []
 
 
 def test_after_a_server_was_killed_words_are_kept_while_the_host_goes_on(host: Host) -> None:
@@ -342,8 +413,19 @@ def test_a_broken_transcript_keeps_what_can_be_read(host: Host) -> None:
     with standin(host.state, lambda asked: (200, {})) as served:
         host.run("stop", call)
         host.run("stop", {**call, "transcript_path": str(host.folder / "gone")})
+        host.run("stop", call)
     assert [turn["content"] for _, _, body in served.asked for turn in body["turns"]] == ["I live in Porto."]
-    assert "FileNotFoundError" in host.log[-1]
+    assert "FileNotFoundError" in host.log[-2]
+    assert host.log[-1].split()[1:4] == ["stop", "nothing", "new"]
+
+
+@pytest.mark.parametrize("event", ["stop", "session-start"])
+def test_where_no_file_can_be_written_a_hook_ends_in_peace(host: Host, event: str) -> None:
+    words = [sys.executable, "-m", "lamina", "hook", event, "--vault", str(host.vault)]
+    full = f"ulimit -f 0; exec {shlex.join(words)}"
+    call = json.dumps(host.call("I live in Porto.")).encode()
+    ran = subprocess.run(["bash", "-c", full], input=call, capture_output=True, env=host.environ, timeout=60)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
 
 
 def test_a_log_never_holds_words_and_never_grows_for_ever(host: Host) -> None:
@@ -354,6 +436,19 @@ def test_a_log_never_holds_words_and_never_grows_for_ever(host: Host) -> None:
         host.run("user-prompt-submit", {"prompt": "How does Ann take it?"})
     assert "Ann" not in log.read_text(encoding="utf-8")
     assert len(log.read_text(encoding="utf-8")) < 1000
+
+
+def test_no_secret_that_was_said_is_written_anywhere(host: Host, server: Memory) -> None:
+    secret = "ghp_" + "aB3dE5fG7h" * 3 + "aB3dE5"
+    said = f"My token is {secret}. I live in Porto."
+    host.run("stop", host.call(said))
+    host.run("user-prompt-submit", {"prompt": f"{said} Where do I live?"})
+    host.run("stop", host.call(said, "ok", session="other"), "--scope", "org:work")
+    assert len(host.kept()) == 1
+    server.close()
+    written = [each for each in host.vault.rglob("*") if each.is_file()]
+    assert len(written) > 5
+    assert [each for each in written if secret.encode() in each.read_bytes()] == []
 
 
 def test_the_typed_command_does_the_same(host: Host) -> None:

@@ -168,6 +168,106 @@ def test_a_file_that_cannot_be_read_is_left_as_it_is(cli: Cli, home: Path, host:
         assert len(list(file.parent.glob(f"*{file.name}*"))) == 1
 
 
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(each.relative_to(folder)): each.read_bytes() for each in folder.rglob("*") if each.is_file()}
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_server_of_our_name_that_is_somebody_elses_is_left_alone(cli: Cli, home: Path, host: str) -> None:
+    file = home / FILES[host]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    theirs = {"command": "npx", "args": ["-y", "lamina-mcp"]}
+    text = json.dumps({("servers" if host == "vscode" else "mcpServers"): {"lamina": theirs}})
+    text = '[mcp_servers.lamina]\ncommand = "npx"\n' if host == "codex" else text
+    file.write_text(text, encoding="utf-8")
+    before = _files(home)
+    ran = cli("install", host, "--write")
+    assert ran.code == 2
+    assert "already" in ran.err
+    assert cli("uninstall", host).code == 0
+    assert _files(home) == before
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_its_owner_has_added_to_our_server_stays(cli: Cli, home: Path, tmp_path: Path, host: str) -> None:
+    file = home / FILES[host]
+    cli("install", host, "--write")
+    text = file.read_text(encoding="utf-8")
+    added = text.replace('"command":', '"env": {"A": "b"},\n      "command":')
+    added = f'{text}enabled = false\n\n[mcp_servers.lamina.env]\nA = "b"\n' if host == "codex" else added
+    file.write_text(added, encoding="utf-8")
+    assert {each["done"] for each in cli("install", host, "--write", "--json").data["files"]} == {"unchanged"}
+    establish(tmp_path / "v")
+    told = cli("install", host, "--write", "--vault", str(tmp_path / "v"), "--json").data
+    assert {each["done"] for each in told["files"]} <= {"updated", "unchanged"}
+    server = _server(file)
+    assert server["args"][-1] == str(tmp_path / "v")
+    assert server["env"] == {"A": "b"}
+    assert server.get("enabled", False) is False
+
+
+def test_no_file_is_changed_where_one_of_them_cannot_be(cli: Cli, home: Path) -> None:
+    settings = home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"hooks": oops', encoding="utf-8")
+    before = _files(home)
+    assert cli("install", "claude-code", "--write").code == 2
+    assert _files(home) == before
+
+
+def test_a_file_that_its_owner_has_protected_is_left_as_it_is(cli: Cli, home: Path) -> None:
+    file = home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text("{}", encoding="utf-8")
+    file.chmod(0o444)
+    ran = cli("install", "cursor", "--write")
+    assert (ran.code, file.read_text(encoding="utf-8")) == (2, "{}")
+    assert "write-protected" in ran.err
+
+
+def test_a_folder_or_a_circle_of_links_in_the_place_of_a_file_is_told(cli: Cli, home: Path) -> None:
+    file = home / ".cursor" / "mcp.json"
+    file.mkdir(parents=True)
+    assert cli("install", "cursor", "--write").code == 1
+    file.rmdir()
+    file.symlink_to(file)
+    ran = cli("install", "cursor", "--write")
+    assert ran.code in (1, 2)
+    assert "Traceback" not in ran.err
+
+
+def test_a_file_that_held_nothing_is_not_deleted_for_it(cli: Cli, home: Path) -> None:
+    file = home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text("{}\n", encoding="utf-8")
+    assert cli("uninstall", "cursor", "--json").data["files"][0]["done"] == "unchanged"
+    assert file.read_text(encoding="utf-8") == "{}\n"
+
+
+def test_folders_that_were_made_for_it_go_with_the_last_file_and_no_others(cli: Cli, home: Path) -> None:
+    for host in HOSTS:
+        cli("install", host, "--write")
+        cli("uninstall", host)
+    assert sorted(each.name for each in home.iterdir()) == [".config", "lamina"]
+    cli("install", "claude-code", "--project", "--write")
+    cli("uninstall", "claude-code", "--project")
+    assert list(Path.cwd().iterdir()) == []
+
+
+def test_no_hooks_takes_out_those_that_were_there(cli: Cli, home: Path) -> None:
+    cli("install", "claude-code", "--write")
+    told = cli("install", "claude-code", "--write", "--no-hooks", "--json").data["files"]
+    assert [each["done"] for each in told] == ["unchanged", "unchanged", "removed"]
+    assert not (home / ".claude" / "settings.json").exists()
+    assert (home / ".claude.json").exists()
+
+
+def test_what_takes_the_place_of_something_longer_is_no_removal(cli: Cli, home: Path) -> None:
+    cli("install", "cursor", "--write")
+    told = cli("install", "cursor", "--http", "http://a", "--write", "--json").data["files"]
+    assert [each["done"] for each in told] == ["updated"]
+
+
 def test_a_dry_run_changes_nothing(cli: Cli, home: Path) -> None:
     told = cli("install", "cursor", "--write", "--dry-run", "--json").data
     assert [each["done"] for each in told["files"]] == ["added"]
@@ -185,6 +285,8 @@ def test_a_link_to_a_file_elsewhere_stays_a_link(cli: Cli, home: Path, tmp_path:
     cli("install", "cursor", "--write")
     assert link.is_symlink()
     assert _server(real)["args"][0] == "mcp"
+    cli("uninstall", "cursor")
+    assert parse(link.read_text(encoding="utf-8")).value == {}
 
 
 def test_the_scope_goes_with_the_command(cli: Cli, home: Path) -> None:

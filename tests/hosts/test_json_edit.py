@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -101,3 +102,63 @@ def test_any_file_reads_the_same_but_for_what_was_added(
     assert json.loads(written) == {**before, "mcpServers": {**before.get("mcpServers", {}), "lamina": SERVER}}
     left = take(written, KEYS)
     assert left == text if before.get("mcpServers") or "mcpServers" not in before else json.loads(left) == given_
+
+
+GAPS = st.lists(
+    st.sampled_from([" ", "\t", "\n", "\n  ", '// a, } ] { "\n', "/* b, } ] */", "/* c\n d */"]), max_size=2
+).map("".join)
+SCALARS = st.sampled_from(["1", "-2.5e3", "true", "null", '"a\\"b // no"', '"/* no */"', '""', '"}"'])
+
+
+def _wrapped(parts: list[str], signs: str, last: str) -> str:
+    return signs[0] + ",".join(parts) + (f",{last}" if parts and last else last) + signs[1]
+
+
+def _objects(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    member = st.tuples(GAPS, st.sampled_from(["a", "b c", "mcpServers"]), GAPS, GAPS, inner, GAPS)
+    members = st.lists(member, max_size=3, unique_by=lambda each: each[1])
+    return st.builds(
+        lambda found, last: _wrapped([f'{a}"{key}"{b}:{c}{value}{d}' for a, key, b, c, value, d in found], "{}", last),
+        members, GAPS,
+    )  # fmt: skip
+
+
+WRITTEN_BY_HAND = _objects(
+    st.recursive(
+        SCALARS,
+        lambda inner: (
+            _objects(inner)
+            | st.builds(lambda each, last: _wrapped(each, "[]", last), st.lists(inner, max_size=2), GAPS)
+        ),
+        max_leaves=6,
+    )
+)
+
+
+def _remarks(text: str) -> list[str]:
+    return re.findall(r'// a, } ] { "|/\* b, } ] \*/|/\* c\n d \*/', text)
+
+
+@settings(max_examples=150)
+@given(before=GAPS, text=WRITTEN_BY_HAND, after=GAPS)
+def test_whatever_people_write_between_values_nothing_else_is_changed_and_no_remark_is_lost(
+    before: str, text: str, after: str
+) -> None:
+    text = f"{before}{text}{after}"
+    told = parse(text).value
+    for key in told:
+        assert parse(take(text, (key,))).value == {name: each for name, each in told.items() if name != key}
+    if not isinstance(told.get("mcpServers", {}), dict):
+        return
+    written = put(text, KEYS, SERVER)
+    assert parse(written).value == {**told, "mcpServers": {**told.get("mcpServers", {}), "lamina": SERVER}}
+    assert _remarks(written) == _remarks(text)
+    if told.get("mcpServers") != {}:
+        left = take(written, KEYS)
+        assert "".join(left.split()) == "".join(text.split())
+
+
+def test_a_remark_that_ends_its_line_does_not_swallow_what_follows() -> None:
+    text = '{ // mine\n"mcpServers": {"lamina": {}}}'
+    assert parse(take(text, KEYS)).value == {}
+    assert "// mine" in take(text, KEYS)

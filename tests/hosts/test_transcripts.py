@@ -47,6 +47,39 @@ def test_only_what_people_and_machines_say_in_words_is_a_turn(tmp_path: Path) ->
     ]  # fmt: skip
 
 
+def test_what_a_person_says_while_the_machine_is_at_work_is_a_turn_too(tmp_path: Path) -> None:
+    def queued(prompt: object, **more: object) -> str:
+        return line("attachment", "", 0, attachment={"type": "queued_command", "prompt": prompt, **more})
+
+    text = "".join([
+        queued("Use tabs, please.", commandMode="prompt", origin={"kind": "human"}),
+        queued([{"type": "text", "text": "Like here."}, {"type": "image", "source": {}}]),
+        queued("<task-notification>done</task-notification>", commandMode="task-notification"),
+        queued("I am another agent.", origin={"kind": "peer"}),
+        line("attachment", "", 1, attachment={"type": "hook_additional_context", "content": ["<memories>"]}),
+        line("attachment", "", 2, attachment=[1]),
+    ])  # fmt: skip
+    assert _turns(text, tmp_path) == [("user", "Use tabs, please."), ("user", "Like here.")]
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("What is <system-reminder> for? I live in Porto.", "What is <system-reminder> for? I live in Porto."),
+        ("Hi.\n<system-reminder>\ncut off", "Hi."),
+        ("<bash-input>ls</bash-input>\n<bash-stdout>x</bash-stdout>\nMine.", "Mine."),
+        ("A <command-args>b</command-args> c", "A  c"),
+    ],
+)
+def test_only_what_the_host_has_wrapped_is_taken_out(tmp_path: Path, text: str, left: str) -> None:
+    assert _turns(line("user", text), tmp_path) == [("user", left)]
+
+
+@pytest.mark.parametrize("text", ["<system-reminder>" * 20_000, "a <bash-input>" * 30_000, "</bash-input>" * 30_000])
+def test_no_line_is_looked_at_for_long(tmp_path: Path, text: str) -> None:
+    _turns(line("user", text), tmp_path)
+
+
 def test_lines_that_are_broken_are_passed_over(tmp_path: Path) -> None:
     broken = '{"type": "user", oops\n\n[1]\nnull\n"x"\n' + "[" * 5000 + "\n"
     text = broken + line("user", "Hi\0.") + '{"type": "user", "mess'

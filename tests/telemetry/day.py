@@ -110,6 +110,7 @@ class Day:
         memory.feedback(found.id, [found.hits[0].atom.id])
         memory.cite([ids[0]])
         memory.plan_context(self.word())
+        memory.beginning(self.word())
         memory.search_text(
             TextQuery(
                 tokens=tuple(known.casefold().split()), scopes=memory.scopes, statuses=frozenset(Status),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -102,6 +103,19 @@ def test_a_span_goes_by_the_conventions_name_and_tells_how_many_memories(
         "lamina.verb": verb,
         "gen_ai.memory.record.count": records,
     }
+
+
+def test_the_manual_names_every_verb_beside_the_operation_it_is_told_as() -> None:
+    manual = (HERE.parents[1] / "docs" / "observability.md").read_text(encoding="utf-8")
+    rows = {row[1]: row[2] for row in re.finditer(r"^\| `(\w+_memory)`[^|]*\| ([^|]+) \|$", manual, re.MULTILINE)}
+    assert set(rows) == set(Operation)
+    for span in day()["spans"]:
+        room, _, verb = span["attributes"].get("lamina.verb", "").partition(".")
+        told = rows.get(span["name"], "")
+        if room == "memory":
+            assert re.search(rf"`{verb}_?`", told), verb
+        elif room == "review" and span["name"] != "update_memory":
+            assert f"`review.{verb}`" in told, verb
 
 
 def test_a_verb_that_calls_others_is_told_once() -> None:

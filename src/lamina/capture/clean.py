@@ -1,10 +1,12 @@
-"""Explicit statements go the way of captured words: their secrets are taken out before anything is written."""
+"""Explicit statements go the way of captured words: secrets, and what recall had told, are taken out before anything
+is written."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from lamina.capture.fence import own_words
 from lamina.capture.redact import redact
 
 _TEXTS = ("content", "subject", "attribute", "value")
@@ -23,6 +25,8 @@ def without_secrets(given: Mapping[str, Any], *, personal: bool = False) -> tupl
         return found.text
 
     fields = dict(given)
+    if isinstance(fields.get("content"), str):
+        fields["content"] = own_words(fields["content"])
     fields |= {name: clean(fields[name]) for name in _TEXTS if name in fields}
     for name in _LISTS:
         if isinstance(fields.get(name), list | tuple):

@@ -8,10 +8,11 @@ import sys
 def main() -> None:
     """The `lamina` command. What a host waits for is started without all the rest."""
     words = sys.argv[1:]
-    if words[:1] == ["hook"] and "--help" not in words:
+    if "hook" in words and "--help" not in words:
         from lamina.cli import hook
 
-        hook.main(words[1:])
+        if hook.is_asked_for(words):
+            hook.main(words)
     if "mcp" in words:
         from lamina.cli.at_once import mcp_at_once
 

@@ -11,7 +11,13 @@ from lamina.hosts.event import Event
 from lamina.hosts.hook import LONGER, SECONDS, Call, answer, read_call
 from lamina.hosts.hook_place import is_vault
 
+NAME = "hook"
 _OPTIONS = ("--vault", "--scope", "--limit")
+
+
+def is_asked_for(words: Sequence[str]) -> bool:
+    """Whether these words ask for a hook, with options of whatever kind before it or without."""
+    return _parts(words)[1][:1] == [NAME]
 
 
 def main(words: Sequence[str]) -> NoReturn:
@@ -40,20 +46,26 @@ def _chosen() -> Path:
 
 
 def _parsed(words: Sequence[str]) -> tuple[str, Path | None, str | None, float]:
-    given, rest = dict[str, str](), list[str]()
-    ahead = iter(words)
-    for word in ahead:
-        name, equals, value = word.partition("=")
-        if name in _OPTIONS:
-            given[name] = value if equals else next(ahead, "")
-        else:
-            rest.append(word)
+    given, (_, *rest) = _parts(words)
     vault, scope = given.get("--vault"), given.get("--scope")
     seconds = float(given.get("--limit", SECONDS))
     return (
         rest[0] if rest else "", Path(vault) if vault else None, scope or None,
         seconds if 0 < seconds <= LONGER else SECONDS,
     )  # fmt: skip
+
+
+def _parts(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """Options of ours with their values, and the words that are no options. What is none of ours is passed over."""
+    given, rest = dict[str, str](), list[str]()
+    ahead = iter(words)
+    for word in ahead:
+        name, equals, value = word.partition("=")
+        if name in _OPTIONS:
+            given[name] = value if equals else next(ahead, "")
+        elif not word.startswith("-"):
+            rest.append(word)
+    return given, rest
 
 
 def _be_quiet() -> None:

@@ -53,15 +53,19 @@ def install(
     ] = None,
 ) -> View:
     """Print what a host has to be told so that its agents can use this memory, and write it where it belongs."""
+    from lamina.hosts.host import Host
     from lamina.hosts.installation import put_in
-    from lamina.hosts.parts import parts
+    from lamina.hosts.parts import hooks_taken_out, parts
 
     name, where = _host(host), Path.cwd() if project else None
     if write:
         session.choice.needed()
-    told = parts(name, _wanted(session, http, with_token, hooks, project), _surroundings(), where)
+    wanted, around = _wanted(session, http, with_token, hooks, project), _surroundings()
+    told = parts(name, wanted, around, where)
     if not write:
         return _to_paste(session, name, told)
+    if hooks is False and name is Host.CLAUDE_CODE:
+        told.append(hooks_taken_out(wanted, around, where))
     return _done(session, name, put_in(told, datetime.now(UTC), write=not session.dry_run))
 
 

@@ -12,7 +12,9 @@ from lamina.hosts.wire import NoServer, Wire
 START_BUDGET, PROMPT_BUDGET = 1500, 600
 """Tokens; a host shows only the beginning of what is much longer than ten thousand characters."""
 HITS = 6
-LONGEST_QUESTION = 2000
+LONGEST_QUESTION = 4000
+"""Bytes; a server takes no question that is much longer."""
+LONGEST_NAME = 200
 _COMMANDS = ("/", "!", "#")
 """What begins like this is for the host."""
 
@@ -54,12 +56,17 @@ class Asking:
     @property
     def _question(self) -> str:
         prompt = _text(self._given.get("prompt")).strip()
-        return "" if prompt.startswith(_COMMANDS) else prompt[:LONGEST_QUESTION].strip()
+        return "" if prompt.startswith(_COMMANDS) else _cut(prompt, LONGEST_QUESTION)
 
     @property
     def _project(self) -> str:
         folder = _text(self._given.get("cwd"))
-        return Path(folder).name if folder else ""
+        return Path(folder).name[:LONGEST_NAME] if folder else ""
+
+
+def _cut(text: str, most: int) -> str:
+    """As much of the beginning as has so many bytes, and nothing that no server could read."""
+    return text.encode(errors="replace")[:most].decode(errors="ignore").strip()
 
 
 def _text(value: object) -> str:

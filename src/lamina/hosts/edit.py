@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
+import re
 import secrets
 import stat
 from collections.abc import Callable, Collection
@@ -15,6 +15,9 @@ from pathlib import Path
 from lamina.errors import InvalidInput, StoreBusy
 
 TRIES = 5
+_NOTHING = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{\s*\})?\s*")
+_FOLDERS = frozenset({"lamina-memory", "skills", ".claude", ".cursor", ".vscode", ".codex"})
+"""Folders that a host's files may have been the first to need."""
 
 
 class Done(StrEnum):
@@ -42,27 +45,44 @@ def edit(
     *,
     secret: bool = False,
     write: bool = True,
+    taking: bool = False,
     known: Collection[str] = (),
 ) -> Edited:
     """Change a file, or tell what would become of it. A `secret` leaves it readable to its owner alone.
 
-    One that is left without anything is deleted; no copy is kept of what is `known`. One that cannot be read is left
-    alone.
+    One that is left without anything is deleted, unless a link leads there; no copy is kept of what is `known`. One
+    that cannot be read, or that its owner has protected, is left alone. `taking` says that something is taken out.
     """
-    path = path.resolve()
+    linked, path = path.is_symlink(), _real(path)
     for _ in range(TRIES):
         before = _read(path)
         after = _changed(path, before, change)
-        done = _done(before, after)
-        if done is Done.UNCHANGED or not write:
+        if after == (before or b""):
+            return Edited(path, Done.UNCHANGED)
+        _unprotected(path, before)
+        empty = _NOTHING.fullmatch(after) is not None
+        done = Done.REMOVED if taking or empty else Done.ADDED if before is None else Done.UPDATED
+        if not write:
             return Edited(path, done)
         spared = before in [each.encode() for each in known]
         backup = None if before is None or spared else _keep_copy(path, before, now)
-        if _replace(path, before, after, secret=secret):
+        if _replace(path, before, None if empty and not linked else after, secret=secret):
             return Edited(path, done, backup)
         if backup is not None:
             backup.unlink()
     raise StoreBusy(f"{path} is written by another program all the time; close it and try again")
+
+
+def _real(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except RuntimeError as error:
+        raise InvalidInput(f"{path} is a link that leads round in a circle") from error
+
+
+def _unprotected(path: Path, before: bytes | None) -> None:
+    if before is not None and not path.stat().st_mode & stat.S_IWUSR:
+        raise InvalidInput(f"{path} is write-protected and left as it is; leave --write out and paste what is printed")
 
 
 def _read(path: Path) -> bytes | None:
@@ -81,14 +101,6 @@ def _changed(path: Path, before: bytes | None, change: Callable[[str], str]) -> 
         ) from error
 
 
-def _done(before: bytes | None, after: bytes) -> Done:
-    if after == (before or b""):
-        return Done.UNCHANGED
-    if before is None:
-        return Done.ADDED
-    return Done.REMOVED if len(after) < len(before) else Done.UPDATED
-
-
 def _keep_copy(path: Path, before: bytes, now: datetime) -> Path:
     stem = f"{path.name}.{now:%Y%m%d-%H%M%S}"
     for n in range(100):
@@ -101,8 +113,10 @@ def _keep_copy(path: Path, before: bytes, now: datetime) -> Path:
     raise StoreBusy(f"there are too many copies of {path.name}; delete old ones and try again")
 
 
-def _replace(path: Path, before: bytes | None, after: bytes, *, secret: bool) -> bool:
-    """Put the new content in the place of the old; False where somebody else has changed it meanwhile."""
+def _replace(path: Path, before: bytes | None, after: bytes | None, *, secret: bool) -> bool:
+    """Put the new content in the place of the old, or None; False where somebody else has changed it meanwhile."""
+    if after is None:
+        return _delete(path, before)
     mode = stat.S_IMODE(path.stat().st_mode) if before is not None else 0o600 if secret else 0o644
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
@@ -110,15 +124,25 @@ def _replace(path: Path, before: bytes | None, after: bytes, *, secret: bool) ->
         _write(beside, after, mode & 0o600 if secret else mode)
         if _read(path) != before:
             return False
-        if after.strip():
-            beside.replace(path)
-        else:
-            path.unlink()
-            with contextlib.suppress(OSError):  # other things are in the folder
-                path.parent.rmdir()
+        beside.replace(path)
         return True
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _delete(path: Path, before: bytes | None) -> bool:
+    """Delete the file, and the folders of the host's that are empty without it."""
+    if _read(path) != before:
+        return False
+    path.unlink(missing_ok=True)
+    for folder in path.parents:
+        if folder.name not in _FOLDERS:
+            break
+        try:
+            folder.rmdir()
+        except OSError:
+            break  # other things are in it
+    return True
 
 
 def _write(path: Path, data: bytes, mode: int) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lamina.hosts.deadline import Deadline
+from lamina.hosts.deadline import Deadline, Moment
 from lamina.hosts.event import Event
 from lamina.hosts.hook_place import HookPlace
 from lamina.hosts.wire import Declined, NoServer, Wire
@@ -28,6 +28,8 @@ LONGER = 600.0
 LARGEST_CALL = 8 << 20
 AT_ONCE = 1 << 20
 """Bytes of a transcript that are captured while the host waits, where a server does it."""
+SHARE = 0.4
+"""The part of the time a server may take to capture; what is left is enough to leave it to another process."""
 LOCK = "capturing"
 MOST_FILES = 64
 """Files that a hook may have open when it goes on alone."""
@@ -72,6 +74,8 @@ def _context(call: Call, given: dict[str, Any], place: HookPlace, deadline: Dead
         return "", "nothing asked"
     try:
         context, way = asking.served(), "served"
+    except Declined as refused:
+        return "", f"declined with {refused.status}"
     except NoServer:
         with place.patiently() as may:
             if not may:
@@ -94,7 +98,8 @@ def _capture(call: Call, given: dict[str, Any], place: HookPlace, deadline: Dead
     lock = place.take(LOCK) if call.scope is None and waiting <= AT_ONCE else None
     if lock is not None:
         try:
-            return "", f"served, {keeping.hand_over(through(Wire(place.socket, deadline)))} turns"
+            wire = Wire(place.socket, Moment(deadline.left * SHARE))
+            return "", _counted("served", keeping.hand_over(through(wire)))
         except (NoServer, Declined, TimeoutError):
             pass  # somebody with more time sees to it
         finally:
@@ -145,10 +150,14 @@ def _kept(call: Call, keeping: Keeping, wire: Wire) -> str:
 
     if call.scope is None:
         try:
-            return f"served, {keeping.hand_over(through(wire))} turns"
+            return _counted("served", keeping.hand_over(through(wire)))
         except (NoServer, Declined, TimeoutError):
             pass
-    return f"opened, {keeping.hand_over(by_own_hands(call.root, call.scope))} turns"
+    return _counted("opened", keeping.hand_over(by_own_hands(call.root, call.scope)))
+
+
+def _counted(way: str, turns: int) -> str:
+    return f"{way}, {turns} turns" if turns else "nothing new"
 
 
 def read_call() -> bytes:

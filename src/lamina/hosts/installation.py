@@ -17,17 +17,22 @@ MCP = "/mcp"
 
 
 def put_in(parts: Sequence[Part], now: datetime, *, write: bool = True) -> list[Edited]:
-    """Write every part into its file, or tell what would become of each file."""
-    return [
-        edit(file, _every(each.put for each in own), now, secret=any(each.secret for each in own), write=write)
-        for file, own in _by_file(parts)
-    ]
+    """Write every part into its file, or none where one of the files cannot be changed; or tell what would happen."""
+
+    def each_file(*, write: bool) -> list[Edited]:
+        return [
+            edit(file, _every(each.put for each in own), now, secret=any(each.secret for each in own), write=write)
+            for file, own in _by_file(parts)
+        ]
+
+    looked = each_file(write=False)
+    return each_file(write=True) if write else looked
 
 
 def take_out(parts: Sequence[Part], now: datetime, *, write: bool = True) -> list[Edited]:
     """Take every part out of its file; what else stands there stays."""
     return [
-        edit(file, _every(each.take for each in own), now, write=write, known=[*_alone(own)])
+        edit(file, _every(each.take for each in own), now, write=write, taking=True, known=[*_alone(own)])
         for file, own in _by_file(parts)
     ]
 

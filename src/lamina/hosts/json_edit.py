@@ -14,6 +14,7 @@ from lamina.hosts.jsonc import Node, end_of_blank, parse
 Ours = Callable[[Any], bool]
 """Whether an item of a list is one of ours."""
 _BLANK = "\ufeff \t\r\n"
+_LINE_END = re.compile(r"[ \t]*\r?\n")
 
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
@@ -27,6 +28,14 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
     if not isinstance(node.value, dict):
         raise InvalidInput(f"{'.'.join(path[:depth]) or 'the file'} is no JSON object")
     return _Page(text).added(node, value, f"{json.dumps(path[depth])}: ")
+
+
+def value_at(text: str, path: Sequence[str]) -> Any:
+    """What stands under these keys; None where nothing does."""
+    if not text.strip(_BLANK):
+        return None
+    node, depth = _reached(parse(text), path)
+    return node.value if depth == len(path) else None
 
 
 def put_item(text: str, path: Sequence[str], value: Any, ours: Ours) -> str:
@@ -134,14 +143,21 @@ class _Page:
         if at == 0:
             own = holder.comma
             stop = end_of_blank(self.text, end) + 1 if own else end
-            left = self.text[holder.start + 1 : start].rstrip() + self.text[stop : holder.end - 1]
+            left = self._said(holder.start + 1, start, stop) + self.text[stop : holder.end - 1]
             return self._between(holder.start + 1, holder.end - 1, left if left.strip() else "")
         before = holder.places[at - 1][1]
         comma = end_of_blank(self.text, before)
-        said = self.text[before:start].rstrip()
-        if holder.comma:
-            return self._between(before, end_of_blank(self.text, end) + 1, said)
-        return self._between(before, end, said[: comma - before] + said[comma - before + 1 :])
+        stop = end_of_blank(self.text, end) + 1 if holder.comma else end
+        said = self._said(before, start, stop)
+        if not holder.comma:
+            said = said[: comma - before] + said[comma - before + 1 :]
+        return self._between(before, stop, said)
+
+    def _said(self, start: int, end: int, following: int) -> str:
+        """Remarks without the blanks behind them; one that takes the rest of its line keeps the line's end."""
+        said = self.text[start:end].rstrip()
+        open_end = "//" in said.rpartition("\n")[2] and not _LINE_END.match(self.text, following)
+        return said + self._line if open_end else said
 
     @property
     def _line(self) -> str:

@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,15 @@ from typing import Any
 from lamina.errors import InvalidInput
 from lamina.hosts.event import Event
 from lamina.hosts.host import REFERENCES, TOKEN, Host, Surroundings, hooks_file, servers_file, skill_file
-from lamina.hosts.json_edit import put, put_item, take, take_items
-from lamina.hosts.toml_edit import put_table, rendered, take_table
+from lamina.hosts.json_edit import put, put_item, take, take_items, value_at
+from lamina.hosts.toml_edit import put_table, rendered, table_at, take_table
 
 NAME = "lamina"
 HOOK_SECONDS = 5
 """When a host gives up on a hook; it gives up on itself much earlier."""
 INPUT = "lamina-token"
+_FIELDS = ("type", "command", "args", "url", "headers", "http_headers", "bearer_token_env_var")
+"""What we say of a server; whatever else its owner says of it stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,12 @@ def parts(
     return found
 
 
+def hooks_taken_out(wanted: Wanted, around: Surroundings, project: Path | None = None) -> Part:
+    """Hooks that an earlier installation may have left, to be put out of the way."""
+    told = _hooks(hooks_file(around, project), wanted)
+    return replace(told, put=told.take)
+
+
 def server(host: Host, wanted: Wanted) -> dict[str, Any]:
     """A server as the host's file names it."""
     told = REFERENCES[host]
@@ -103,6 +111,27 @@ def is_our_hook(value: Any) -> bool:
     return all(isinstance(each, dict) and _OUR_HOOK.search(str(each.get("command"))) for each in listed)
 
 
+def is_our_server(value: Any) -> bool:
+    """Whether a server of our name is ours: it starts this program, or is reached with a token."""
+    if not isinstance(value, dict):
+        return False
+    args = value.get("args")
+    words = [str(each) for each in (value.get("command"), *(args if isinstance(args, list) else ()))]
+    if "mcp" in words and any(_OUR_PROGRAM.search(word) for word in words[: words.index("mcp")]):
+        return True
+    told = json.dumps([value.get(each) for each in _FIELDS[4:]])
+    return isinstance(value.get("url"), str) and ("Bearer " in told or TOKEN in told)
+
+
+def _with_own(found: Any, value: dict[str, Any]) -> dict[str, Any]:
+    """Our server with what its owner has added to it; refused where it is somebody else's."""
+    if found is None:
+        return value
+    if not is_our_server(found):
+        raise InvalidInput(f"it has a server {NAME!r} already that is not this program; give that one another name")
+    return value | {key: each for key, each in found.items() if key not in _FIELDS}
+
+
 def _hook(command: str) -> dict[str, Any]:
     return {"hooks": [{"type": "command", "command": command, "timeout": HOOK_SECONDS}]}
 
@@ -110,8 +139,10 @@ def _hook(command: str) -> dict[str, Any]:
 def _server(host: Host, file: Path, wanted: Wanted) -> Part:
     keys, value = (REFERENCES[host].servers, NAME), server(host, wanted)
     return Part(
-        file, "server", _json({keys[0]: {NAME: value}}), lambda text: put(text, keys, value),
-        lambda text: _or_nothing(take(text, keys)), secret=wanted.token is not None and wanted.http is not None,
+        file, "server", _json({keys[0]: {NAME: value}}),
+        lambda text: put(text, keys, _with_own(value_at(text, keys), value)),
+        lambda text: take(text, keys) if is_our_server(value_at(text, keys)) else text,
+        secret=wanted.token is not None and wanted.http is not None,
     )  # fmt: skip
 
 
@@ -124,7 +155,7 @@ def _question(file: Path) -> Part:
     return Part(
         file, "question for the token", _json({"inputs": [asked]}),
         lambda text: put_item(text, ("inputs",), asked, ours),
-        lambda text: _or_nothing(take_items(text, ("inputs",), ours)),
+        lambda text: take_items(text, ("inputs",), ours),
     )  # fmt: skip
 
 
@@ -139,7 +170,7 @@ def _hooks(file: Path, wanted: Wanted) -> Part:
     def remove(text: str) -> str:
         for event in told:
             text = take_items(text, ("hooks", event), is_our_hook)
-        return _or_nothing(text)
+        return text
 
     return Part(file, "hooks", _json({"hooks": told}), add, remove)
 
@@ -151,18 +182,16 @@ def _skill(file: Path) -> Part:
 def _codex(file: Path, wanted: Wanted) -> Part:
     group, value = REFERENCES[Host.CODEX].servers, server(Host.CODEX, wanted)
     return Part(
-        file, "server", rendered(group, NAME, value), lambda text: put_table(text, group, NAME, value),
-        lambda text: take_table(text, group, NAME), secret=wanted.token is not None and wanted.http is not None,
+        file, "server", rendered(group, NAME, value),
+        lambda text: put_table(text, group, NAME, _with_own(table_at(text, group, NAME), value)),
+        lambda text: take_table(text, group, NAME) if is_our_server(table_at(text, group, NAME)) else text,
+        secret=wanted.token is not None and wanted.http is not None,
     )  # fmt: skip
-
-
-def _or_nothing(text: str) -> str:
-    """Nothing, where an empty object is all that is left."""
-    return "" if re.fullmatch(r"\ufeff?\s*\{\s*\}\s*", text) else text
 
 
 def _json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
+_OUR_PROGRAM = re.compile(r"(?:^|[\\/])lamina(?:\.exe)?$")
 _OUR_HOOK = re.compile(rf"""\blamina(?:\.exe)?["']? hook (?:{"|".join(Event)})\b""")

@@ -30,6 +30,12 @@ def put_table(text: str, group: str, name: str, values: Mapping[str, Any]) -> st
     return _checked(after, wanted)
 
 
+def table_at(text: str, group: str, name: str) -> Any:
+    """What a group holds under a name; None where nothing does."""
+    found = _parsed(text).get(group)
+    return found.get(name) if isinstance(found, dict) else None
+
+
 def take_table(text: str, group: str, name: str) -> str:
     """The text without this table; without the group, where it has no other."""
     before = _parsed(text)
@@ -62,6 +68,10 @@ def rendered(group: str, name: str, values: Mapping[str, Any]) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{json.dumps(key)} = {_value(each)}" for key, each in value.items()) + " }"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    if not isinstance(value, str | bool | int | float):
+        raise _by_hand()
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -1,6 +1,7 @@
 """A session of Claude Code as its file tells it: JSON lines, of which only what was said in words is anybody's.
 
-Tool calls, their results, thoughts, reminders, summaries and the words of commands belong to the machinery.
+Tool calls, their results, thoughts, reminders, summaries and the words of commands belong to the machinery. What a
+person said while the machine was at work stands there as an attachment.
 """
 
 from __future__ import annotations
@@ -105,18 +106,31 @@ def _turns(line: bytes, end: int) -> Iterator[Turn]:
         entry = json.loads(line)
     except (ValueError, RecursionError):
         return  # half a line, or none of theirs
-    if not isinstance(entry, dict) or entry.get("type") not in _ROLES or any(entry.get(mark) for mark in _MACHINERY):
+    if not isinstance(entry, dict) or any(entry.get(mark) for mark in _MACHINERY):
         return
-    said = _without_machinery("\n\n".join(_texts(entry.get("message"))))
+    role, content = _spoken(entry)
+    said = _without_machinery("\n\n".join(_texts(content)))
     if not said.strip() or _INTERRUPTED.fullmatch(said.strip()):
         return
-    role, at = str(entry["type"]), _moment(entry.get("timestamp"))
+    at = _moment(entry.get("timestamp"))
     name = entry.get("uuid") or f"{role} {at} {said}"
     yield Turn(hashlib.blake2b(str(name).encode(errors="replace"), digest_size=8).digest(), end, role, said, at)
 
 
-def _texts(message: Any) -> Iterator[str]:
-    content = message.get("content") if isinstance(message, dict) else None
+def _spoken(entry: dict[str, Any]) -> tuple[str, Any]:
+    """Who speaks in an entry, and what it holds of theirs; nothing, where nobody does."""
+    message, added = entry.get("message"), entry.get("attachment")
+    if entry.get("type") in _ROLES:
+        return str(entry["type"]), message.get("content") if isinstance(message, dict) else None
+    if entry.get("type") == "attachment" and isinstance(added, dict) and added.get("type") == "queued_command":
+        origin = added.get("origin")
+        sender = origin.get("kind") if isinstance(origin, dict) else origin
+        if sender in (None, "human") and added.get("commandMode") in (None, "prompt"):
+            return "user", added.get("prompt")
+    return "", None
+
+
+def _texts(content: Any) -> Iterator[str]:
     for block in [content] if isinstance(content, str) else content if isinstance(content, list) else ():
         text = block.get("text") if isinstance(block, dict) and block.get("type") == "text" else block
         if isinstance(text, str):
@@ -130,7 +144,29 @@ def _holdable(text: str) -> str:
 
 def _without_machinery(text: str) -> str:
     """The words without blocks the host wrote between them."""
-    return _WRAPPED.sub("", text).strip("\n") if "<" in text else text
+    kept, at = list[str](), 0
+    for start, end in _blocks(text):
+        kept.append(text[at:start])
+        at = end + text.startswith("\n", end)
+    return "".join([*kept, text[at:]]).strip("\n") if kept else text
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Every block of the host's. One without an end goes to the end if it begins a line; else it is somebody's word."""
+    at, endless = 0, set[str]()
+    for tag in _OPENED.finditer(text):
+        start, name = tag.start(), tag[1]
+        if start < at:
+            continue
+        found = -1 if name in endless else text.find(f"</{name}>", tag.end())
+        if found >= 0:
+            at = found + len(f"</{name}>")
+        elif start == 0 or text[start - 1] == "\n":
+            at = len(text)
+        else:
+            endless.add(name)  # it is not looked for once more
+            continue
+        yield start, at
 
 
 def _moment(given: Any) -> str | None:
@@ -151,7 +187,8 @@ _WRAPPERS = """
     local-command-stderr local-command-caveat bash-input bash-stdout bash-stderr user-prompt-submit-hook
     session-start-hook task-notification ide_opened_file ide_selection ide_diagnostics user-memory-input
 """
-_WRAPPED = re.compile(rf"<({'|'.join(map(re.escape, _WRAPPERS.split()))})>.*?(?:</\1>|\Z)\n?", re.DOTALL)
+_NAMES = "|".join(map(re.escape, _WRAPPERS.split()))
+_OPENED = re.compile(rf"<({_NAMES})>")
 _INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]\n]{0,40}\]")
 _UNHOLDABLE = re.compile("[\0\ud800-\udfff]")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)")

@@ -13,7 +13,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from lamina.hosts.deadline import Deadline
+from lamina.hosts.deadline import Moment
 
 LARGEST_ANSWER = 4 << 20
 PATIENCE = 30.0
@@ -36,8 +36,8 @@ class Declined(Exception):
 class Wire:
     """Requests to the server of a vault, each within what is left of the time."""
 
-    def __init__(self, path: Path, deadline: Deadline) -> None:
-        self._path, self._deadline = path, deadline
+    def __init__(self, path: Path, until: Moment) -> None:
+        self._path, self._until = path, until
 
     def get(self, target: str) -> dict[str, Any]:
         """What it says to a question."""
@@ -52,7 +52,7 @@ class Wire:
             raise NoServer("no socket of this user's is there")
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
-                line.settimeout(min(self._deadline.left, PATIENCE))
+                line.settimeout(min(self._until.left, PATIENCE))
                 line.connect(str(self._path))
                 line.sendall(asked)
                 said = self._heard(line)
@@ -72,7 +72,7 @@ class Wire:
             said += part
             if len(said) > LARGEST_ANSWER:
                 raise NoServer("the answer has no end")
-            line.settimeout(min(self._deadline.left, PATIENCE))
+            line.settimeout(min(self._until.left, PATIENCE))
         return bytes(said)
 
 

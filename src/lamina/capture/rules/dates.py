@@ -174,7 +174,7 @@ def _resolved(text: str, named: Named, today: date, ahead: bool, habitual: bool)
     loose = _LOOSELY.search(text[max(0, named.start - 16) : named.start])
     start = named.start - (loose.end() - loose.start() if loose else 0)
     if (
-        days[1] == today + _DAY
+        days[1] - today == _DAY
         and _SPAN_BACK.match(lower)
         and (over := _WITHIN.search(text[max(0, start - 12) : start]))
     ):
@@ -204,7 +204,7 @@ def _worded(said: str, days: Span, today: date, *, bare: bool) -> str:
         return f"{'' if bare else 'on '}the {_PART_OF_DAY[said]} of {_day(days[0])}"
     if said == "last night":
         return f"{'' if bare else 'on '}the night of {_day(days[0])}"
-    if days[1] == today + _DAY and length > 1 and not said.startswith(("this", "a ", "last week", "last month")):
+    if days[1] - today == _DAY and length > 1 and not said.startswith(("this", "a ", "last week", "last month")):
         return f"{'' if bare else 'since '}about {_day(days[0]) if length < 60 else _month(days[0])}"
     if length == 1:
         return f"{'' if bare else 'on '}{_day(days[0])}"
