@@ -303,24 +303,24 @@ class Memory(Opened):
         return receipt
 
     @traced(Operation.UPDATE)
-    def pin(self, id: str) -> Atom:
+    def pin(self, id: str, reason: str = "pinned") -> Atom:
         """Keep maintenance from forgetting, merging or archiving an atom."""
-        return self._change(id, "pin", "pinned", lambda atom: atom.with_(pinned=True))
+        return self._change(id, "pin", with_reason(reason), lambda atom: atom.with_(pinned=True))
 
     @traced(Operation.UPDATE)
-    def unpin(self, id: str) -> Atom:
+    def unpin(self, id: str, reason: str = "unpinned") -> Atom:
         """Let maintenance treat an atom as any other."""
-        return self._change(id, "unpin", "unpinned", lambda atom: atom.with_(pinned=False))
+        return self._change(id, "unpin", with_reason(reason), lambda atom: atom.with_(pinned=False))
 
     @traced(Operation.UPDATE)
-    def promote(self, id: str) -> Atom:
+    def promote(self, id: str, reason: str = "promoted") -> Atom:
         """Move an atom one layer up: working, episodic, then the layer of its kind, where nothing fades."""
-        return self._change(id, "promote", "promoted", lambda atom: _moved_by_hand(atom, raised(atom)))
+        return self._change(id, "promote", with_reason(reason), lambda atom: _moved_by_hand(atom, raised(atom)))
 
     @traced(Operation.UPDATE)
-    def demote(self, id: str) -> Atom:
+    def demote(self, id: str, reason: str = "demoted") -> Atom:
         """Move an atom one layer down, where it fades unless it is used."""
-        return self._change(id, "demote", "demoted", lambda atom: _moved_by_hand(atom, lowered(atom)))
+        return self._change(id, "demote", with_reason(reason), lambda atom: _moved_by_hand(atom, lowered(atom)))
 
     @traced(Operation.UPDATE)
     def resolve(self, id: str, reason: str = "done") -> Atom:
@@ -589,11 +589,13 @@ class Memory(Opened):
         found = {each.id: each for each in self._store.read(Filter(scopes=self.scopes, ids=tuple(others.values())))}
         return [(edges[n], found[other]) for n, other in others.items() if other in found]
 
-    def journal(self, since: int | datetime = 0, *, limit: int | None = None) -> builtins.list[Entry]:
-        """The commits after a position or a moment, oldest first; with `limit`, the newest of them."""
+    def journal(
+        self, since: int | datetime = 0, *, until: int | None = None, limit: int | None = None
+    ) -> builtins.list[Entry]:
+        """The commits after a position or a moment, up to `until`, oldest first; with `limit`, the newest of them."""
         if isinstance(since, datetime):
             since = self._store.position(before=to_utc(since))
-        return self._store.journal(self.scopes, since, limit=limit)
+        return self._store.journal(self.scopes, since, until=until, limit=limit)
 
     @traced(Operation.SEARCH)
     def search_text(self, query: TextQuery) -> builtins.list[Match]:

@@ -5,7 +5,7 @@
   const tell = (what, node) => found.push(`${what}: ${node.outerHTML.slice(0, 120)}`);
   const never = ["iframe", "object", "embed", "base", "frame", "img", "image", "video", "audio", "source", "math", "style",
     "foreignobject", "animate", "set", "use", "marquee", "template", "noscript", "xmp"];
-  const asked = /^[/](recall|inbox|atom|undo|browse|timeline|health)/;
+  const asked = /^[/](recall|remember|inbox|atom|undo|browse|timeline|health)/;
   for (const node of document.querySelectorAll("*")) {
     const tag = node.localName.toLowerCase();
     if (never.includes(tag)) tell("element", node);

@@ -20,7 +20,8 @@ def test_every_page_can_be_read_and_named_in_light_and_dark(browser: Browser, pa
         for path in (
             "/", "/recall?q=walnut+loaf&include=history", "/inbox", f"/atom/{made.oven}", f"/atom/{made.opening}",
             f"/atom/{made.session}?passage=2", f"/graph/{made.oven}", "/timeline", "/health", "/browse?status=any",
-            f"/atom/{made.oven}/diff?a=1&b=2", "/health/problems", "/atom/nosuchatom",
+            f"/atom/{made.oven}/diff?a=1&b=2", "/health/problems", "/atom/nosuchatom", "/nosuch",
+            "/timeline?before=20", "/inbox?kind=pair",
         ):  # fmt: skip
             told.open(path)
             told.page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
@@ -55,5 +56,9 @@ def test_results_are_announced(desk_page: Watched, made: Workshop) -> None:
     desk_page.open(f"/atom/{made.oven}")
     page.get_by_role("button", name="Unpin").press("Enter")
     expect(page.get_by_role("status")).to_contain_text("Unpinned")
-    page.get_by_role("status").get_by_role("button", name="Undo").press("Enter")
+    expect(page.get_by_role("status")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("status").get_by_role("button", name="Undo")).to_be_focused()
+    page.keyboard.press("Enter")
     expect(page.get_by_role("status")).to_contain_text("Undone")

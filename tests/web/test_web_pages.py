@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import http.client
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +16,16 @@ from web_server import Site
 from workshop import Workshop
 
 import lamina.web
-from lamina.access import Right
+from lamina.access import Budgets, House, Right, Tokens
+from lamina.atom.trust import Origin
+from lamina.http.problem import Problem
 from lamina.http.session import COOKIE, word_of
+from lamina.server import serving
 from lamina.web.pages import PAGES
+from lamina.web.trouble import problem_page
+from terminal import Cli
 
+FRAGMENT = "/timeline/fresh"
 VENDOR = Path(lamina.web.__file__).parent / "static" / "vendor"
 
 
@@ -102,7 +109,9 @@ def test_looking_changes_nothing(pages: Site, made: Workshop, session: str) -> N
     before = made.memory.journal(limit=1)
     for page in PAGES:
         if page.method == "GET" and page.right is not None:
-            got = ask(pages, _path(page, made), session)
+            part = page.path == FRAGMENT
+            path = _path(page, made)
+            got = ask(pages, path, session, HX_Request="true") if part else ask(pages, path, session)
             assert got.status == 200, page.path
             assert got.headers["content-type"].startswith(("text/html; charset=utf-8", "application/json"))
     assert made.memory.journal(limit=1) == before
@@ -143,6 +152,86 @@ def test_what_is_not_there_is_told_as_a_page(pages: Site, session: str) -> None:
     assert ask(pages, "/recall?q=x&k=1000", session).status == 422
     assert ask(pages, "/recall?q=x&mode=nonsense", session).status == 422
     assert ask(pages, "/browse?offset=-1", session).status == 422
+
+
+def test_an_address_that_leads_nowhere_is_a_page_for_people_and_a_document_for_programs(
+    pages: Site, session: str
+) -> None:
+    for path, status in (("/nosuch", 404), ("/health/nosuch", 404), ("/inbox/decide", 405)):
+        got = ask(pages, path, session)
+        assert got.status == status
+        assert "<main" in got.text and "There is no page at this address" in got.text and 'href="/inbox"' in got.text
+        assert "openapi" not in got.text
+        assert (
+            ask(pages, path, session, Accept="application/json").headers["content-type"] == "application/problem+json"
+        )
+    assert ask(pages, "/v1/nosuch", session).headers["content-type"] == "application/problem+json"
+
+
+def test_what_the_gate_refuses_a_person_is_told_on_a_page(pages: Site, made: Workshop) -> None:
+    held = pages.session(pages.reader)
+    got = ask(pages, f"/atom/{made.oven}/do", held, {"csrf": word_of(str(held)), "verb": "pin"})
+    assert (got.status, got.headers["cache-control"]) == (403, "no-store")
+    assert "You may not do that" in got.text and "reader may read" in got.text
+    part = ask(pages, f"/atom/{made.oven}/do", held, {"csrf": word_of(str(held))}, HX_Request="true")
+    assert part.headers["content-type"] == "application/problem+json"
+
+
+def test_who_asks_too_much_and_what_failed_are_told_on_pages(made: Workshop) -> None:
+    house = House(made.memory, Tokens(made.memory.state, made.memory.now), Budgets(2, 2))
+    _, token = house.tokens.create("hasty", made.memory.scope, Right.READ, Origin.HUMAN)
+    held = house.tokens.open_session(token)
+    with serving(house, port=0) as (_, address):
+        hasty = Site(address.rstrip("/"), house, token, token, token)
+        answers = [ask(hasty, "/browse", held) for _ in range(4)]
+    assert answers[0].status == 200
+    assert answers[-1].status == 429 and int(answers[-1].headers["retry-after"]) >= 1
+    assert "Too much at once" in answers[-1].text and "ask again in" in answers[-1].text
+    failed = problem_page(Problem(500, "Failed", "the log tells"), {"path": "/"}).decode()
+    assert "Something went wrong here" in failed and "the log tells" in failed
+
+
+def test_any_word_in_an_address_is_only_asked(pages: Site, session: str) -> None:
+    got = ask(pages, "/browse?self=1&status=any&kind=fact", session)
+    assert got.status == 200
+    assert ask(pages, "/inbox?self=1&offset=4000", session).status == 200
+
+
+def test_an_agent_decides_nothing_in_the_inbox(pages: Site, made: Workshop) -> None:
+    held = str(pages.session(pages.agent))
+    before = made.memory.journal(limit=1)
+    for path in ("/inbox/decide", "/inbox/source", "/inbox/undo"):
+        for many in ("", "yes"):
+            form = {
+                "csrf": word_of(held),
+                "verb": "confirm",
+                "id": made.waiting[0],
+                "source": "newsletter",
+                "many": many,
+            }
+            got = ask(pages, path, held, {**form, "commit": before[0].id})
+            assert got.status == 409 and "only a person decides" in got.text
+    assert made.memory.journal(limit=1) == before
+
+
+def test_the_icon_is_found_where_browsers_look_for_it(pages: Site) -> None:
+    got = ask(pages, "/favicon.ico")
+    assert (got.status, got.headers["content-type"]) == (200, "image/svg+xml")
+
+
+def test_the_command_the_login_page_names_makes_a_token_that_decides(pages: Site, cli: Cli, vault: Path) -> None:
+    told = re.search("<code>lamina (token create [^<]*)</code>", ask(pages, "/login").text)
+    assert told is not None
+    cli("init", str(vault))
+    made = cli(*told[1].split(), "--vault", str(vault), "--json")
+    assert made.data["as"] == "human"
+
+
+def test_who_signs_in_again_comes_back_to_the_page_they_were_on(pages: Site, made: Workshop, session: str) -> None:
+    here = f"{pages.address}/atom/{made.oven}?passage=1"
+    got = ask(pages, f"/atom/{made.oven}/do", None, {"verb": "pin"}, HX_Request="true", HX_Current_URL=here)
+    assert (got.status, got.headers["hx-redirect"]) == (401, f"/login?next=%2Fatom%2F{made.oven}%3Fpassage%3D1")
+    assert ask(pages, FRAGMENT + "?since=1", session).headers["location"] == "/timeline"
 
 
 def test_parts_of_pages_are_given_to_scripts_alone(pages: Site, session: str) -> None:

@@ -10,6 +10,8 @@ from playwright.sync_api import Browser, expect
 from web_server import Site
 from workshop import Workshop
 
+from lamina.web.fading import faded
+
 
 def test_the_token_is_shown_once_and_a_session_is_held_instead(browser: Browser, pages: Site) -> None:
     with watched(browser, pages.address) as told:
@@ -153,7 +155,10 @@ def test_of_a_pair_one_side_is_kept(desk_page: Watched, made: Workshop) -> None:
     expect(item).to_contain_text("thirty-two")
     expect(item).to_contain_text("twenty-eight")
     (pair,) = memory.review.pairs()
-    item.get_by_role("button", name="The newer is so").click()
+    page.keyboard.press("m")
+    expect(item.get_by_label("In your words")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("n")
     expect(page.locator(".decided")).to_contain_text("Kept the newer")
     assert memory.get(pair.a.id).status != "active"
     page.locator(".decided").get_by_role("button", name="Undo").click()
@@ -288,6 +293,8 @@ def test_health_draws_the_curves_and_lists_broken_files(desk_page: Watched, made
     try:
         desk_page.open("/health")
         page.locator("#fading-chart[data-drawn] canvas").wait_for()
+        dots = "document.getElementById('fading-chart').chart.data.at(-1).filter((each) => each !== null).length"
+        assert page.evaluate(dots) == len(faded(made.memory).places) > 0
         expect(page.locator("section", has_text="Files").last).to_contain_text("broken.md")
     finally:
         broken.unlink()

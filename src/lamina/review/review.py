@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from lamina.atom.atom import Atom
@@ -31,10 +31,14 @@ class Review:
 
     @traced(Operation.READ)
     def list(
-        self, source: str | None = None, *, kind: Waits | str | None = None, limit: int | None = None
-    ) -> builtins.list[Item]:
-        """Everything that waits for a person, with what each verb would do: deletions, statements, pairs."""
-        return waiting(self._by, source, _sort(kind), limit)
+        self, source: str | None = None, *, kind: Waits | str | None = None, limit: int | None = None, offset: int = 0,
+        about: Collection[str] | None = None,
+    ) -> builtins.list[Item]:  # fmt: skip
+        """Everything that waits for a person, with what each verb would do: deletions, statements, pairs.
+
+        `about`: only what waits of these atoms.
+        """
+        return waiting(self._by, source, _sort(kind), limit, offset, about)
 
     def count(self, source: str | None = None, *, kind: Waits | str | None = None) -> int:
         """How many things wait for a person."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -61,10 +61,23 @@ def comes_from(atom: Atom, source: str) -> bool:
     return own == source or own.startswith(f"{source}:")
 
 
-def waiting(by: Reviewer, source: str | None, kind: Waits | None, limit: int | None) -> list[Item]:
-    """What waits: deletions, then statements and proposals, the newest first, then pairs."""
-    every = _every(by, source, kind)
-    return [_item(each, by) for each in (every if limit is None else every[:limit])]
+def waiting(
+    by: Reviewer, source: str | None, kind: Waits | None, limit: int | None, offset: int = 0,
+    about: Collection[str] | None = None,
+) -> list[Item]:  # fmt: skip
+    """What waits: deletions, then statements and proposals, the newest first, then pairs; `about`: of these atoms."""
+    every = [each for each in _every(by, source, kind) if about is None or _is_about(each, about)]
+    return [_item(each, by) for each in every[offset : None if limit is None else offset + limit]]
+
+
+def _is_about(each: Item | Atom | Pair, ids: Collection[str]) -> bool:
+    match each:
+        case Item():
+            return any(atom.id in ids for atom in each.atoms)
+        case Atom():
+            return each.id in ids
+        case Pair():
+            return each.a.id in ids or each.b.id in ids
 
 
 def how_many(by: Reviewer, source: str | None, kind: Waits | None) -> int:

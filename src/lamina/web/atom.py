@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -21,8 +21,10 @@ from lamina.lifecycle.signals import from_counted
 from lamina.memory import Memory
 from lamina.store.base import Version
 from lamina.web.differences import Stretch, fields, words
+from lamina.web.named import Piece, named_in, pieces
+from lamina.web.paper import plain
 from lamina.web.revision import changed, shown
-from lamina.web.said import Said, said_change
+from lamina.web.said import Said, said_change, said_undone
 from lamina.web.visit import Visit
 
 _OWN_PLACE = frozenset({"id", "kind", "content", "status", "relations", "evidence", "revision", "path"})
@@ -82,6 +84,14 @@ def do(visit: Visit) -> Response:
     return _page(visit, after, said_change(title, memory, before, after))
 
 
+def undo(visit: Visit) -> Response:
+    """Undo commits from the page of an atom they touched, and show what it is then."""
+    memory, cascade = visit.memory, bool(visit.sent("cascade"))
+    found = memory.get(visit.request.path_params["id"])
+    done = [each for commit in visit.sent_all("commit") for each in memory.undo(commit, cascade=cascade)]
+    return _page(visit, memory.get(found.id), said_undone(done, on=found.id))
+
+
 def _reason(visit: Visit, otherwise: str) -> str:
     return visit.sent("reason").strip() or otherwise
 
@@ -121,9 +131,16 @@ def _page(visit: Visit, found: Atom, said: Said | None) -> Response:
         "quotes": quotes_of(memory, found), "turns": _turns(found, visit) if found.is_segment else (),
         "versions": versions[::-1], "last_two": next(pairwise(versions[::-1]), None),
         "neighbours": neighbour_documents(memory, found.id), "life": _life(memory, found),
-        "statuses": _statuses(found), "relations": tuple(RelationName),
+        "statuses": _statuses(found), "relations": tuple(RelationName), "version_why": _reasons(memory, versions),
     }  # fmt: skip
     return visit.page("atom.html", told, part="_atom.html")
+
+
+def _reasons(memory: Memory, versions: Sequence[Version]) -> dict[int, tuple[Piece, ...]]:
+    """Why there is each version, with the atoms its reason names."""
+    told = {each.revision: plain(each.reason) if each.verb == "relate" else each.reason for each in versions}
+    known = named_in(told.values(), memory)
+    return {revision: pieces(why, known) for revision, why in told.items()}
 
 
 def _fields(found: Atom) -> list[tuple[str, object]]:

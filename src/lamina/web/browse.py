@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from starlette.responses import Response
 
 from lamina.atom.kinds import MemoryType
@@ -10,6 +12,7 @@ from lamina.web.visit import Visit
 
 PAGE = 40
 ANY = "any"
+_ASKED = ("status", "kind", "memory_type", "subject", "session_id", "as_of", "known_at")
 
 
 def browse(visit: Visit) -> Response:
@@ -32,5 +35,4 @@ def browse(visit: Visit) -> Response:
 
 def _rest(visit: Visit) -> str:
     """What is asked besides the place in the list, for the links to other places."""
-    kept = [(name, value) for name, value in visit.asked.multi_items() if name != "offset" and value]
-    return str(visit.request.url.replace(query="").include_query_params(**dict(kept)).query)
+    return urlencode([(name, value) for name in _ASKED if (value := visit.asked.get(name))])

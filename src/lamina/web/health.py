@@ -13,7 +13,8 @@ from lamina.web.visit import Visit
 def health(visit: Visit) -> Response:
     """Counts, sizes, jobs."""
     whole = visit.caller is not None and visit.caller.may(Right.ADMIN)
-    told = {"stats": stats_document(visit.memory, whole=whole), "whole": whole, "fading": faded(visit.memory)}
+    stats = stats_document(visit.memory, whole=whole)
+    told = {"stats": stats, "left": stats.to_review, "whole": whole, "fading": faded(visit.memory)}
     return visit.page("health.html", told)
 
 

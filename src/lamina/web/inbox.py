@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlencode
+from zlib import crc32
 
 from starlette.responses import Response
 
 from lamina.atom.atom import Atom
 from lamina.capture.receipt import Receipt
 from lamina.documents import ItemDocument, item_document
-from lamina.errors import InvalidInput, LaminaError
+from lamina.errors import InvalidInput, LaminaError, Refused
+from lamina.memory import Memory
 from lamina.review.review import CONFIRMED
-from lamina.review.waiting import Waits
+from lamina.review.waiting import Item, Waits
+from lamina.web.named import Piece, named_in, pieces
 from lamina.web.revision import changed
 from lamina.web.said import Said, said_receipts, said_undone
 from lamina.web.visit import Visit
@@ -28,7 +32,7 @@ class Choice:
 
     verb: str
     label: str
-    does: str
+    does: tuple[Piece, ...]
     key: str = ""
 
 
@@ -42,12 +46,14 @@ class Waiting:
     @property
     def name(self) -> str:
         """What the item is called on the page."""
-        return "-".join(self.told.ids) or self.told.kind
+        return "-".join(self.told.ids) or f"{self.told.kind}-{crc32(self.told.text.encode()):08x}"
 
 
 _BUTTONS = {"confirm": ("Confirm", "c"), "reject": ("Reject", "r"), "edit": ("Edit", "e")}
-_PAIR = (("keep_b", "The newer is so"), ("keep_a", "The older is so"), ("both", "Both are so"),
-         ("merge", "Merge"), ("later", "Later"))  # fmt: skip
+_PAIR = (
+    ("keep_b", "The newer is so", "n"), ("keep_a", "The older is so", "o"), ("both", "Both are so", "b"),
+    ("merge", "Merge", "m"), ("later", "Later", "l"),
+)  # fmt: skip
 """The verbs of a pair, in the order in which review tells what each would do."""
 
 
@@ -58,17 +64,20 @@ def inbox(visit: Visit) -> Response:
 
 def decide(visit: Visit) -> Response:
     """A person's word on one thing, or the same word on many."""
+    must_decide(visit)
     verb, ids = visit.sent("verb"), visit.sent_all("id")
     if visit.sent("many"):
         said = _on_many(visit, verb, ids)
         return visit.page("inbox.html", {"said": said, **_listed(visit)}, part="_waiting.html")
-    said = said_receipts(_TITLES.get(verb, "Done"), [_decided(visit, verb, ids)])
+    receipt = _decided(visit, verb, ids)
+    said = said_receipts(_TITLES[verb] if receipt.commit else "It had been decided before", [receipt])
     told = {"said": said, "name": "-".join(ids), "left": visit.memory.review.count()}
     return visit.page("trouble.html", told, part="_decided.html")
 
 
 def decide_source(visit: Visit) -> Response:
     """The same word on everything from one source."""
+    must_decide(visit)
     review, source, verb = visit.memory.review, visit.sent("source"), visit.sent("verb")
     if verb not in ("confirm", "reject"):
         raise InvalidInput(f"{verb!r} is no word for a source; choose confirm or reject")
@@ -79,10 +88,12 @@ def decide_source(visit: Visit) -> Response:
 
 def undo(visit: Visit) -> Response:
     """Take a decision back; what it was about waits again."""
+    must_decide(visit)
     done = [each for commit in visit.sent_all("commit") for each in visit.memory.undo(commit)]
     said, ids = said_undone(done), {atom.id for each in done for atom in each.atoms}
-    back = [each for each in visit.memory.review.list() if ids.intersection(each.ids)]
-    items = [_waiting(item_document(visit.memory, each)) for each in back]
+    if visit.sent("many"):
+        return visit.page("inbox.html", {"said": said, **_listed(visit)}, part="_waiting.html")
+    items = _shown(visit.memory.review.list(about=ids), visit.memory)
     told = {"said": said, "items": items, "left": visit.memory.review.count()}
     return visit.page("trouble.html", told, part="_back.html")
 
@@ -135,25 +146,44 @@ def _on_many(visit: Visit, verb: str, ids: list[str]) -> Said:
     return Said(said.title, said.lines, said.commits, "; ".join(refused))
 
 
+def must_decide(visit: Visit) -> None:
+    """Refused where it is no person who decides."""
+    if not visit.may_decide:
+        raise Refused("only a person decides what counts; this token speaks for an agent")
+
+
 def _listed(visit: Visit) -> dict[str, object]:
     asked, memory = visit.asked, visit.memory
     source, kind = asked.get("source") or None, asked.get("kind") or None
-    found = memory.review.list(source, kind=kind, limit=visit.number("many", PAGE, 2000))
+    total, offset = memory.review.count(source, kind=kind), visit.number("offset", 0, 10**6)
+    offset = min(offset, max(0, total - 1) // PAGE * PAGE)  # the last page may have been decided away
+    found = memory.review.list(source, kind=kind, limit=PAGE, offset=offset)
+    narrowed = {name: value for name, value in (("kind", kind), ("source", source)) if value}
     return {
-        "items": [_waiting(item_document(memory, each)) for each in found],
-        "total": memory.review.count(source, kind=kind), "left": memory.review.count(), "source": source, "kind": kind,
-        "kinds": tuple(Waits), "sources": _sources(memory.review.held()), "page": PAGE,
+        "items": _shown(found, memory), "total": total, "left": memory.review.count() if narrowed else total,
+        "source": source, "kind": kind, "kinds": tuple(Waits), "sources": _sources(memory.review.held()),
+        "offset": offset, "page": PAGE, "rest": urlencode(narrowed),
+        "here_again": urlencode({**narrowed, **({"offset": offset} if offset else {})}),
     }  # fmt: skip
+
+
+def _shown(found: Sequence[Item], memory: Memory) -> list[Waiting]:
+    told = [item_document(memory, each) for each in found]
+    known = named_in((verb.does for each in told for verb in each.verbs), memory)
+    return [_waiting(each, known) for each in told]
 
 
 def _sources(held: list[Atom]) -> list[tuple[str, int]]:
     return Counter(each.source_id for each in held if each.source_id).most_common(20)
 
 
-def _waiting(told: ItemDocument) -> Waiting:
+def _waiting(told: ItemDocument, known: Mapping[str, Atom]) -> Waiting:
     if told.kind == Waits.PAIR:
-        does = (each.does for each in told.verbs)
-        return Waiting(told, tuple(Choice(verb, label, next(does)) for verb, label in _PAIR))
-    known = [each for each in told.verbs if each.verb in _BUTTONS]
-    return Waiting(told, tuple(Choice(each.verb, _BUTTONS[each.verb][0], each.does, _BUTTONS[each.verb][1])
-                               for each in known))  # fmt: skip
+        both = zip(_PAIR, told.verbs, strict=True)
+        choices = [
+            Choice(verb, label, pieces(each.does.removeprefix(f"{label.lower()}; "), known), key)
+            for (verb, label, key), each in both
+        ]
+        return Waiting(told, tuple(choices))
+    found = ((each, _BUTTONS[each.verb]) for each in told.verbs if each.verb in _BUTTONS)
+    return Waiting(told, tuple(Choice(each.verb, label, pieces(each.does, known), key) for each, (label, key) in found))

@@ -43,6 +43,7 @@ PAGES: tuple[Page, ...] = (
     Page("/", recall.home),
     Page("/recall", recall.answer),
     _does("/recall/feedback", recall.feedback),
+    _does("/remember", recall.remember),
     Page("/inbox", inbox.inbox),
     _does("/inbox/decide", inbox.decide),
     _does("/inbox/source", inbox.decide_source),
@@ -50,6 +51,7 @@ PAGES: tuple[Page, ...] = (
     Page("/atom/{id}", atom.atom),
     Page("/atom/{id}/diff", atom.diff),
     _does("/atom/{id}/do", atom.do),
+    _does("/atom/{id}/undo", atom.undo),
     _does("/undo", timeline.undo),
     Page("/browse", browse.browse),
     Page("/graph/{id}", graph.graph),
@@ -72,6 +74,7 @@ def make_pages(house: House) -> APIRouter:
         methods = [page.method]
         router.add_route(page.path, _shown(page, house), methods=methods, include_in_schema=False)
     router.add_route("/static/{path:path}", _static(), methods=["GET"], include_in_schema=False)
+    router.add_route("/favicon.ico", _static("icon.svg"), methods=["GET"], include_in_schema=False)
     return router
 
 
@@ -98,13 +101,15 @@ def _answered(page: Page, visit: Visit) -> Response:
         return trouble(visit, error)
 
 
-def _static() -> Endpoint:
+def _static(only: str | None = None) -> Endpoint:
+    """Files of ours as they are; `only`: this one, whatever it is asked for as."""
     files = StaticFiles(directory=HERE / "static")
 
     async def endpoint(request: Request) -> Response:
-        if request.path_params["path"].startswith("."):
+        path = only or request.path_params["path"]
+        if path.startswith("."):
             raise HTTPException(404)
-        found = await files.get_response(request.path_params["path"], request.scope)
+        found = await files.get_response(path, request.scope)
         found.headers["Cache-Control"] = "no-cache"
         return found
 

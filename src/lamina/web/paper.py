@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from lamina.atom.kinds import traits
 from lamina.atom.passage import parse_segment
 from lamina.text.times import parse_time
-from lamina.web.prose import prose, seen
+from lamina.web.prose import prose, seen, without_marks
 
 HERE = Path(__file__).parent
 SHORT, BRIEF = 8, 140
@@ -81,12 +81,13 @@ class Told(Protocol):
 
 
 def gist(atom: Told, most: int = BRIEF) -> str:
-    """What an atom says, in a line: of a conversation its first turn, of a page its heading."""
+    """What an atom says, in a line: of a conversation its first turn, of a page that lamina keeps its heading."""
     if atom.kind == "narrative" and atom.segment_id is not None:
         first = next(iter(parse_segment(atom.content)), None)
         told = f"{first.speaker}: {first.text}" if first and first.speaker else first.text if first else ""
         return brief(told or atom.content, most)
-    whole = atom.content.partition("\n")[0] if traits(atom.kind).lists else atom.content
+    words = without_marks(atom.content).strip()
+    whole = words.partition("\n")[0] if traits(atom.kind).lists or words != atom.content.strip() else words
     return brief(whole.lstrip("# "), most)
 
 

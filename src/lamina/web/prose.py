@@ -19,11 +19,14 @@ from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 
 from lamina.atom.identity import is_atom_id
+from lamina.atom.page import BEGIN, END
 from lamina.text.hidden import escaped
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _ADDRESS = re.compile(r"(?:https?://[^/\s]|mailto:[^\s])", re.IGNORECASE)
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,200})(?:#\^p(\d{1,6}))?(?:\|([^\[\]\n]{1,200}))?\]\]")
+_MARKS = re.compile(rf"(?:{re.escape(BEGIN)}|{re.escape(END)})\n?")
+"""Between these lamina writes on pages that people write on, too; in a page on the screen they say nothing."""
 ID_LENGTH = 26
 
 _TAGS = frozenset({
@@ -37,9 +40,14 @@ def seen(text: str) -> str:
     return escaped(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
+def without_marks(text: str) -> str:
+    """The text without the marks lamina sets on pages it keeps."""
+    return _MARKS.sub("", text)
+
+
 def prose(text: str) -> Markup:
     """Markdown as HTML that only shows."""
-    return Markup(_rendered(text))
+    return Markup(_rendered(without_marks(text)))
 
 
 @lru_cache(maxsize=512)

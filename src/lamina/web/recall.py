@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from starlette.responses import Response
@@ -13,12 +14,19 @@ from lamina.memory import MOST_HITS, Memory
 from lamina.recall.feedback import parse_verdict
 from lamina.recall.hit import Hit, Recall
 from lamina.recall.understand import MODES
-from lamina.web.said import Line, Said
+from lamina.text.roles import is_role
+from lamina.web.said import Line, Said, said_receipts
 from lamina.web.visit import Visit
 from lamina.web.xray import Xray, xray
 
-CORE, TOPICS = 6, 14
-"""So much is shown before anything is asked."""
+_SELF = frozenset({"me", "i", "myself"})
+CORE, SUBJECTS, YOUNGEST = 6, 14, 300
+"""So much is shown before anything is asked; subjects are those of so many of the youngest."""
+_KEPT = {
+    "new": "Remembered", "kept": "Remembered", "duplicate": "That is known already", "held": "It waits in the inbox",
+    "supersedes": "Remembered, in place of what was so before",
+    "challenged": "Remembered, though something speaks against it",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +42,15 @@ class Shown:
 def home(visit: Visit) -> Response:
     """The question, and what a person may want to ask of."""
     memory = visit.memory
-    told = {"core": memory.top(CORE), "topics": memory.topics(TOPICS)}
+    told = {"core": memory.top(CORE), "subjects": _subjects(memory)}
     return visit.page("recall.html", {"found": None, "hits": [], "asked": visit.asked, "filters": _filters(), **told})
+
+
+def _subjects(memory: Memory) -> list[tuple[str, int]]:
+    """What the youngest statements are about, in the words they were given."""
+    named = (each.subject for each in memory.list(memory_type="fact", limit=YOUNGEST))
+    counted = Counter(each for each in named if each and not is_role(each) and each.casefold() not in _SELF)
+    return counted.most_common(SUBJECTS)
 
 
 def answer(visit: Visit) -> Response:
@@ -49,7 +64,7 @@ def answer(visit: Visit) -> Response:
         as_of=asked.get("as_of") or None, known_at=asked.get("known_at") or None,
     )  # fmt: skip
     told = {"found": found, "hits": _shown(found, visit.memory), "asked": asked, "filters": _filters()}
-    return visit.page("recall.html", {**told, "core": [], "topics": []}, part="_answer.html")
+    return visit.page("recall.html", {**told, "core": [], "subjects": []}, part="_answer.html")
 
 
 def feedback(visit: Visit) -> Response:
@@ -60,6 +75,14 @@ def feedback(visit: Visit) -> Response:
     title = "Thank you" if atoms else "Nothing follows from it: no hit was cited, or it was learnt from before"
     lines = tuple(Line(f"quality {visit.memory.signals(each.id).quality_score:.2f}", each) for each in atoms)
     return visit.page("trouble.html", {"said": Said(title, lines)}, part="_said.html")
+
+
+def remember(visit: Visit) -> Response:
+    """Remember what a person tells; like any other statement it can be undone where it was made."""
+    receipt = visit.memory.remember(visit.sent("content").strip(), reason="told on the web page")
+    words = dict.fromkeys(each.result.value for each in receipt.outcomes)
+    title = _KEPT.get(next(iter(words), ""), "Done")
+    return visit.page("trouble.html", {"said": said_receipts(title, [receipt])}, part="_said.html")
 
 
 def _shown(found: Recall, memory: Memory) -> list[Shown]:

@@ -23,13 +23,17 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What was done. `commits` undo it, the last first; `trouble`: it was not done, and why."""
+    """What was done. `commits` undo it, the last first; `trouble`: it was not done, and why.
+
+    `on`: the atom whose page tells it, so that an undo shows that page anew.
+    """
 
     title: str
     lines: tuple[Line, ...] = ()
     commits: tuple[str, ...] = ()
     trouble: str = ""
     later: tuple[str, ...] = ()
+    on: str = ""
 
 
 def said_receipts(title: str, receipts: Sequence[Receipt]) -> Said:
@@ -41,12 +45,12 @@ def said_receipts(title: str, receipts: Sequence[Receipt]) -> Said:
 def said_change(title: str, memory: Memory, before: Atom, after: Atom) -> Said:
     """What a change of one atom did."""
     if after.revision == before.revision:
-        return Said("Nothing had to change", (Line(after.status.value, after),))
+        return Said("Nothing had to change", (Line(after.status.value, after),), on=after.id)
     commit = change_document(memory, after).commit
-    return Said(title, (Line(after.status.value, after),), (commit,) if commit else ())
+    return Said(title, (Line(after.status.value, after),), (commit,) if commit else (), on=after.id)
 
 
-def said_undone(done: Sequence[Committed]) -> Said:
+def said_undone(done: Sequence[Committed], on: str = "") -> Said:
     """What an undo did."""
     lines = tuple(Line(atom.status.value, atom) for each in done for atom in each.atoms)
-    return Said("Undone", lines, tuple(each.id for each in done[::-1] if each.id))
+    return Said("Undone", lines, tuple(each.id for each in done[::-1] if each.id), on=on)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
+from urllib.parse import urlencode
 
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from lamina.atom.atom import Atom
 from lamina.documents import EntryDocument, entry_document
 from lamina.errors import NotFound
 from lamina.memory import Memory
 from lamina.store.base import Entry
+from lamina.web.named import Piece, named_in, pieces
+from lamina.web.paper import brief, plain
 from lamina.web.said import said_undone
 from lamina.web.visit import Visit
 
@@ -21,6 +24,9 @@ PAGE = 40
 TOLD = 3
 """Of so many atoms of a commit the words are shown."""
 LANES = 30
+LATER = 500
+REASON = 220
+RELATE = "relate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +34,7 @@ class Event:
     """A commit and what it touched, in words."""
 
     told: EntryDocument
+    why: tuple[Piece, ...]
     touched: tuple[Atom, ...]
     more: int
     undone: bool
@@ -48,20 +55,30 @@ class Lane:
 
 def timeline(visit: Visit) -> Response:
     """The journal, newest first, and the sessions and boxes."""
-    many = visit.number("many", PAGE, 2000)
-    entries = visit.memory.journal(limit=many + 1)
+    memory, before = visit.memory, visit.number("before", 0, 10**9)
+    entries = memory.journal(until=before - 1 if before else None, limit=PAGE + 1)
+    shown = entries[-PAGE:]
     told = {
-        "days": _days(_events(visit.memory, entries[-many:])), "more": len(entries) > many, "many": many, "page": PAGE,
-        "last": max((each.seq for each in entries), default=0), "sessions": _sessions(visit.memory),
-        "boxes": _boxes(visit.memory),
+        "days": _days(_events(memory, shown, _undone_since(memory, shown) if before else ())),
+        "earlier": shown[0].seq if len(entries) > PAGE else 0, "before": before,
+        "last": max((each.seq for each in shown), default=0),
     }  # fmt: skip
-    return visit.page("timeline.html", told, part="_journal.html")
+    if visit.is_fragment:
+        return visit.page("_journal.html", told)
+    return visit.page("timeline.html", {**told, "sessions": _sessions(memory), "boxes": _boxes(memory)})
+
+
+def _undone_since(memory: Memory, entries: Sequence[Entry]) -> Sequence[Entry]:
+    """What was done after a page of the journal, as far as it may have undone something on it."""
+    return memory.journal(entries[-1].seq, limit=LATER) if entries else ()
 
 
 def fresh(visit: Visit) -> Response:
     """What was done since the page last looked."""
+    if not visit.is_fragment:  # somebody whose session ended is led here once they have signed in again
+        return RedirectResponse("/timeline", 303)
     since = visit.number("since", 0, 10**9)
-    entries = visit.memory.journal(since)[-PAGE:]
+    entries = visit.memory.journal(since, limit=PAGE)
     last = max((each.seq for each in entries), default=since)
     return visit.page("_fresh.html", {"events": _events(visit.memory, entries), "last": last})
 
@@ -73,14 +90,16 @@ def undo(visit: Visit) -> Response:
     return visit.page("trouble.html", {"said": said_undone(done)}, part="_said.html")
 
 
-def _events(memory: Memory, entries: Sequence[Entry]) -> list[Event]:
-    undone = {each.undoes for each in entries if each.undoes}
-    return [_event(memory, each, each.id in undone) for each in reversed(entries)]
+def _events(memory: Memory, entries: Sequence[Entry], later: Sequence[Entry] = ()) -> list[Event]:
+    undone = {each.undoes for each in (*entries, *later) if each.undoes}
+    known = named_in((each.reason for each in entries), memory)
+    return [_event(memory, each, each.id in undone, known) for each in reversed(entries)]
 
 
-def _event(memory: Memory, entry: Entry, undone: bool) -> Event:
+def _event(memory: Memory, entry: Entry, undone: bool, known: Mapping[str, Atom]) -> Event:
     touched = tuple(_found(memory, (each.atom_id for each in entry.changes[:TOLD])))
-    return Event(entry_document(entry), touched, max(0, len(entry.changes) - TOLD), undone)
+    why = pieces(brief(plain(entry.reason) if entry.verb == RELATE else entry.reason, REASON), known)
+    return Event(entry_document(entry), why, touched, max(0, len(entry.changes) - TOLD), undone)
 
 
 def _found(memory: Memory, ids: Iterable[str]) -> Iterable[Atom]:
@@ -100,10 +119,14 @@ def _sessions(memory: Memory) -> list[Lane]:
     held: dict[str, list[Atom]] = {}
     for each in segments:
         held.setdefault(each.session_id or "", []).append(each)
-    spans = [
-        (name, f"/atom/{atoms[-1].id}", *_span(atoms), len(atoms)) for name, atoms in held.items()
-    ]  # fmt: skip
-    return _lanes(spans)
+    return _lanes([(name, _leads(name, atoms), *_span(atoms), len(atoms)) for name, atoms in held.items()])
+
+
+def _leads(session: str, atoms: Sequence[Atom]) -> str:
+    """Where its words are: on one page, or in a list of pages."""
+    if len(atoms) == 1:
+        return f"/atom/{atoms[0].id}"
+    return "/browse?" + urlencode({"status": "any", "kind": "narrative", "session_id": session})
 
 
 def _boxes(memory: Memory) -> list[Lane]:
@@ -117,7 +140,8 @@ def _boxes(memory: Memory) -> list[Lane]:
 
 
 def _span(atoms: Sequence[Atom]) -> tuple[datetime, datetime]:
-    return min(each.observed_at for each in atoms), max(each.recorded_at or each.observed_at for each in atoms)
+    """When it was said; when it was brought in is no part of that."""
+    return min(each.observed_at for each in atoms), max(each.observed_at for each in atoms)
 
 
 def _lanes(spans: Sequence[tuple[str, str, datetime, datetime, int]]) -> list[Lane]:

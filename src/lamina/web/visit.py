@@ -91,5 +91,5 @@ class Visit:
         chosen = part if part is not None and self.is_fragment else template
         around: dict[str, object] = {"visit": self, "here": self.request.url.path, "inbox_count": None}
         if chosen == template and self.caller is not None:
-            around["inbox_count"] = self.memory.review.count()
+            around["inbox_count"] = told["left"] if "left" in told else self.memory.review.count()
         return HTMLResponse(printed(chosen, {**around, **told}), status)

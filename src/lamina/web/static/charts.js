@@ -6,10 +6,12 @@ const colour = (name) => getComputedStyle(document.documentElement).getPropertyV
 const SHADES = ["--c1", "--c2", "--c3", "--c4", "--c5"];
 const DASHES = [[], [6, 4], [2, 4], [10, 4], [4, 2]];
 
-// Every age of the curves and of the memories is a place on one axis; a memory that shares an age with another keeps its own.
+// Every age of the curves and of the memories is a place on one axis; a memory that shares an age with another keeps
+// its own, and one that is older than the curves reach stands at their end.
 function series(told) {
-  const points = [...told.ages.map((age, n) => ({ age, n })), ...told.places.map(([age, left]) => ({ age, left }))]
-    .filter((each) => each.age <= told.ages.at(-1)).sort((a, b) => a.age - b.age);
+  const last = told.ages.at(-1);
+  const memories = told.places.map(([age, left]) => ({ age: Math.min(age, last), left }));
+  const points = [...told.ages.map((age, n) => ({ age, n })), ...memories].sort((a, b) => a.age - b.age);
   const lines = told.lines.map(([, values]) => points.map((each) => (each.n === undefined ? null : values[each.n])));
   return [points.map((each) => each.age), ...lines, points.map((each) => each.left ?? null)];
 }
@@ -23,7 +25,7 @@ function options(told, width) {
   });
   return {
     width, height: 280, cursor: { y: false }, legend: { live: false },
-    scales: { x: { time: false }, y: { range: [0, 1.05] } },
+    scales: { x: { time: false, range: (_, first, last) => [first - 0.05, last + 0.05] }, y: { range: [0, 1.05] } },
     axes: [{ ...axis, values: (_, ticks) => ticks.map((each) => `${each}`) },
       { ...axis, values: (_, ticks) => ticks.map((each) => `${Math.round(100 * each)} %`), size: 56 }],
     series: [{}, ...told.lines.map(line), { label: "memories", stroke: colour("--accent"), paths: () => null,
@@ -39,6 +41,7 @@ async function draw() {
   const again = () => {
     chart?.destroy();
     chart = new uPlot(options(told, place.clientWidth), series(told), place);
+    place.chart = chart;
     place.dataset.drawn = "yes";
   };
   again();

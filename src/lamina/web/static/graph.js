@@ -22,12 +22,12 @@ function style() {
         "text-wrap": "wrap", "text-max-width": narrow ? 100 : 180, "text-valign": narrow ? "center" : "bottom",
         "text-halign": narrow ? "right" : "center", "text-margin-x": narrow ? 6 : 0, "text-margin-y": narrow ? 0 : 5,
         "text-background-color": colour("--paper"), "text-background-opacity": 1, "text-background-padding": 2,
-        width: 18, height: 18, "border-width": 0,
+        width: 18, height: 18, "border-width": 0, "min-zoomed-font-size": 7,
       },
     },
     { selector: "node[status != 'active']", style: { "background-opacity": 0.25, "border-width": 2,
       "border-color": (node) => colour(shade(node.data("kind"))), "border-style": "dashed" } },
-    { selector: "node[?middle]", style: { width: 30, height: 30, "font-weight": "bold", "font-size": 12 } },
+    { selector: "node[?middle]", style: { width: 30, height: 30, "font-weight": "bold", "font-size": 12, "min-zoomed-font-size": 0 } },
     { selector: "node:selected", style: { "border-width": 3, "border-color": colour("--accent"), "border-style": "solid" } },
     {
       selector: "edge",
@@ -35,8 +35,8 @@ function style() {
         width: (edge) => 1 + 2 * edge.data("confidence"), "line-color": colour("--line-strong"),
         "target-arrow-color": colour("--line-strong"), "target-arrow-shape": "triangle", "curve-style": "bezier",
         label: (edge) => edge.data("name").replaceAll("_", " "), "text-rotation": "autorotate", "font-size": 10,
-        "text-margin-y": -8,
-        color: colour("--muted"),
+        color: colour("--muted"), "text-background-color": colour("--paper"), "text-background-opacity": 1,
+        "text-background-padding": 2, "min-zoomed-font-size": 7,
       },
     },
   ];
@@ -54,23 +54,49 @@ async function near(id, depth) {
   return answer.ok ? answer.json() : { nodes: [], links: [] };
 }
 
-// From the one in the middle outwards, link by link: in columns where there is room, in rows where there is not.
+const MANY = 12;
+const RING = 90;
+const APART = 46;
+
+// From the one in the middle outwards, link by link: in columns where there is room, in rows where there is not, and in
+// rings around it where there are many.
 function lay(graph) {
   const steps = new Map();
   graph.elements().bfs({ roots: graph.nodes("[?middle]"), visit: (node, edge, before, n, depth) => void steps.set(node.id(), depth) });
   const ranks = [];
   graph.nodes().forEach((node) => (ranks[steps.get(node.id()) ?? 0] ??= []).push(node.id()));
-  const most = Math.max(...ranks.map((rank) => rank.length));
-  const along = narrow ? 110 : Math.min(340, Math.max(260, place.clientWidth / ranks.length));
-  const across = narrow ? 140 : Math.min(150, Math.max(76, place.clientHeight / (most + 1)));
-  graph.nodes().positions((node) => {
-    const step = steps.get(node.id()) ?? 0;
-    const turn = ranks[step].indexOf(node.id()) - (ranks[step].length - 1) / 2;
-    return narrow ? { x: turn * across, y: step * along } : { x: step * along, y: turn * across };
-  });
+  const places = Math.max(...ranks.map((rank) => rank.length)) > MANY ? rings(ranks) : rows(ranks);
+  graph.nodes().positions((node) => places.get(node.id()));
   graph.fit(undefined, 24);
   if (graph.zoom() > 1.1) graph.zoom(1.1);
   graph.center();
+}
+
+function rows(ranks) {
+  const most = Math.max(...ranks.map((rank) => rank.length));
+  const along = narrow ? 110 : Math.min(340, Math.max(260, place.clientWidth / ranks.length));
+  const across = narrow ? 140 : Math.min(150, Math.max(76, place.clientHeight / (most + 1)));
+  const places = new Map();
+  ranks.forEach((rank, step) => rank.forEach((id, n) => {
+    const turn = n - (rank.length - 1) / 2;
+    places.set(id, narrow ? { x: turn * across, y: step * along } : { x: step * along, y: turn * across });
+  }));
+  return places;
+}
+
+function rings(ranks) {
+  const places = new Map();
+  let radius = 0;
+  for (const rank of ranks) {
+    for (let left = [...rank]; left.length; radius += RING) {
+      const here = left.splice(0, radius ? Math.floor((2 * Math.PI * radius) / APART) : 1);
+      here.forEach((id, n) => {
+        const angle = (2 * Math.PI * n) / here.length - Math.PI / 2;
+        places.set(id, { x: radius * Math.cos(angle), y: radius * Math.sin(angle) });
+      });
+    }
+  }
+  return places;
 }
 
 function legend() {
@@ -129,7 +155,7 @@ async function draw() {
   const middle = place.dataset.id;
   const graph = cytoscape({
     container: place, elements: elements(await near(middle, place.dataset.depth), middle), style: style(),
-    layout: { name: "preset" }, minZoom: 0.3, maxZoom: 2.5,
+    layout: { name: "preset" }, minZoom: 0.1, maxZoom: 2.5,
   });
   lay(graph);
   legend();

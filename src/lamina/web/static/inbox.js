@@ -20,7 +20,7 @@ function press(key) {
   const button = current()?.querySelector(`[data-key="${key}"]`);
   if (!button) return;
   button.click();
-  if (key === "e") {
+  if ("em".includes(key)) {
     const words = button.closest("details")?.querySelector("textarea");
     if (button.closest("details")?.open) words?.focus();
   }
@@ -45,9 +45,7 @@ function undoLast() {
 const keys = {
   j: () => go(at + 1),
   k: () => go(at - 1),
-  c: () => press("c"),
-  e: () => press("e"),
-  r: () => press("r"),
+  ...Object.fromEntries([..."cernobml"].map((key) => [key, () => press(key)])),
   x: () => current()?.querySelector("[data-select]")?.click(),
   u: undoLast,
   Enter: () => current()?.querySelector("[data-open]")?.click(),
@@ -70,6 +68,16 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("focusin", (event) => {
   const item = event.target.closest("[data-item]");
   if (item) go(list().indexOf(item), false);
+});
+
+// What was decided has left the list, so that the next page begins that much earlier.
+document.addEventListener("click", (event) => {
+  const next = event.target.closest("[data-next]");
+  if (!next) return;
+  const address = new URL(next.href);
+  const left = Number(address.searchParams.get("offset")) - document.querySelectorAll(".items > .decided").length;
+  address.searchParams.set("offset", String(Math.max(0, left)));
+  next.href = address.href;
 });
 
 document.querySelector("[data-help]")?.addEventListener("click", keys["?"]);

@@ -1,0 +1,247 @@
+"""What becomes of what a person does: undone anywhere, nothing done twice, nothing lost, ids in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from chromium import PHONE, Watched, watched
+from playwright.sync_api import Browser, Request, expect
+from web_server import Site, site
+from workshop import Workshop
+
+from lamina import FixedClock, Memory
+from lamina.atom.page import BEGIN, END
+from lamina.web.inbox import PAGE
+from lamina.web.paper import gist
+from lamina.web.prose import prose
+
+NOW = datetime(2026, 11, 14, 9, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def empty(tmp_path: Path, browser: Browser) -> Iterator[tuple[Memory, Watched]]:
+    """A vault in which nothing is yet, and its person."""
+    with (
+        Memory(tmp_path / "vault", clock=FixedClock(NOW), watch=False, background=False) as memory,
+        site(memory) as running,
+        watched(browser, running.address) as told,
+    ):
+        told.hold(running.session(running.token))
+        yield memory, told
+
+
+def test_on_the_first_day_a_person_is_told_how_to_begin_and_begins(empty: tuple[Memory, Watched]) -> None:
+    memory, told = empty
+    page, sent = told.page, list[Request]()
+    page.on("request", lambda each: sent.append(each) if each.method == "POST" else None)
+    for path in ("/inbox", "/browse", "/timeline", "/health", "/recall?q=coffee", "/"):
+        told.open(path)
+    expect(page.get_by_role("heading", name="Nothing is remembered yet")).to_be_visible()
+    page.get_by_label("What should be remembered").fill("I take my coffee without milk.")
+    page.get_by_role("button", name="Remember").dblclick()
+    expect(page.locator("#told")).to_contain_text("Remembered")
+    expect(page.locator("#words")).to_have_value("")
+    assert [each.content for each in memory.list()] == ["I take my coffee without milk."]
+    assert len(sent) == 1
+    page.locator("#told").get_by_role("button", name="Undo").click()
+    expect(page.locator("#told")).to_contain_text("Undone")
+    assert memory.list() == []
+
+
+def test_a_long_inbox_and_a_long_journal_are_turned_page_by_page(empty: tuple[Memory, Watched]) -> None:
+    memory, told = empty
+    page = told.page
+    kept = [
+        memory.remember(f"Rumour number {n} of the harbour.", origin="web", source_id="crier", subject=f"rumour {n}")
+        for n in range(PAGE + 5)
+    ]
+    told.open("/inbox")
+    expect(page.locator("[data-item]")).to_have_count(PAGE)
+    page.keyboard.press("c")
+    expect(page.locator(".decided")).to_have_count(1)
+    page.get_by_role("link", name="Next").click()
+    expect(page.locator("[data-item]").first).to_contain_text(
+        f"Rumour number {PAGE} of"
+    )  # the first that was not shown
+    memory.undo()
+    page.reload()
+    told.open(f"/inbox?offset={PAGE}")
+    expect(page.locator("[data-item]")).to_have_count(5)
+    expect(page.locator(".paging")).to_contain_text(f"{PAGE + 1} to {PAGE + 5} of {PAGE + 5}")
+    page.locator("#all").check()
+    page.get_by_role("button", name="Reject selected").click()
+    expect(page.locator("#waiting > .said")).to_contain_text("Rejected 5")
+    expect(page.locator("[data-item]")).to_have_count(PAGE)
+    told.open("/timeline")
+    shown = page.locator(".event")
+    expect(shown).to_have_count(PAGE)
+    page.get_by_role("link", name="Show earlier").click()
+    expect(shown).to_have_count(12)
+    expect(shown.last).to_contain_text("Rumour number 0 of")
+    page.get_by_role("link", name="To the newest").click()
+    expect(page.locator("#live")).to_have_text("live")
+    memory.undo(kept[0].commit)
+    told.open("/timeline?before=20")
+    expect(shown.last).to_have_class(re.compile("undone"))
+
+
+def test_what_many_decided_comes_back_into_the_list_it_was_taken_from(desk_page: Watched, made: Workshop) -> None:
+    page, memory = desk_page.page, made.memory
+    for n in range(3):
+        memory.remember(f"A tale of salt number {n}.", origin="web", source_id="tales", subject=f"tale {n}")
+    desk_page.open("/inbox?source=tales")
+    page.locator("#all").check()
+    page.get_by_role("button", name="Confirm selected").click()
+    expect(page.locator("#waiting > .said")).to_contain_text("Confirmed 3")
+    expect(page.locator("[data-item]")).to_have_count(0)  # others wait, and are not from there
+    page.locator("#waiting > .said").get_by_role("button", name="Undo").click()
+    expect(page.locator("#waiting > .said")).to_contain_text("Undone")
+    expect(page.locator("[data-item]")).to_have_count(3)
+    assert len(memory.review.held("tales")) == 3
+
+
+def test_a_second_window_is_told_what_the_first_decided(desk_page: Watched, made: Workshop) -> None:
+    page, id_ = desk_page.page, made.waiting[1]
+    desk_page.open("/inbox?kind=statement")
+    made.memory.review.confirm(id_)
+    page.locator(f"#item-{id_}").get_by_role("button", name="Confirm").click()
+    expect(page.locator(f"#item-{id_}")).to_contain_text("It had been decided before")
+    assert page.locator(f"#item-{id_}").get_by_role("button", name="Undo").count() == 0
+
+
+def test_an_undo_on_the_page_of_an_atom_shows_what_it_is_then(desk_page: Watched, made: Workshop) -> None:
+    page, memory = desk_page.page, made.memory
+    (yeast,) = memory.list(subject="salt", kind="fact")
+    desk_page.open(f"/atom/{yeast.id}")
+    page.get_by_role("button", name="Pin", exact=True).click()
+    page.get_by_role("status").get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("button", name="Pin", exact=True)).to_be_visible()
+    expect(page.locator("#atom header .chip", has_text="pinned")).to_have_count(0)
+    memory.revise(yeast.id, "Salt comes in sacks.", reason="shorter")
+    memory.revise(yeast.id, "Salt comes in grey sacks.", reason="longer")
+    page.reload()
+    page.locator(".past li").nth(1).get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("alert")).to_contain_text("1 later change built on it")
+    page.get_by_role("button", name="Undo the later ones, too").click()
+    expect(page.locator("h1")).to_contain_text("harbour wholesaler")
+    desk_page.noticed.clear()  # the browser itself reports the refusal as an error
+
+
+def test_atoms_are_named_by_their_words_and_not_by_their_ids(desk_page: Watched, made: Workshop) -> None:
+    page, memory = desk_page.page, made.memory
+    claim = {"kind": "fact", "subject": "proofing time", "attribute": "hours", "origin": "human"}
+    memory.remember("Loaves proof for two hours.", **claim, value="2")  # type: ignore[arg-type]
+    rival = memory.remember("Loaves proof for three hours.", **{**claim, "origin": "web"}, value="3").atom  # type: ignore[arg-type]
+    memory.relate(made.opening, "depends_on", made.oven)
+    desk_page.open("/inbox?kind=statement")
+    expect(page.locator(f"#item-{rival.id} .outcomes")).to_contain_text(
+        "takes the place of “Loaves proof for two hours.”"
+    )
+    for path in ("/timeline", f"/atom/{made.opening}"):
+        desk_page.open(path)
+        expect(page.locator(".why", has_text="depends on").first).to_contain_text("“The front oven runs hot")
+        assert not re.search(r"depends.on [0-9a-z]{26}", page.locator("main").inner_text())
+
+
+def test_marks_on_pages_that_lamina_keeps_are_not_shown(made: Workshop) -> None:
+    words = f"{BEGIN}\n# Heron\n\n- built in May\n{END}\n\nMy own line.\n"
+    card = made.memory.remember(words, kind="synthesis", subject="heron").atom
+    assert gist(card) == "Heron"
+    shown = str(prose(words))
+    assert "lamina:" not in shown and "<h1>Heron</h1>" in shown and "My own line." in shown
+
+
+def test_a_session_lasts_as_long_as_it_was_spoken_and_not_until_it_was_brought_in(
+    empty: tuple[Memory, Watched],
+) -> None:
+    memory, told = empty
+    for day in (200, 100):
+        at = NOW - timedelta(days=day)
+        memory.capture(
+            [{"speaker": "Me", "content": "We talked of bread."}], session_id=f"{day}", observed_at=at, wait=True
+        )
+    told.open("/timeline")
+    bars = told.page.locator("#sessions + .lanes .fill")
+    assert [float(each.get_attribute("width") or "0") for each in bars.all()] == [1.5, 1.5]
+
+
+def test_words_run_in_their_own_direction(empty: tuple[Memory, Watched]) -> None:
+    memory, told = empty
+    atom = memory.remember("אני גרה בתל אביב.").atom
+    told.open(f"/atom/{atom.id}")
+    assert told.page.locator("h1").evaluate("(each) => getComputedStyle(each).direction") == "rtl"
+
+
+def test_broken_files_long_words_code_and_tables_fit_on_a_phone(browser: Browser, pages: Site, made: Workshop) -> None:
+    long = "x" * 400
+    words = f"{long}\n\n```\n{long}\n```\n\n| a | b |\n|---|---|\n| {long} | {long} |\n"
+    kinds = [made.memory.remember(words, subject=long[:300], tags=[long[:200]], source_id=long[:200], origin=who).atom
+             for who in ("human", "web")]  # fmt: skip
+    broken = made.memory.root / "atoms" / f"{'broken' * 20}.md"
+    broken.write_text("---\nid: [\n---\nwords\n", encoding="utf-8")
+    try:
+        with watched(browser, pages.address, PHONE) as told:
+            told.hold(pages.session(pages.token))
+            for path in (
+                "/health",
+                f"/atom/{kinds[0].id}",
+                f"/graph/{kinds[0].id}",
+                "/inbox",
+                "/browse",
+                f"/recall?q={long}",
+            ):
+                told.open(path)
+                if path == "/health":
+                    told.page.locator(".files-wrong").wait_for()
+                assert told.page.evaluate("document.documentElement.scrollWidth") <= PHONE[0], path
+    finally:
+        broken.unlink()
+
+
+def test_words_that_were_written_when_the_session_ended_are_kept(browser: Browser, pages: Site, made: Workshop) -> None:
+    with watched(browser, pages.address) as told:
+        page, session = told.page, pages.session(pages.token)
+        told.hold(session)
+        told.open(f"/atom/{made.oven}")
+        page.locator("summary", has_text="Revise").click()
+        page.get_by_label("What it says").fill("Many words that took a while to write.")
+        pages.house.tokens.close_session(str(session))
+        page.get_by_role("button", name="Revise").click()
+        expect(page.get_by_role("alert")).to_contain_text("The session has ended")
+        expect(page.get_by_label("What it says")).to_have_value("Many words that took a while to write.")
+        page.reload()
+        expect(page.get_by_label("Token")).to_be_visible()
+        told.noticed.clear()  # the browser itself reports the refusal as an error
+
+
+def test_the_address_of_an_answer_says_what_was_asked_and_no_more(desk_page: Watched) -> None:
+    page = desk_page.page
+    desk_page.open("/")
+    page.get_by_role("searchbox").fill("front oven")
+    page.keyboard.press("Enter")
+    page.locator(".hit").first.wait_for()
+    assert "as_of" not in page.url and "known_at" not in page.url
+    page.locator(".hit").first.get_by_role("link").first.click()
+    page.locator("#atom").wait_for()
+    page.go_back()
+    expect(page.locator(".hit").first).to_be_visible()
+    expect(page.get_by_role("searchbox")).to_have_value("front oven")
+
+
+def test_a_graph_with_many_neighbours_fits_into_its_picture(empty: tuple[Memory, Watched]) -> None:
+    memory, told = empty
+    middle = memory.remember("The harbour feeds the town.", subject="harbour").atom
+    for n in range(40):
+        memory.relate(middle.id, "supports", memory.remember(f"Boat {n} sails at dawn.", subject=f"boat {n}").atom.id)
+    told.open(f"/graph/{middle.id}")
+    told.page.locator("#graph[data-drawn]").wait_for()
+    outside = told.page.evaluate(
+        "() => { const place = document.getElementById('graph');"
+        " return place.graph.nodes().map((each) => each.renderedPosition())"
+        ".filter(({ x, y }) => x < 0 || y < 0 || x > place.clientWidth || y > place.clientHeight).length; }"
+    )
+    assert outside == 0
