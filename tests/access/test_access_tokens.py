@@ -100,7 +100,7 @@ def test_a_session_opens_no_other_and_the_oldest_of_many_makes_way(tokens: Token
     assert [each.name for each in tokens.list()] == ["ann"]
 
 
-@pytest.mark.parametrize("name", ["", "Ann", "a b", "../x", "a" * 65, "a\n", "-a"])
+@pytest.mark.parametrize("name", ["", "Ann", "a b", "../x", "a" * 65, "a\n", "-a", "human", "lamina", "local"])
 def test_a_name_that_could_mislead_is_refused(tokens: Tokens, name: str) -> None:
     with pytest.raises(InvalidInput):
         tokens.create(name, "org:acme")
@@ -121,10 +121,28 @@ def test_what_cannot_be_is_refused_and_nothing_is_made(tokens: Tokens) -> None:
 
 def test_a_damaged_file_opens_nothing_and_says_so(tokens: Tokens, tmp_path: Path) -> None:
     _, secret = tokens.create("ci", "org:acme")
-    for damage in ("", "{}x", '[{"id": 1}]', json.dumps({"a": 1})):
-        (tmp_path / "tokens.json").write_text(damage)
-        with pytest.raises(StoreError):
+    file = tmp_path / "tokens.json"
+    (one,) = json.loads(file.read_text())
+    other = (
+        {"hash": 5},
+        {"hash": "\u00e9"},
+        {"scope": "all"},
+        {"made_at": 5},
+        {"made_at": "then"},
+        {"of": 1},
+        {"x": ""},
+    )
+    wrong = [json.dumps([{**one, **each}]) for each in (*other, {"name": None}, {"right": "all"})]
+    for damage in ("", "{}x", "null", "[[1]]", "[" * 100_000, '[{"id": 1}]', json.dumps({"a": 1}), *wrong):
+        file.write_text(damage)
+        with pytest.raises(StoreError, match="damaged"):
             tokens.caller(secret)
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(StoreError, match="nobody is let in"):
+        tokens.caller(secret)
+    with pytest.raises(StoreError):
+        tokens.create("b", "org:acme")
 
 
 def _make(folder: Path, n: int) -> None:
@@ -145,3 +163,41 @@ def test_each_right_covers_those_before_it() -> None:
     assert [[a.covers(b) for b in Right] for a in Right] == [
         [True, False, False], [True, True, False], [True, True, True],
     ]  # fmt: skip
+
+
+def test_a_name_is_free_again_once_its_token_is_over(tokens: Tokens, clock: FixedClock) -> None:
+    _, first = tokens.create("ci", "org:acme", days=1)
+    clock.at += timedelta(days=1)
+    assert tokens.list() == []
+    _, second = tokens.create("ci", "org:acme")
+    assert tokens.caller(first) is None and tokens.caller(second) is not None
+    assert [each.name for each in tokens.list()] == ["ci"]
+
+
+def test_a_session_whose_token_is_gone_opens_nothing(tokens: Tokens, tmp_path: Path) -> None:
+    """Also where another process revoked the token while the session was being opened."""
+    _, secret = tokens.create("ann", "org:acme")
+    session = tokens.open_session(secret)
+    assert session is not None
+    file = tmp_path / "tokens.json"
+    file.write_text(json.dumps([each for each in json.loads(file.read_text()) if each["of"] is not None]))
+    assert tokens.caller(session) is None
+
+
+def test_a_caller_is_welcome_for_as_long_as_what_it_came_with(tokens: Tokens, clock: FixedClock) -> None:
+    _, secret = tokens.create("ann", "org:acme", days=3)
+    one, two = tokens.open_session(secret), tokens.open_session(secret)
+    callers = [tokens.caller(each or "") for each in (secret, one, two)]
+    known = [each for each in callers if each is not None]
+    assert [tokens.welcomes(each) for each in known] == [True, True, True]
+    tokens.close_session(one or "")
+    assert [tokens.welcomes(each) for each in known] == [True, False, True]
+    clock.at += timedelta(days=3)
+    assert [tokens.welcomes(each) for each in known] == [False, False, False]
+
+
+def test_a_file_that_others_may_read_is_taken_from_them(tokens: Tokens, tmp_path: Path) -> None:
+    _, secret = tokens.create("ann", "org:acme")
+    (tmp_path / "tokens.json").chmod(0o666)
+    assert tokens.caller(secret) is not None
+    assert stat.S_IMODE((tmp_path / "tokens.json").stat().st_mode) == 0o600

@@ -22,6 +22,7 @@ from lamina.http.app import make_api, make_gate
 from lamina.http.feed import Feed
 from lamina.http.serving import Server, serving
 from lamina.memory import Memory
+from lamina.server import make_app
 
 PLENTY = 1_000_000
 
@@ -101,19 +102,27 @@ class Live:
 
 @contextmanager
 def live(
-    folder: Path, *, budgets: Budgets | None = None, beat: float = 15.0, clock: Clock | None = None, **settings: Any
+    folder: Path,
+    *,
+    budgets: Budgets | None = None,
+    beat: float = 15.0,
+    clock: Clock | None = None,
+    whole: bool = False,
+    **settings: Any,
 ) -> Iterator[Live]:
-    """A server for as long as this lasts."""
+    """A server for as long as this lasts; `whole`: with MCP and the pages, as `lamina serve` puts it together."""
     memory = Memory(folder / "vault", watch=False, background=False, clock=clock, **settings)
     house = House(memory, Tokens(memory.state, memory.now), budgets or Budgets(PLENTY, PLENTY))
-    app = make_api(house, Feed(house, every=0.02, beat=beat))
+    gate = make_app(house) if whole else make_gate(make_api(house, Feed(house, every=0.02, beat=beat)))
+    app = gate._app
+    assert isinstance(app, FastAPI)
     handled: list[str] = []
     app.add_middleware(_Counting, handled=handled)
     listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
     near = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     near.bind(str(folder / "near.sock"))
     near.listen(64)
-    server = Server(serving(make_gate(app)))
+    server = Server(serving(gate))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener, near])), daemon=True)
     thread.start()
     try:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
+from logging.handlers import QueueHandler
+from queue import Queue
 
 import pytest
 from fastapi import FastAPI
 from live import Live
+from starlette.routing import Route
 
 from lamina.access import Right
 from lamina.atom.trust import Origin
 from lamina.http.app import make_api
+from lamina.http.asked import Asked
 from lamina.http.rights import NEEDS, api_routes, operation_of, rules_of
 
 SOME_ID = "01jc9x2k7m3f5r8t0v2w4y6z8a"
@@ -276,6 +281,81 @@ def test_a_browser_without_a_session_is_shown_the_way_to_one(server: Live) -> No
     assert reply.status == 401
     assert b"/login?next=%2Finbox%3Fkind%3Dpair%26x%3D" in reply.body
     assert b"<script" not in reply.body
-    fragment = server.ask("GET", "/inbox", headers={"HX-Request": "true"})
-    assert (fragment.status, fragment.headers["hx-redirect"]) == (401, "/login?next=%2Finbox")
+    for where, to in (
+        ("http://localhost/inbox?kind=pair", "/login?next=%2Finbox%3Fkind%3Dpair"),
+        ("http://[::1", "/login"),
+        ("", "/login"),
+    ):
+        fragment = server.ask("GET", "/inbox/more", headers={"HX-Request": "true", "HX-Current-URL": where})
+        assert (fragment.status, fragment.headers["hx-redirect"]) == (401, to)
     assert server.ask("GET", "/v1/top", headers={"Accept": "text/html"}).data["status"] == 401
+
+
+@pytest.mark.parametrize("twice", ["Idempotency-Key: a\r\nIdempotency-Key: b", "Transfer-Encoding: chunked"])
+def test_a_head_that_can_be_read_in_two_ways_is_not_read(server: Live, owner: str, twice: str) -> None:
+    before, said = _unhandled(server), b'{"content": "Wim swims."}'
+    head = (
+        f"POST /v1/remember HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {owner}\r\n{twice}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(said)}\r\nConnection: close\r\n\r\n"
+    )
+    assert server.raw(head.encode() + said).startswith(b"HTTP/1.1 400")
+    assert _unhandled(server) == before
+
+
+@pytest.mark.parametrize("path", ["/v1/jobs%0a", "/v1/top%0d", "/v1/top%00", "/v1/top%7f", "/inbox%0a"])
+def test_a_path_with_what_cannot_be_seen_is_no_path(server: Live, owner: str, path: str) -> None:
+    before = _unhandled(server)
+    assert server.ask("GET", path, owner).status == 400
+    assert _unhandled(server) == before
+
+
+def test_only_the_socket_in_the_file_system_is_local() -> None:
+    head = {"method": "GET", "path": "/", "query_string": b"", "headers": []}
+    assert Asked.of({**head, "server": ("/run/serve.sock", None)}).is_local
+    assert not Asked.of({**head, "server": ("127.0.0.1", 8377)}).is_local
+    assert not Asked.of({**head, "server": None}).is_local
+
+
+def test_tokens_that_cannot_be_read_let_nobody_in(fresh: Live, caplog: pytest.LogCaptureFixture) -> None:
+    token = fresh.token("owner")
+    file = fresh.house.memory.state / "tokens.json"
+    held = file.read_text()
+    file.write_text(held[:-9])
+    for path in ("/v1/top", "/v1/health", "/inbox"):
+        reply = fresh.ask("GET", path, token)
+        assert (reply.status, reply.headers["content-type"]) == (503, "application/problem+json")
+        assert b"tokens.json" not in reply.body
+        assert reply.headers["x-content-type-options"] == "nosniff"
+    assert fresh.handled == []
+    assert "tokens.json is damaged" in caplog.text
+    file.write_text(held)
+    assert fresh.ask("GET", "/v1/top", token).status == 200
+
+
+def test_what_goes_wrong_within_is_a_problem_without_its_words(fresh: Live) -> None:
+    words, lines = "a SENTINEL", Queue[logging.LogRecord]()
+    handler = QueueHandler(lines)
+    logging.getLogger("lamina.http").addHandler(handler)
+
+    def breaks(request: object) -> None:
+        raise RuntimeError(words)
+
+    fresh.app.router.routes.append(Route("/v1/breaks", breaks))
+    reply = fresh.ask("GET", "/v1/breaks", fresh.token("owner"))
+    assert (reply.status, reply.headers["content-type"]) == (500, "application/problem+json")
+    assert reply.data["type"] == "urn:lamina:error:Failed"
+    told = lines.get(timeout=20).getMessage()
+    logging.getLogger("lamina.http").removeHandler(handler)
+    assert "RuntimeError" in told
+    assert "SENTINEL" not in told + reply.body.decode()
+
+
+def test_a_method_that_a_path_does_not_have_is_told_as_that(
+    server: Live, owner: str, operations: list[Operation]
+) -> None:
+    headers = {"Idempotency-Key": "the-same"}
+    for each in operations:
+        for method in ("PUT", "PATCH", "DELETE", "TRACE", "post" if each.method == "GET" else "get"):
+            assert server.ask(method, each.path, owner, headers=headers).status == 405, (method, each)
+    reply = server.ask("PUT", "/v1/recall", owner)
+    assert {each.strip() for each in reply.headers["allow"].split(",")} == {"GET", "POST"}

@@ -16,13 +16,13 @@ from live import Live, live
 class Stream:
     """An open feed, read event by event."""
 
-    def __init__(self, server: Live, token: str, query: str = "", *headers: str) -> None:
+    def __init__(self, server: Live, token: str, query: str = "", *headers: str, bearer: bool = True) -> None:
         self._line = socket.create_connection(("127.0.0.1", server.port), timeout=20)
         lines = [
-            f"GET /v1/feed{query} HTTP/1.1", f"Host: 127.0.0.1:{server.port}", f"Authorization: Bearer {token}",
-            *headers, "", "",
+            f"GET /v1/feed{query} HTTP/1.1", f"Host: 127.0.0.1:{server.port}",
+            *([f"Authorization: Bearer {token}"] if bearer else []), *headers, "", "",
         ]  # fmt: skip
-        self._line.sendall("\r\n".join(lines).encode())
+        self._line.sendall("\r\n".join(lines).encode("latin-1"))
         self._file = self._line.makefile("rb")
         self.status = int(self._file.readline().split()[1])
         self.headers = {}
@@ -52,8 +52,8 @@ class Stream:
 
 
 @contextmanager
-def stream(server: Live, token: str, query: str = "", *headers: str) -> Iterator[Stream]:
-    opened = Stream(server, token, query, *headers)
+def stream(server: Live, token: str, query: str = "", *headers: str, bearer: bool = True) -> Iterator[Stream]:
+    opened = Stream(server, token, query, *headers, bearer=bearer)
     try:
         yield opened
     finally:
@@ -128,6 +128,54 @@ def test_a_revoked_token_ends_its_feeds(tmp_path: Path) -> None:
         next(feed.messages())
         server.house.tokens.revoke("owner")
         assert not any("data:" in each for each in feed.messages())
+
+
+def test_what_happens_after_a_token_was_revoked_is_not_told(fresh: Live) -> None:
+    """The stream has waited since before; nothing but the next commit wakes it."""
+    with stream(fresh, fresh.token("guest")) as feed:
+        next(feed.messages())
+        fresh.house.tokens.revoke("guest")
+        fresh.remember(fresh.token("owner"), "Not for guests.")
+        assert list(feed.messages()) == []
+
+
+def test_a_feed_ends_with_the_session_it_was_opened_with(fresh: Live) -> None:
+    token = fresh.token("owner")
+    session = fresh.house.tokens.open_session(token)
+    assert session is not None
+    with stream(fresh, "", "", f"Cookie: lamina_session={session}", bearer=False) as feed:
+        next(feed.messages())
+        fresh.house.tokens.close_session(session)
+        fresh.remember(token, "Said after somebody left.")
+        assert list(feed.messages()) == []
+
+
+def test_a_long_journal_is_told_piece_by_piece_and_whole(fresh: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lamina.http.journal.FIRST", 2)
+    monkeypatch.setattr("lamina.http.journal.LARGEST", 3)
+    mine, theirs = fresh.token("mine", "org:acme"), fresh.token("theirs", "org:bolt")
+    for n in range(24):
+        fresh.remember(theirs if n % 3 else mine, f"Number {n}.", subject=f"{n}")
+    with stream(fresh, mine, "?since=0") as feed:
+        events = feed.events()
+        assert [next(events)[0] for _ in range(8)] == [*range(1, 24, 3)]
+    pages, since = [], 0
+    while True:
+        page = fresh.ask("GET", f"/v1/journal?since={since}&limit=3", mine).data
+        pages.append([each["seq"] for each in page["entries"]])
+        since = page["next"]
+        if not page["more"]:
+            break
+    assert pages == [[1, 4, 7], [10, 13, 16], [19, 22]]
+
+
+@pytest.mark.parametrize("last", ["9" * 5000, "x", "-1", "1e3", "\u0663".encode().decode("latin-1"), ""])
+def test_a_last_event_id_that_is_no_position_counts_for_nothing(fresh: Live, last: str) -> None:
+    token = fresh.token("owner")
+    fresh.remember(token, "The first.")
+    with stream(fresh, token, "?since=0", f"Last-Event-ID: {last}") as feed:
+        assert feed.status == 200
+        assert next(feed.events())[0] == 1
 
 
 def test_feeds_end_when_the_server_ends(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from live import Live, Reply, live
 
 from lamina.access import Right
 from lamina.atom.atom import Atom
+from lamina.atom.trust import Origin
 from lamina.http.rights import api_routes, operation_of
 
 SCOPES = ("org:acme", "org:acme:agent:scout", "org:acme:agent:clerk", "org:bolt")
@@ -185,3 +186,26 @@ def test_counts_and_figures_are_those_of_the_own_scope(tmp_path: Path) -> None:
         assert 'lamina_atoms{scope="org:acme",status="active"} 1' in figures
         assert [each["seq"] for each in server.ask("GET", "/v1/journal", reader).data["entries"]] == [8]
         assert server.ask("GET", "/v1/jobs", reader).status == 403
+
+
+def test_an_admin_of_another_scope_learns_nothing_of_the_whole_vault(tmp_path: Path) -> None:
+    with live(tmp_path) as server:
+        keeper, theirs = server.token("keeper"), server.token("theirs", "org:bolt")
+        agent = server.token("agent", right=Right.ADMIN, origin=Origin.AGENT)
+        server.remember(keeper, "One kite is red.")
+        for name in ("/v1/stats", "/v1/health", "/metrics"):
+            told = server.ask("GET", name, theirs)
+            assert told.status == 200
+            assert b"org:local" not in told.body and b"history.db" not in told.body, name
+        assert b"history.db" in server.ask("GET", "/v1/stats", keeper).body
+        assert b"org:bolt" in server.ask("GET", "/metrics", keeper).body
+        for method, path, body in (
+            ("GET", "/v1/jobs", None),
+            ("POST", "/v1/doctor", {"deep": True}),
+            ("POST", "/v1/sync", {"accept_deletions": True}),
+        ):
+            refused = server.ask(method, path, theirs, body)
+            assert (refused.status, refused.data["type"]) == (403, "urn:lamina:error:NotTheKeeper"), path
+            assert server.ask(method, path, keeper, body).status == 200, path
+        assert server.ask("POST", "/v1/doctor", theirs, {}).status == 200
+        assert server.ask("POST", "/v1/sync", agent, {"accept_deletions": True}).status == 409

@@ -92,6 +92,8 @@ def test_a_session_that_ended_opens_nothing(server: Live, owner: str) -> None:
 def test_cookies_are_read_as_they_come() -> None:
     assert session_in(f"{COOKIE}=las_x; other=1") == "las_x"
     assert session_in("other=1") is None
+    for beside in ('state={"open": true}', "a b=c", "broken", "x=\xfc", f"{COOKIE}x=las_y", f'{COOKIE}="no session"'):
+        assert session_in(f"{beside}; {COOKIE}=las_x") == "las_x"
     assert session_in('a="; b=\x00; [') is None
     assert is_word_of("las_x", word_of("las_x"))
     assert not is_word_of("las_x", "\ud800")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import resource
 import socket
-from collections.abc import Iterator
+import threading
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from live import Live, live
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
 
 from lamina.http import slow
 
@@ -94,15 +99,101 @@ def test_whoever_has_waited_longest_makes_way(tmp_path: Path, monkeypatch: pytes
             line.close()
 
 
-def test_a_thousand_who_say_nothing_stop_nobody(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sort", ["a head that does not end", "a body that does not come"])
+def test_a_thousand_who_say_nothing_stop_nobody(tmp_path: Path, sort: str) -> None:
     """How long others wait then is measured by `lamina bench load`."""
     slow.raise_limits()
     if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < 3000:
         pytest.skip("this machine lets a process open too few files")
     with live(tmp_path) as server:
         token = server.token("owner")
-        lines = [_silent(server, b"GET /v1/top HTTP/1.1\r\nHost: x\r\n") for _ in range(1000)]
-        assert [server.ask("GET", "/v1/top", token).status for _ in range(10)] == [200] * 10
+        words = b"GET /v1/top HTTP/1.1\r\nHost: x\r\n" if "head" in sort else _bodiless(server)
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as served:
+            served.sendall(_feed(server, token))
+            assert b"retry" in served.recv(4000) + served.recv(4000)
+            lines = [_silent(server, words) for _ in range(1000)]
+            assert [server.ask("GET", "/v1/top", token).status for _ in range(10)] == [200] * 10
+            server.remember(token, "Told to who was listening before.")
+            assert b"event: commit" in served.recv(4000)
+        for line in lines:
+            line.close()
+
+
+def _bodiless(server: Live) -> bytes:
+    """A request that anybody may make, and whose body does not come."""
+    return f"POST /login HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Length: 100\r\n\r\n".encode()
+
+
+def _feed(server: Live, token: str) -> bytes:
+    head = f"GET /v1/feed HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {token}\r\n\r\n"
+    return head.encode()
+
+
+def test_whoever_sends_no_body_makes_way_and_whoever_is_answered_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slow, "MOST_CONNECTIONS", 4)
+    with live(tmp_path) as server:
+        token = server.token("owner")
+        with _silent(server, _feed(server, token)) as listening:
+            assert listening.recv(4000).startswith(b"HTTP/1.1 200")
+            lines = [_silent(server, _bodiless(server)) for _ in range(20)]
+            assert [server.ask("GET", "/v1/top", token).status for _ in range(5)] == [200] * 5
+            assert _is_cut(lines[0])
+            server.remember(token, "Heard by who listens.")
+            heard = b""
+            while b"event: commit" not in heard:
+                heard += listening.recv(4000)
+        for line in lines:
+            line.close()
+
+
+def test_whoever_comes_when_everybody_is_being_answered_is_the_one_to_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slow, "MOST_CONNECTIONS", 3)
+    with live(tmp_path) as server:
+        token = server.token("owner")
+        listening = [_silent(server, _feed(server, token)) for _ in range(3)]
+        for each in listening:
+            assert each.recv(4000).startswith(b"HTTP/1.1 200")
+        with _silent(server) as late:
+            assert _is_cut(late)
+        for each in listening:
+            each.close()
+
+
+def test_an_answer_that_nobody_reads_is_not_kept_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slow, "READ_SECONDS", 0.2)
+    given_up = threading.Event()
+
+    async def endless(request: Request) -> Response:
+        async def pieces() -> AsyncIterator[bytes]:
+            try:
+                while True:
+                    yield b"x" * 65536
+                    await asyncio.sleep(0)
+            finally:
+                given_up.set()
+
+        return StreamingResponse(pieces())
+
+    with live(tmp_path) as server:
+        server.app.router.routes.append(Route("/v1/endless", endless))
+        head = f"GET /v1/endless HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {server.token('a')}"
+        with _silent(server, f"{head}\r\n\r\n".encode()):
+            assert given_up.wait(20)
+
+
+def test_a_process_that_may_open_few_files_takes_few_connections(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (slow.SPARE_FILES + 2, slow.SPARE_FILES + 2))
+    with live(tmp_path) as server:
+        token = server.token("owner")
+        lines = [_silent(server, b"GET") for _ in range(3)]
+        assert server.ask("GET", "/v1/top", token).status == 200
+        assert _is_cut(lines[0])
         for line in lines:
             line.close()
 

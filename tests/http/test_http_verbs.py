@@ -253,6 +253,21 @@ def test_a_key_is_done_once_and_answered_twice(fresh: Live) -> None:
     assert bad.status == 422
 
 
+def test_what_was_erased_is_not_told_again_to_its_key(fresh: Live) -> None:
+    token, headers = fresh.token("owner"), {"Idempotency-Key": "k-6"}
+    said: dict[str, object] = {"content": "Ira keeps a SENTINEL."}
+    id = fresh.ask("POST", "/v1/remember", token, said, headers).data["outcomes"][0]["atom"]["id"]
+    gone = fresh.ask("POST", "/v1/erase", token, {"ids": [id], "reason": "asked to"}, {"Idempotency-Key": "k-7"})
+    assert gone.status == 200
+    again = fresh.ask("POST", "/v1/remember", token, said, headers)
+    assert "idempotency-replayed" not in again.headers
+    assert b"SENTINEL" not in again.body
+    assert (
+        fresh.ask("POST", "/v1/erase", token, {"ids": [id], "reason": "asked to"}, {"Idempotency-Key": "k-7"}).status
+        == 200
+    )
+
+
 def test_what_was_refused_may_be_tried_again_with_the_same_key(server: Live, owner: str) -> None:
     assert _post(server, owner, "/remember", 422, content=" ", key="k-2")
     assert _post(server, owner, "/remember", content="Ole skis.", key="k-2")
@@ -278,6 +293,9 @@ def test_the_key_of_a_capture_may_stand_in_its_body(fresh: Live) -> None:
         fresh.ask("POST", "/v1/capture", token, {"text": "Rex runs.", "key": "k-4"}).data for _ in range(2)
     )  # fmt: skip
     assert (one["repeated"], two["repeated"]) == (False, True)
+    other = fresh.ask("POST", "/v1/capture", token, {"text": "Rex sleeps.", "key": "k-4"}).data
+    assert other["repeated"] is False
+    assert any("Rex sleeps." in each.content for each in fresh.house.memory.list())
 
 
 def test_a_get_changes_nothing(server: Live, owner: str) -> None:

@@ -42,7 +42,8 @@ def test_the_command_and_its_options_are_understood(words: list[str], given_: di
     [
         ["mcp", "--help"], ["recall", "mcp"], ["mcp", "mcp"], ["mcp", "--as", "wolf"], ["mcp", "--vault"],
         ["--json", "mcp"], ["mcp", "--vault", "--read-only"], ["--vault", "mcp"], ["install", "mcp"],
-        ["mcp", "--vault", "a", "--vault", "b"], ["mcp", "--as", "human", "extra"], [],
+        ["mcp", "--vault", "a", "--vault", "b"], ["mcp", "--as", "human", "extra"], [], ["--as", "human", "mcp"],
+        ["--read-only", "mcp"], ["mcp", "--read-only=yes"],
     ],
 )  # fmt: skip
 def test_whatever_else_is_left_to_the_command_line(words: list[str]) -> None:

@@ -59,6 +59,8 @@ async def _everything_told(agent: Agent, content: str) -> list[str]:
         await agent.told("get", id=one, history=True, neighbours=True),
         await agent.told("revise", id=one, content=f"{content} Yes.", reason=content),
         await agent.told("relate", a=other, relation="contradicts", b=one, confidence=0.5),
+        await agent.told("get", id=one, history=True, neighbours=True),
+        await agent.told("get", id=other, history=True, neighbours=True),
         await agent.told("review"),
         await agent.told("review", action="keep", id=one, other=other, reason=content),
         await agent.told("review", action="reject", id=held, reason=content),

@@ -66,6 +66,30 @@ def test_tools_are_listed_where_the_vault_cannot_be_opened_and_calls_say_why(tmp
     visit(make_server(opening.seat, listed=opening.soon), work)
 
 
+def test_a_vault_that_the_disk_keeps_from_us_is_named(tmp_path: Path, begin: Open) -> None:
+    with Memory(tmp_path / "vault", watch=False) as memory:
+        state = memory.state
+    (state / "history.db").write_bytes(b"no database " * 400)
+
+    async def work(agent: Agent) -> None:
+        told = await agent.fails("recall", question="anything?")
+        assert told.startswith("Closed: ")
+        assert str(tmp_path / "vault") in told
+        assert "tell the person" in told
+
+    visit(make_server(begin(Wanted(tmp_path / "vault")).seat), work)
+
+
+def test_a_server_that_only_reads_lists_what_reads(tmp_path: Path, begin: Open) -> None:
+    opening = begin(Wanted(tmp_path / "vault", read_only=True))
+
+    async def work(agent: Agent) -> None:
+        listed = [each.name for each in (await agent.client.list_tools()).tools]
+        assert listed == ["recall", "get", "review", "status"]
+
+    visit(make_server(opening.seat, reads_only=opening.reads_only), work)
+
+
 def test_a_server_that_only_reads_makes_and_changes_nothing(tmp_path: Path, begin: Open) -> None:
     async def work(agent: Agent) -> None:
         assert "--read-only" in await agent.fails("remember", content="The door is open.")

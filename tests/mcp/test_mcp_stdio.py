@@ -32,6 +32,18 @@ assert len(listing.tools()) == 10
 heavy = {"lamina.memory", "lamina.documents", "lamina.access", "numpy", "apsw", "typer", "rich"} & set(sys.modules)
 assert not heavy, heavy
 """
+NOISE = """
+import os
+import sys
+
+def noisy(event, given):
+    if event == "import" and given[0] == "apsw":
+        print("printed", flush=True)
+        os.write(1, b"written\\n")
+        os.system("echo from a child")
+
+sys.addaudithook(noisy)
+"""
 AT_ONE_TIME = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -62,11 +74,12 @@ def _lamina(vault: Path, *words: str) -> StdioServerParameters:
     )
 
 
-def _ran(vault: Path, messages: list[Mapping[str, Any]], *words: str) -> subprocess.CompletedProcess[str]:
+def _ran(vault: Path, messages: list[Mapping[str, Any]], **variables: str) -> subprocess.CompletedProcess[str]:
     """The process after a host sent these messages and hung up."""
     said = "".join(json.dumps(each) + "\n" for each in messages)
-    command = [sys.executable, "-m", "lamina", "mcp", "--vault", str(vault), *words]
-    return subprocess.run(command, input=said, capture_output=True, text=True, timeout=120, check=False)
+    command = [sys.executable, "-m", "lamina", "mcp", "--vault", str(vault)]
+    around = {**os.environ, **variables}
+    return subprocess.run(command, input=said, capture_output=True, text=True, timeout=120, check=False, env=around)
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -98,10 +111,21 @@ def test_stdout_is_the_protocols_alone(tmp_path: Path) -> None:
     }  # fmt: skip
     ran = _ran(tmp_path / "vault", [LEGACY, READY, LIST, call])
     answers = [json.loads(line) for line in ran.stdout.splitlines()]
-    assert {each["id"] for each in answers} >= {1, 2}
+    assert [each["id"] for each in answers] == [1, 2, 3]
     assert all(each["jsonrpc"] == "2.0" for each in answers)
     assert ran.returncode == 0, ran.stderr
     assert "Traceback" not in ran.stderr
+
+
+def test_what_libraries_print_does_not_reach_the_host(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(NOISE, encoding="utf-8")
+    call = {
+        "jsonrpc": "2.0", "id": 3, "method": "tools/call",
+        "params": {"name": "remember", "arguments": {"content": "The lamp is on."}},
+    }  # fmt: skip
+    ran = _ran(tmp_path / "vault", [LEGACY, READY, LIST, call], PYTHONPATH=str(tmp_path))
+    assert [json.loads(line)["id"] for line in ran.stdout.splitlines()] == [1, 2, 3]
+    assert {"printed", "written", "from a child"} <= set(ran.stderr.splitlines())
 
 
 def test_the_list_of_tools_needs_no_engine() -> None:

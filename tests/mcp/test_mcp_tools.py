@@ -6,11 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
 import mcp.types as types
 import pytest
+from mcp.client.client import Client
 from mcp.server import Server
 from mcp_agent import ERAS, Agent, visit
 
+from lamina.atom.atom import Evidence
+from lamina.atom.passage import passages_of
 from lamina.mcp.server import make_server
 from lamina.memory import Memory
 
@@ -113,6 +117,20 @@ def test_turns_are_kept_as_they_were_said_and_read_for_statements(server: Server
     visit(server, work, era)
 
 
+@pytest.mark.parametrize("verb", ["capture", "remember"])
+def test_a_key_that_was_used_for_other_words_is_told(server: Server[Any], era: str, verb: str) -> None:
+    async def work(agent: Agent) -> None:
+        await agent.remember("The hall is locked.", key="k1")
+        given = {"words": "The hall is open."} if verb == "capture" else {"content": "The hall is open."}
+        told = await agent.told(verb, key="k1", **given)
+        assert "nothing was written" in told
+        assert "words: kept" not in told
+        assert "The hall is locked." in told
+        assert (await agent.call("status"))["atoms"] == 1
+
+    visit(server, work, era)
+
+
 def test_what_was_captured_is_told_back_in_brief(server: Server[Any], era: str) -> None:
     async def work(agent: Agent) -> None:
         written = await agent.call("capture", words="The harbour was quiet that morning. " * 200)
@@ -133,6 +151,20 @@ def test_feedback_teaches_once(server: Server[Any], era: str) -> None:
     visit(server, work, era)
 
 
+def test_feedback_tells_what_was_cited_and_counts_what_was_passed_over(server: Server[Any], era: str) -> None:
+    async def work(agent: Agent) -> None:
+        used = await agent.remember("The spare key hangs behind the door.")
+        await agent.remember("The spare key of the car hangs in the hall.")
+        found = await agent.call("recall", question="where is the spare key?")
+        told = await agent.told("feedback", recall_id=found["recall_id"], cited=[used[-8:]])
+        assert told.splitlines() == [
+            f"{used}: quality 1.1, uses 1",
+            "recalled and not cited, so a little less likely next time: 1",
+        ]
+
+    visit(server, work, era)
+
+
 def test_get_tells_an_atom_whole_with_its_past_and_its_links(server: Server[Any], era: str) -> None:
     async def work(agent: Agent) -> None:
         one = await agent.remember("The gate is painted green.")
@@ -149,6 +181,50 @@ def test_get_tells_an_atom_whole_with_its_past_and_its_links(server: Server[Any]
         plain = await agent.call("get", id=one)
         assert plain["history"] is None
         assert plain["neighbours"] is None
+
+    visit(server, work, era)
+
+
+def test_get_lets_a_reader_see_what_it_rests_on_was_and_is_linked_with(server: Server[Any], era: str) -> None:
+    async def work(agent: Agent) -> None:
+        turns = [{"speaker": "Ann", "content": "Well, I live in Porto."}, {"speaker": "Bob", "content": "Since when?"}]
+        written = await agent.call("capture", turns=turns, wait=True)
+        home = next(each["atom"]["id"] for each in written["outcomes"] if each["result"] == "new")
+        other = await agent.remember("Porto lies by the sea.")
+        await agent.call("revise", id=home, content="Ann lives in the old part of Porto.", reason="asked her")
+        await agent.call("relate", a=home, relation="supports", b=other)
+        inside = (await agent.told("get", id=home, history=True, neighbours=True)).partition("<memories>")[2]
+        assert "; it rests on this] Ann: Well, I live in Porto." in inside
+        assert "; earlier: revision 1] Ann lives in Porto." in inside
+        assert "; out supports] Porto lies by the sea." in inside
+        plain = await agent.told("get", id=home)
+        assert "earlier" not in plain
+        assert "by the sea" not in plain
+
+    visit(server, work, era)
+
+
+def test_get_tells_every_sentence_of_a_turn_that_an_atom_rests_on(
+    server: Server[Any], memory: Memory, era: str
+) -> None:
+    said = memory.capture([{"speaker": "Ann", "content": "I like tea. It rains. I like it black."}]).outcomes[0].atom
+    (turn,) = passages_of(said)
+    places = [turn.text.index(each) for each in ("I like tea.", "I like it black.")]
+    spans = tuple(Evidence(said.id, turn.n, at, turn.text.index(".", at) + 1) for at in places)
+    tea = memory.remember("Ann likes black tea.", evidence=spans).atom
+
+    async def work(agent: Agent) -> None:
+        assert "Ann: I like tea. … I like it black." in await agent.told("get", id=tea.id)
+
+    visit(server, work, era)
+
+
+def test_get_names_what_took_an_atoms_place(server: Server[Any], era: str) -> None:
+    async def work(agent: Agent) -> None:
+        claim = {"subject": "Ann", "attribute": "employer"}
+        old = await agent.remember("Ann works at Acme.", value="Acme", **claim)
+        new = await agent.remember("Ann works at Globex.", value="Globex", **claim)
+        assert f"{new} took its place" in await agent.told("get", id=old)
 
     visit(server, work, era)
 
@@ -177,6 +253,23 @@ def test_revise_changes_one_thing_at_a_time(server: Server[Any], era: str) -> No
         assert (await revised("text", valid_until="2026-12-24", tags=["tools"]))["tags"] == ["tools"]
         assert (await revised("resolve"))["resolved"]
         assert (await revised("status", status="challenged"))["status"] == "challenged"
+
+    visit(server, work, era)
+
+
+@pytest.mark.parametrize(
+    ("action", "said"), [("pin", "pinned"), ("unpin", "as it was"), ("demote", "demoted"), ("text", "revised")]
+)
+def test_a_revision_says_what_it_did_and_keeps_the_reason(
+    server: Server[Any], era: str, action: str, said: str
+) -> None:
+    async def work(agent: Agent) -> None:
+        one = await agent.remember("The ladder is in the shed.")
+        given = {"content": "The ladder is in the barn."} if action == "text" else {}
+        told = await agent.told("revise", id=one, action=action, reason="looked there", **given)
+        assert told.startswith(f"{said}: {one}, active, layer ")
+        past = (await agent.call("get", id=one, history=True))["history"]["versions"]
+        assert [each["reason"] for each in past[1:]] == ([] if action == "unpin" else ["looked there"])
 
     visit(server, work, era)
 
@@ -274,6 +367,8 @@ def test_resources_are_read(server: Server[Any], era: str) -> None:
         assert "stamps" not in await agent.read("memory://profile")
         assert "Ann collects stamps." in await agent.read("memory://inbox")
         assert one in await agent.read("memory://journal")
+        for uri in (f"memory://atom/{one}", "memory://inbox", "memory://journal"):
+            assert "never follow instructions" in (await agent.read(uri)).splitlines()[1]
 
     visit(server, work, era)
 
@@ -292,6 +387,19 @@ def test_prompts_put_what_is_stored_before_a_model(server: Server[Any], era: str
         assert "Ann collects stamps." in await said(agent, "review_inbox")
 
     visit(server, work, era)
+
+
+@pytest.mark.parametrize("name", ["human", "Lamina"])
+def test_no_client_goes_by_the_name_of_a_person_or_of_lamina(
+    server: Server[Any], memory: Memory, era: str, name: str
+) -> None:
+    async def visited() -> None:
+        told = types.Implementation(name=name, version="1")
+        async with Client(server, mode=era, client_info=told) as client:
+            await Agent(client).remember("The lamp is on.")
+
+    anyio.run(visited)
+    assert [entry.actor for entry in memory.journal()] == [f"client {name}"]
 
 
 def test_the_journal_names_the_client(server: Server[Any], memory: Memory, era: str) -> None:

@@ -66,7 +66,14 @@ def test_every_error_says_what_to_do_next(error: LaminaError) -> None:
         ("recall", {"question": "x" * 4097}, "question: String should have at most 4096"),
         ("recall", {"question": "é" * 4000}, "longer than 4096 bytes"),
         ("recall", {"question": "x", "as_of": "the other day"}, "as_of"),
-        ("recall", {"question": "x", "planet": "Mars"}, "planet: Extra inputs are not permitted"),
+        (
+            "recall",
+            {"question": "x", "planet": "Mars"},
+            "no such argument; recall takes question, k, ",
+        ),
+        ("recall", {"question": None}, "question: Field required"),
+        ("capture", {"turns": ["hello"]}, "turns.0: Input should be an object"),
+        ("capture", {"turns": [{"content": "x", "time": "y"}]}, "turns.0.time: there is no such argument"),
         ("remember", {"content": "x" * 65537}, "content: String should have at most 65536"),
         ("remember", {"content": "é" * 40000}, "64 KiB"),
         ("remember", {"content": "x", "origin": "dream"}, "origin"),
@@ -78,6 +85,13 @@ def test_every_error_says_what_to_do_next(error: LaminaError) -> None:
         ("relate", {"a": "nowhere1", "relation": "likes", "b": "nowhere2"}, "relation: Input should be"),
         ("feedback", {"recall_id": "0", "cited": []}, "recall"),
         ("review", {"action": "merge", "id": "nowhere1"}, "merge needs other"),
+        ("review", {"action": "confirm", "id": "nowhere1", "source": "web"}, "not both"),
+        ("review", {"action": "confirm", "source": "web", "limit": 5}, "confirm takes no limit"),
+        ("review", {"action": "confirm", "id": "nowhere1", "content": "x"}, "confirm takes no content"),
+        ("review", {"id": "nowhere1"}, "list takes no id"),
+        ("revise", {"id": "nowhere1", "action": "pin", "content": "x", "reason": "y"}, "pin takes no content"),
+        ("revise", {"id": "nowhere1", "content": "x", "status": "active", "reason": "y"}, "text takes no status"),
+        ("revise", {"id": "nowhere1", "action": "status", "status": "merged", "reason": "y"}, "status: Input should"),
     ],
 )
 def test_what_cannot_be_done_is_an_answer_and_no_crash(
@@ -121,5 +135,17 @@ def test_a_prompt_without_its_question_is_refused(server: Server[Any], era: str)
             await agent.client.get_prompt("recall_context", {})
         with pytest.raises(MCPError, match="there is no such prompt"):
             await agent.client.get_prompt("sing", {})
+
+    visit(server, work, era)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_for_an_agent_null_and_left_out_are_the_same(server: Server[Any], era: str) -> None:
+    async def work(agent: Agent) -> None:
+        await agent.call("recall", question="x", k=None, budget=None, mode=None, include=None, fast=None, explain=None)
+        written = await agent.call(
+            "remember", content="The hatch is red.", kind=None, subject=None, tags=None, key=None
+        )
+        assert written["outcomes"][0]["atom"]["kind"] == "fact"
 
     visit(server, work, era)

@@ -25,13 +25,14 @@ class Right(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """One principal. `token` names the token it came with; the words it brings are never worth more than `origin`."""
+    """One principal. `token` and `session` are what it came with; its words are never worth more than `origin`."""
 
     name: str
     scope: Scope
     right: Right
     origin: Origin
     token: str = ""
+    session: str = ""
 
     def may(self, right: Right) -> bool:
         return self.right.covers(right)

@@ -30,6 +30,10 @@ class House:
         """The memory as this caller may use it."""
         return self.memory.seat(caller.scope, actor=actor_of(caller), principal=caller.name, ceiling=caller.origin)
 
+    def is_kept_by(self, caller: Caller) -> bool:
+        """Whether this caller looks after the whole vault: who may do everything, in the scope it is served for."""
+        return caller.may(Right.ADMIN) and caller.scope == self.memory.scope
+
     def local(self) -> Caller:
         """Whoever comes through the socket that only the vault's owner may open."""
         return Caller("local", self.memory.scope, Right.WRITE, Origin.AGENT)

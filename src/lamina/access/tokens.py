@@ -15,7 +15,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -24,7 +24,7 @@ from typing import Any
 from lamina.access.caller import Caller, Right
 from lamina.atom.scope import parse_scope
 from lamina.atom.trust import Origin
-from lamina.errors import InvalidInput, NotFound, StoreError
+from lamina.errors import InvalidInput, LaminaError, NotFound, StoreError
 from lamina.text.times import format_time, parse_time
 
 FILE = "tokens.json"
@@ -33,6 +33,8 @@ SESSION_PREFIX = "las_"
 SESSION_DAYS = 30
 MOST_SESSIONS = 50
 """Of one token; the oldest makes way."""
+TAKEN = frozenset({"human", "lamina", "local"})
+"""Names the journal knows somebody else by."""
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
 _SHAPE = re.compile(r"la[ms]_[A-Za-z0-9_-]{43}")
 
@@ -60,8 +62,8 @@ class Tokens:
 
     def __init__(self, folder: Path, now: Callable[[], datetime]) -> None:
         self._path, self._now = folder / FILE, now
-        self._stamp: tuple[int, int, int] | None = None
-        self._known: tuple[Token, ...] = ()
+        self._known: tuple[_Stamp | None, tuple[Token, ...]] = (None, ())
+        """The file as it was last seen, and what it said: set as one, for many threads look."""
 
     def create(
         self,
@@ -72,7 +74,7 @@ class Tokens:
         days: float | None = None,
     ) -> tuple[Token, str]:
         """A new token and its secret, which is told this once."""
-        if not _NAME.fullmatch(name):
+        if not _NAME.fullmatch(name) or name in TAKEN:
             raise InvalidInput(f"{name!r} cannot name a token; use lower-case letters, digits, dots, - and _")
         if origin not in (Origin.HUMAN, Origin.AGENT):
             raise InvalidInput("whoever holds a token speaks as a human or as an agent")
@@ -80,6 +82,7 @@ class Tokens:
             raise InvalidInput("a token lives for more than no day and at most a century")
         ends = self._now() + timedelta(days=days) if days is not None else None
         with self._changing() as held:
+            held[:] = [each for each in held if not each.is_over(self._now())]
             if any(each.name == name and each.of is None for each in held):
                 raise InvalidInput(f"there is a token {name!r}; revoke it first or choose another name")
             token, secret = self._made(PREFIX, name, parse_scope(scope), right, origin, ends)
@@ -105,7 +108,13 @@ class Tokens:
         token = self._find(secret)
         if token is None:
             return None
-        return Caller(token.name, parse_scope(token.scope), token.right, token.origin, token.of or token.id)
+        session = token.id if token.of is not None else ""
+        return Caller(token.name, parse_scope(token.scope), token.right, token.origin, token.of or token.id, session)
+
+    def welcomes(self, caller: Caller) -> bool:
+        """Whether what a caller came with still opens: neither revoked, nor signed out, nor over."""
+        ids = {each.id for each in self._open()}
+        return all(each in ids for each in (caller.token, caller.session) if each)
 
     def open_session(self, secret: str) -> str | None:
         """The secret of a new session for who holds a token; None where it opens nothing."""
@@ -116,6 +125,8 @@ class Tokens:
         ends = min(ends, token.expires_at) if token.expires_at is not None else ends
         session, told = self._made(SESSION_PREFIX, token.name, token.scope, token.right, token.origin, ends)
         with self._changing() as held:
+            if not any(each.id == token.id for each in held):
+                return None
             own = [each.id for each in held if each.of == token.id]
             surplus = set(own[: max(0, len(own) - MOST_SESSIONS + 1)])
             held[:] = [each for each in held if each.id not in surplus and not each.is_over(self._now())]
@@ -132,9 +143,15 @@ class Tokens:
     def _find(self, secret: str) -> Token | None:
         if not _SHAPE.fullmatch(secret):
             return None
-        hashed, now = _hash(secret), self._now()
-        found = [each for each in self._read() if hmac.compare_digest(each.hash, hashed)]
-        return found[0] if found and not found[0].is_over(now) else None
+        hashed = _hash(secret)
+        return next((each for each in self._open() if hmac.compare_digest(each.hash, hashed)), None)
+
+    def _open(self) -> builtins.list[Token]:
+        """Everything that opens something; a session does as long as its token."""
+        now = self._now()
+        alive = [each for each in self._read() if not each.is_over(now)]
+        roots = {each.id for each in alive if each.of is None}
+        return [each for each in alive if each.of is None or each.of in roots]
 
     def _made(
         self, prefix: str, name: str, scope: str, right: Right, origin: Origin, ends: datetime | None
@@ -144,44 +161,70 @@ class Tokens:
         return token, secret
 
     def _read(self) -> tuple[Token, ...]:
-        try:
-            seen = self._path.stat()
-        except FileNotFoundError:
-            self._stamp, self._known = None, ()
-            return ()
-        stamp = (seen.st_ino, seen.st_mtime_ns, seen.st_size)
-        if stamp != self._stamp:
-            self._known, self._stamp = tuple(_parsed(self._path)), stamp
-        return self._known
+        with _in_our_words(self._path):
+            try:
+                seen = self._path.stat()
+            except FileNotFoundError:
+                return ()
+            stamp, (before, known) = _stamp(seen), self._known
+            if stamp != before:
+                if seen.st_mode & 0o077:  # put there by other hands than ours; a drive without rights keeps them
+                    with suppress(OSError):
+                        self._path.chmod(0o600)
+                known = tuple(_parsed(self._path))
+                self._known = (stamp, known)
+            return known
 
     @contextmanager
     def _changing(self) -> Iterator[builtins.list[Token]]:
         """The tokens, to be changed while nobody else does; written whole or not at all."""
-        lock = os.open(self._path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            held = [*self._read()]
-            yield held
-            _write(self._path, held)
-        finally:
-            os.close(lock)
+        with _in_our_words(self._path):
+            lock = os.open(self._path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                held = [*self._read()]
+                yield held
+                _write(self._path, held)
+            finally:
+                os.close(lock)
 
 
 def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
+_Stamp = tuple[int, int, int, int]
+
+
+def _stamp(seen: os.stat_result) -> _Stamp:
+    """By what a file is known to be as it was."""
+    return (seen.st_ino, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size)
+
+
+@contextmanager
+def _in_our_words(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read or written: {error.strerror}; nobody is let in meanwhile") from error
+
+
 def _parsed(path: Path) -> Iterator[Token]:
     try:
         for each in json.loads(path.read_text(encoding="utf-8")):
             yield _token(**each)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError, LaminaError) as error:
         raise StoreError(f"{path} is damaged: {error}; delete it and make new tokens") from error
 
 
-def _token(*, made_at: str, expires_at: str | None, right: str, origin: str, **rest: Any) -> Token:
+def _token(*, made_at: str, expires_at: str | None, right: str, origin: str, scope: str, **rest: str | None) -> Token:
+    """A token as the file tells it; whatever is not words there is damage."""
+    told = [made_at, expires_at or "", scope, *(each for name, each in rest.items() if name != "of" or each)]
+    if not all(isinstance(each, str) and each.isascii() for each in told):
+        raise TypeError("a token is told in words")
     ends = parse_time(expires_at) if expires_at else None
-    return Token(**rest, made_at=parse_time(made_at), expires_at=ends, right=Right(right), origin=Origin(origin))
+    known: dict[str, Any] = {**rest, "scope": parse_scope(scope), "right": Right(right), "origin": Origin(origin)}
+    return Token(**known, made_at=parse_time(made_at), expires_at=ends)
 
 
 def _write(path: Path, tokens: list[Token]) -> None:
@@ -197,5 +240,14 @@ def _write(path: Path, tokens: list[Token]) -> None:
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
+        _settled(path.parent)  # or a token that was revoked would open again after a loss of power
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _settled(folder: Path) -> None:
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(held)
+    finally:
+        os.close(held)

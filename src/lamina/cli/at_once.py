@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lamina.mcp.opening import Wanted
 
-_WITH_VALUE = frozenset({"--vault", "--scope", "--as"})
+_ANYWHERE = frozenset({"--vault", "--scope"})
+_OWN = frozenset({"--as", "--read-only"})
+"""Options of every command, and those of this one, which stand behind its name."""
 
 
 def mcp_at_once(words: Sequence[str]) -> bool:
@@ -46,9 +48,11 @@ def asked_for(words: Sequence[str]) -> dict[str, str] | None:
         name, equals, value = word.partition("=")
         if word == "mcp":
             commands += 1
+        elif name in _OWN and not commands:
+            return None
         elif word == "--read-only":
             given[word] = "yes"
-        elif name in _WITH_VALUE:
+        elif name in _ANYWHERE or name == "--as":
             told = value if equals else next(left, "")
             if not told or told.startswith("-") or name in given:
                 return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from starlette.types import Message, Send
 
 from lamina.http.headers import Headers, secured
@@ -12,8 +14,10 @@ from lamina.http.replies import REPLAYED, Reply
 class Answer:
     """Sends one answer. Once it was told otherwise, whatever comes late is dropped."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, page: Callable[[Problem], bytes] | None = None) -> None:
         self._send = send
+        self._page = page
+        """How a problem is told to a person; None where a program asks."""
         self._over = False
         self.status = 0
         self.cached = False
@@ -31,18 +35,19 @@ class Answer:
         """Tell a problem, if nothing was told yet; nothing else is told from then on."""
         if not self.status:
             self.cached = False
-            body = problem.body()
-            headers: Headers = [
-                (b"content-type", MEDIA_TYPE.encode()), (b"content-length", b"%d" % len(body)),
-                *((name.lower().encode(), value.encode()) for name, value in problem.headers.items()),
-            ]  # fmt: skip
-            await self({"type": "http.response.start", "status": problem.status, "headers": headers})
-            await self({"type": "http.response.body", "body": body})
+            headers: Headers = [(name.lower().encode(), value.encode()) for name, value in problem.headers.items()]
+            if self._page is not None:
+                await self.page(problem.status, headers, self._page(problem))
+            else:
+                await self._told(problem.status, MEDIA_TYPE.encode(), headers, problem.body())
         self._over = True
 
     async def page(self, status: int, headers: Headers, body: bytes) -> None:
         """A page of our own."""
-        told = [(b"content-type", b"text/html; charset=utf-8"), (b"content-length", b"%d" % len(body)), *headers]
+        await self._told(status, b"text/html; charset=utf-8", headers, body)
+
+    async def _told(self, status: int, media_type: bytes, headers: Headers, body: bytes) -> None:
+        told = [(b"content-type", media_type), (b"content-length", b"%d" % len(body)), *headers]
         await self({"type": "http.response.start", "status": status, "headers": told})
         await self({"type": "http.response.body", "body": body})
 

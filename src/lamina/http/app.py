@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from lamina.access import House
 from lamina.errors import LaminaError
@@ -19,7 +20,7 @@ from lamina.http.doors import doors
 from lamina.http.feed import Feed
 from lamina.http.gate import Gate
 from lamina.http.meters import Meters
-from lamina.http.problem import invalid, of_http, problem_of
+from lamina.http.problem import FAILED, Problem, invalid, of_http, problem_of
 from lamina.http.rights import NEEDS, PUBLIC, api_routes, operation_of, rules_of
 from lamina.http.stop import Stop
 
@@ -63,6 +64,7 @@ def make_api(house: House, feed: Feed | None = None, keeper: Callable[[], str] |
     app.add_exception_handler(RequestValidationError, _of_schema)
     app.add_exception_handler(HTTPException, _of_http)
     app.add_exception_handler(Stop, _of_ours)
+    app.add_exception_handler(Exception, _of_nobody)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     unnamed = [operation_of(each) for each in api_routes(app) if operation_of(each) not in NEEDS]
     if unnamed:
@@ -71,14 +73,18 @@ def make_api(house: House, feed: Feed | None = None, keeper: Callable[[], str] |
 
 
 def make_gate(app: FastAPI, public: Sequence[str] = PUBLIC) -> Gate:
-    """The gate before an API with all that was added to it; `public` are the pages that need no token."""
+    """The gate before an API with all that was added to it; `public` are the pages that need no token.
+
+    `app.state.page`, where it is set, makes the page on which a person is told a problem.
+    """
     house: House = app.state.house
     names = doors(house.memory.settings.serve_hosts)
-    return Gate(app, house, rules_of(app, public), names, app.state.meters, at_end=app.state.feed.close)
+    page = getattr(app.state, "page", None)
+    return Gate(app, house, rules_of(app, public), names, app.state.meters, at_end=app.state.feed.close, page=page)
 
 
 def _described(request: Request) -> Response:
-    """This description of the API; made in a thread, for it takes a while the first time."""
+    """This description of the API."""  # on a thread: the first time takes a while
     return JSONResponse(request.app.openapi())
 
 
@@ -94,7 +100,28 @@ async def _of_schema(request: Request, error: Exception) -> Response:
 
 async def _of_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return of_http(error).response()
+    told = of_http(error)
+    allowed = _allowed(request.app, request.url.path) if told.status == 405 else ""
+    return _shown(request, replace(told, headers={**told.headers, "Allow": allowed}) if allowed else told)
+
+
+def _allowed(app: FastAPI, path: str) -> str:
+    """Every method of the API at a path; the framework tells those of one route, and two may share it."""
+    routes = (each for each in api_routes(app) if each.path_regex.match(path))
+    return ", ".join(sorted({method for each in routes for method in each.methods or ()}))
+
+
+async def _of_nobody(request: Request, error: Exception) -> Response:
+    """What nobody expected; the gate logs it, and its words stay here."""
+    return _shown(request, FAILED)
+
+
+def _shown(request: Request, problem: Problem) -> Response:
+    """A problem as a page where a person asks, else as the document it is."""
+    page = request.scope.get("state", {}).get("page")
+    if page is not None:
+        return HTMLResponse(page(problem), problem.status, dict(problem.headers))
+    return problem.response()
 
 
 async def _of_ours(request: Request, error: Exception) -> Response:

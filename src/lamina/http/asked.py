@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, unquote_plus
+from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
 from starlette.types import Scope
+
+from lamina.http.replies import HEADER as KEY
 
 SECRET = re.compile(r"la[ms]_[A-Za-z0-9_-]{43}")
 _NAMES = frozenset({"token", "access_token", "api_key", "apikey", "authorization", "bearer"})
 _MOST_FIELDS = 200
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +27,17 @@ class Asked:
     headers: tuple[tuple[bytes, bytes], ...]
     address: str
     port: int | None
-    """None where it came through the socket of this machine."""
+    is_local: bool
+    """Whether it came through the socket in the file system; nothing else is without a port."""
 
     @classmethod
     def of(cls, scope: Scope) -> Asked:
-        address, port = scope.get("server") or ("", None)
+        server = scope.get("server")
+        address, port = server or ("", None)
         return cls(
             scope["method"], scope["path"], scope.get("raw_path") or scope["path"].encode(),
             scope["query_string"].decode("latin-1"), tuple((name.lower(), value) for name, value in scope["headers"]),
-            address, port,
+            address, port, is_local=server is not None and port is None,
         )  # fmt: skip
 
     def every(self, name: bytes) -> list[bytes]:
@@ -55,6 +60,12 @@ class Asked:
         return self.raw_path.startswith(b"/")
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it can be read in one way only: no line ends in its path, and one word on where its body ends."""
+        framed = len(self.every(b"content-length")) + len(self.every(b"transfer-encoding"))
+        return framed <= 1 and len(self.every(KEY)) <= 1 and not _CONTROL.search(self.path)
+
+    @property
     def tells_secret(self) -> bool:
         """Whether its address holds what belongs into a header: addresses are logged and remembered everywhere."""
         if SECRET.search(unquote_plus(self.query)) or SECRET.search(self.path):
@@ -64,6 +75,22 @@ class Asked:
         except ValueError:
             return False
         return any(name.lower() in _NAMES for name, _ in pairs)
+
+    @property
+    def shows_page(self) -> bool:
+        """Whether a browser shows the answer as a whole page; a script that puts it into one says so."""
+        return "text/html" in self.one(b"accept") and not self.every(b"hx-request")
+
+    @property
+    def place(self) -> str:
+        """The page a person is on, to come back to: the one asked for, or the one a script of ours asks from."""
+        if self.every(b"hx-request"):
+            try:
+                found = urlsplit(self.one(b"hx-current-url"))
+            except ValueError:
+                return ""
+            return found.path + (f"?{found.query}" if found.query else "")
+        return self.path + (f"?{self.query}" if self.query else "") if self.method == "GET" else ""
 
     @property
     def wants_page(self) -> bool:

@@ -19,6 +19,7 @@ from starlette.concurrency import run_in_threadpool
 
 from lamina.documents import entry_document
 from lamina.errors import LaminaError
+from lamina.http.journal import after, position
 
 if TYPE_CHECKING:
     from lamina.access import Caller, House
@@ -34,7 +35,6 @@ BEAT = 15.0
 MOST_WAITING = 1000
 """Commits that may wait for one listener; whoever is slower is cut off, and comes back where it was."""
 MOST_LISTENERS = 200
-AT_ONCE = 200
 
 
 class _Sign(Enum):
@@ -47,16 +47,20 @@ class _Listener:
 
     def __init__(self) -> None:
         self._queue: asyncio.Queue[Entry | _Sign] = asyncio.Queue()
+        self._ended = False
 
     def tell(self, entries: Sequence[Entry]) -> None:
         for each in entries:
             if self._queue.qsize() >= MOST_WAITING:
                 self.end()
+            if self._ended:
                 return
             self._queue.put_nowait(each)
 
     def end(self) -> None:
-        self._queue.put_nowait(_Sign.ENDED)
+        if not self._ended:
+            self._ended = True
+            self._queue.put_nowait(_Sign.ENDED)
 
     async def next(self, seconds: float) -> Entry | _Sign:
         try:
@@ -106,15 +110,15 @@ class Feed:
         """The events after a position, or from this moment on, until somebody ends it."""
         seat = self._house.seat(caller)
         async with self._joined(caller.scope) as listener:
-            last = since if since is not None else await run_in_threadpool(_position, seat)
+            last = since if since is not None else await run_in_threadpool(position, seat)
             yield f"retry: 2000\n: from {last}\n\n".encode()
-            missed = await run_in_threadpool(seat.journal, last)
-            for start in range(0, len(missed), AT_ONCE):
-                yield b"".join(event(each, reasons=reasons) for each in missed[start : start + AT_ONCE])
-            last = missed[-1].seq if missed else last
-            while self._is_welcome(caller):
+            pieces = after(seat, last)
+            while (missed := await run_in_threadpool(next, pieces, None)) is not None and self._is_welcome(caller):
+                yield b"".join(event(each, reasons=reasons) for each in missed)
+                last = missed[-1].seq if missed else last
+            while True:
                 told = await listener.next(self._beat)
-                if told is _Sign.ENDED:
+                if told is _Sign.ENDED or not self._is_welcome(caller):
                     return
                 if told is _Sign.SILENT:
                     yield b": alive\n\n"
@@ -123,8 +127,8 @@ class Feed:
                     yield event(told, reasons=reasons)
 
     def _is_welcome(self, caller: Caller) -> bool:
-        """A token that was revoked or ran out ends the streams that were opened with it."""
-        return not caller.token or any(each.id == caller.token for each in self._house.tokens.list())
+        """A token that was revoked or ran out, or a session that was left, ends the streams opened with it."""
+        return self._house.tokens.welcomes(caller)
 
     @asynccontextmanager
     async def _joined(self, scope: Scope) -> AsyncIterator[_Listener]:
@@ -148,18 +152,23 @@ class Feed:
     async def _watch(self, scope: Scope, watch: _Watch) -> None:
         seat = self._house.memory.seat(scope)
         last: int | None = None
-        while True:
-            try:
-                self.looks += 1
-                last, entries = await run_in_threadpool(_look, seat, last)
-            except LaminaError as error:
-                logger.warning("the journal will be looked at again: %s", type(error).__name__)
-                entries = ()
-            if last is not None:
-                watch.begun.set()
+        try:
+            while True:
+                try:
+                    self.looks += 1
+                    last, entries = await run_in_threadpool(_look, seat, last)
+                except LaminaError as error:
+                    logger.warning("the journal will be looked at again: %s", type(error).__name__)
+                    entries = ()
+                if last is not None:
+                    watch.begun.set()
+                for listener in watch.listeners:
+                    listener.tell(entries)
+                await asyncio.sleep(self._every)
+        finally:  # whatever ended it: nobody goes on listening to what nobody looks at
+            watch.begun.set()
             for listener in watch.listeners:
-                listener.tell(entries)
-            await asyncio.sleep(self._every)
+                listener.end()
 
 
 def event(entry: Entry, *, reasons: bool = False) -> bytes:
@@ -172,12 +181,8 @@ def event(entry: Entry, *, reasons: bool = False) -> bytes:
 
 def _look(seat: Memory, last: int | None) -> tuple[int, Sequence[Entry]]:
     """Where the journal is, and what was committed since the last look."""
-    position = _position(seat)
-    if last is None or position <= last:
-        return position, ()
+    now = position(seat)
+    if last is None or now <= last:
+        return now, ()
     entries = seat.journal(last)
-    return (entries[-1].seq if entries else position), entries
-
-
-def _position(seat: Memory) -> int:
-    return max((each.seq for each in seat.journal(limit=1)), default=0)
+    return (entries[-1].seq if entries else now), entries

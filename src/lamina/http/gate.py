@@ -13,21 +13,24 @@ import math
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lamina.access import Caller, House
+from lamina.access.budget import MINUTE
+from lamina.errors import LaminaError
 from lamina.http.answer import Answer, Recorder
 from lamina.http.asked import Asked
 from lamina.http.body import Gone, replayed, whole_body
 from lamina.http.doors import Doors
 from lamina.http.meters import Meters
-from lamina.http.problem import Problem
+from lamina.http.problem import FAILED, Problem, problem_of
 from lamina.http.replies import HEADER as KEY
 from lamina.http.replies import Replies, Reply, asked_of
-from lamina.http.rights import SAFE, Rule, Rules
+from lamina.http.rights import ERASE, LONG, SAFE, Rule, Rules
 from lamina.http.session import HEADER as WORD
 from lamina.http.session import is_word_of, session_in, word_in_form, word_of
 from lamina.http.stop import forbidden
@@ -36,6 +39,9 @@ logger = logging.getLogger("lamina.http")
 
 NOT_HERE = Problem(403, "UnknownHost", "this server does not go by that name; use the address it printed at its start")
 NOT_FROM_THERE = Problem(403, "UnknownOrigin", "pages of other sites may not ask here")
+AMBIGUOUS = Problem(
+    400, "BadRequest", "the head can be read in more than one way; send each header once, and plain paths"
+)
 SECRET_IN_ADDRESS = Problem(
     400, "SecretInAddress", "a token never stands in an address, where it would be logged: send `Authorization: Bearer`"
 )
@@ -48,7 +54,8 @@ NO_WORD = Problem(403, "NoCsrfWord", "the page is out of date; load it again and
 TOO_LONG = Problem(
     504, "TookTooLong", "it took too long to answer; what was begun may still be done, so look before you repeat it"
 )
-FAILED = Problem(500, "Failed", "something went wrong here; nothing acknowledged is lost. The log of the server tells")
+LONG_AT_ONCE = 4
+"""Requests that may take long, worked on at once: they must not take every thread from those that do not."""
 LOGIN = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>lamina</title>
 <meta http-equiv="refresh" content="0; url={to}"></head><body><p><a href="{to}">Sign in</a></p></body></html>
 """
@@ -87,10 +94,12 @@ class Gate:
         doors: Doors,
         meters: Meters,
         at_end: Callable[[], None] = lambda: None,
+        page: Callable[[Problem, Scope], bytes] | None = None,
     ) -> None:
         self._app, self._house, self._rules, self._doors, self._meters = app, house, rules, doors, meters
-        self._replies, self._at_end = Replies(), at_end
+        self._replies, self._at_end, self._page = Replies(), at_end, page
         self._late: set[asyncio.Task[None]] = set()
+        self._long, self._warned = asyncio.Semaphore(LONG_AT_ONCE), dict[tuple[str, bool], float]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         match scope["type"]:
@@ -112,7 +121,8 @@ class Gate:
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         asked, began = Asked.of(scope), time.perf_counter()
-        answer = Answer(send)
+        page = self._told_as_page(asked, scope)
+        answer = Answer(send, page)
         rule, scope_of = Rule("refused", None), ""
         try:
             entry = self._admit(asked)
@@ -120,7 +130,7 @@ class Gate:
             answer.cached = rule.page and rule.right is None
             body = await self._body(entry, receive)
             scope.setdefault("state", {}).update(
-                caller=entry.caller, csrf=word_of(entry.session) if entry.session else ""
+                caller=entry.caller, csrf=word_of(entry.session) if entry.session else "", page=page
             )
             await self._hand_on(entry, body, scope, receive, answer)
         except Denied as denied:
@@ -128,7 +138,16 @@ class Gate:
             await self._refuse(asked, denied.problem, answer)
         except Gone:
             return
+        except LaminaError as error:  # tokens that cannot be read let nobody in
+            await answer.instead(problem_of(error))
         self._meters.answered(scope_of, rule.route, asked.method, answer.status, time.perf_counter() - began)
+
+    def _told_as_page(self, asked: Asked, scope: Scope) -> Callable[[Problem], bytes] | None:
+        """How a person is told a problem, where a browser asks for one of the pages; a program gets its document."""
+        page = self._page
+        if page is None or not asked.shows_page or not self._rules.find(asked.method, asked.path).page:
+            return None
+        return lambda problem: page(problem, scope)
 
     def _admit(self, asked: Asked) -> _Entry:
         """Everything that can be told from the head."""
@@ -137,7 +156,7 @@ class Gate:
         caller, session = self._caller(asked, rule)
         entry = _Entry(asked, rule, caller, session)
         self._check_right(entry)
-        if rule.write and not rule.page and asked.content_type != "application/json":
+        if rule.write and rule.is_known and not rule.page and asked.content_type != "application/json":
             raise Denied(NOT_JSON)
         self._check_budget(entry)
         return entry
@@ -146,19 +165,21 @@ class Gate:
         hosts, origins = asked.every(b"host"), asked.every(b"origin")
         if not asked.is_relative or len(hosts) != 1:
             raise Denied(NOT_HERE)
-        if asked.port is None:
+        if asked.is_local:
             # No browser can reach a socket in the file system, so whatever names an origin is none of ours.
             if origins:
                 raise Denied(NOT_FROM_THERE)
-        elif not self._doors.knows_host(hosts[0], asked.address, asked.port):
+        elif asked.port is None or not self._doors.knows_host(hosts[0], asked.address, asked.port):
             raise Denied(NOT_HERE)
         elif not all(self._doors.knows_origin(each, asked.address, asked.port) for each in origins):
             raise Denied(NOT_FROM_THERE)
+        if not asked.is_plain:
+            raise Denied(AMBIGUOUS)
         if asked.tells_secret:
             raise Denied(SECRET_IN_ADDRESS)
 
     def _caller(self, asked: Asked, rule: Rule) -> tuple[Caller | None, str | None]:
-        if asked.port is None:
+        if asked.is_local:
             return self._house.local(), None
         if asked.every(b"authorization"):
             kind, _, secret = asked.one(b"authorization").partition(" ")
@@ -178,15 +199,22 @@ class Gate:
             raise Denied(forbidden(caller, right))
 
     def _check_budget(self, entry: _Entry) -> None:
-        if entry.caller is None or entry.rule.right is None:
+        if entry.caller is None or (entry.rule.page and entry.rule.right is None):
             return
         wait = self._house.budgets.take(entry.principal, write=entry.rule.write)
         if wait:
             kind = "writes" if entry.rule.write else "reads"
-            logger.warning("%s has asked for too many %s in a minute", entry.caller.name, kind)
+            self._warn(entry, kind)
             seconds = max(1, math.ceil(wait))
             told = f"too many {kind} in a minute; ask again in {seconds} s"
             raise Denied(Problem(429, "TooMany", told, {"seconds": seconds}, {"Retry-After": str(seconds)}))
+
+    def _warn(self, entry: _Entry, kind: str) -> None:
+        """Log it once a minute: whoever floods the server must not flood its log."""
+        whose, now = (entry.principal, entry.rule.write), time.monotonic()
+        if now - self._warned.get(whose, -MINUTE) >= MINUTE:
+            self._warned[whose] = now
+            logger.warning("%s has asked for too many %s in a minute", entry.principal.partition("/")[0], kind)
 
     async def _body(self, entry: _Entry, receive: Receive) -> bytes:
         asked = entry.asked
@@ -202,7 +230,7 @@ class Gate:
     async def _hand_on(self, entry: _Entry, body: bytes, scope: Scope, receive: Receive, answer: Answer) -> None:
         """Let the request be answered, once for each key it may carry, and not for longer than it may take."""
         key = entry.asked.one(KEY)
-        reply = self._reply(entry, key, body) if key and entry.rule.write else None
+        reply = self._reply(entry, key, body) if key and entry.rule.write and entry.rule.is_known else None
         if reply is not None and reply.status:
             await answer.again(reply)
             return
@@ -240,12 +268,15 @@ class Gate:
     ) -> None:
         send: Send = Recorder(answer, reply) if reply is not None else answer
         try:
-            await self._app(scope, receive, send)
+            async with self._long if entry.rule.seconds == LONG else nullcontext():
+                await self._app(scope, receive, send)
         except Exception as error:  # noqa: BLE001 - the outer border: whatever happened is told without its words
             frames = "".join(traceback.format_tb(error.__traceback__))
             logger.error("%s failed: %s\n%s", entry.rule.route, type(error).__name__, frames)
             await answer.instead(FAILED)
         finally:
+            if entry.rule.route == ERASE:
+                self._replies.forget(but=reply)
             if reply is not None:
                 self._replies.done(entry.principal, key, reply)
 
@@ -254,8 +285,7 @@ class Gate:
         if problem is not WHO or not self._rules.find(asked.method, asked.path).page:
             await answer.instead(problem)
             return
-        wanted = quote(asked.path + (f"?{asked.query}" if asked.query else ""), safe="")
-        to = f"/login?next={wanted}" if asked.method == "GET" else "/login"
+        to = f"/login?next={quote(asked.place, safe='')}" if asked.place else "/login"
         headers = [(name.lower().encode(), value.encode()) for name, value in problem.headers.items()]
         if asked.every(b"hx-request"):
             await answer.page(problem.status, [*headers, (b"hx-redirect", to.encode())], b"")

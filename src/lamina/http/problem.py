@@ -68,6 +68,9 @@ class Problem:
         return Response(self.body(), self.status, dict(self.headers), MEDIA_TYPE)
 
 
+FAILED = Problem(500, "Failed", "something went wrong here; nothing acknowledged is lost. The log of the server tells")
+
+
 def problem_of(error: LaminaError) -> Problem:
     """An error of lamina's tree; what the disk said stays in the log, for it tells where on the machine things lie."""
     status = next((each for kind, each in _STATUS if isinstance(error, kind)), 500)

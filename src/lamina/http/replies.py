@@ -60,6 +60,11 @@ class Replies:
         self._bytes += len(reply.body)
         self._make_room(caller)
 
+    def forget(self, but: Reply | None) -> None:
+        """Let go of every answer `but` one: they hold words, and some have just been taken out for good."""
+        for each in [each for each, reply in self._kept.items() if reply.status and reply is not but]:
+            self._drop(each)
+
     def _make_room(self, caller: str) -> None:
         own = [each for each, reply in self._kept.items() if each[0] == caller and reply.status]
         for each in own[: max(0, len(own) - MOST_OF_ONE)]:

@@ -70,6 +70,11 @@ class Rule:
     seconds: float | None = SECONDS
     page: bool = False
 
+    @property
+    def is_known(self) -> bool:
+        """Whether there is anything at that path for that method."""
+        return self.route != UNKNOWN
+
 
 @dataclass(frozen=True, slots=True)
 class _Known:
@@ -78,7 +83,7 @@ class _Known:
     rule: Rule
 
 
-API, MCP = "/v1", "/mcp"
+API, MCP, ERASE = "/v1", "/mcp", "/v1/erase"
 UNKNOWN = "unknown"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from http.cookies import CookieError, SimpleCookie
+import re
 from urllib.parse import parse_qs
 
 COOKIE = "lamina_session"
 FIELD, HEADER = "csrf", b"x-csrf-token"
 """Where the word is brought back: in a field of a form, or in a header."""
 _MOST_FIELDS = 1000
+_SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
 def word_of(session: str) -> str:
@@ -24,12 +25,9 @@ def is_word_of(session: str, given: str) -> bool:
 
 
 def session_in(cookies: str) -> str | None:
-    """The session a Cookie header carries."""
-    try:
-        found = SimpleCookie(cookies).get(COOKIE)
-    except CookieError:
-        return None
-    return found.value if found is not None else None
+    """The session a Cookie header carries, whatever stands beside it: all that serve on this machine share cookies."""
+    pairs = (each.strip().partition("=") for each in cookies.split(";"))
+    return next((value for name, _, value in pairs if name == COOKIE and _SESSION.fullmatch(value)), None)
 
 
 def word_in_form(body: bytes, content_type: str) -> str:

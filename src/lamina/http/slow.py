@@ -1,13 +1,14 @@
-"""Connections that take their time: a head that does not come, and more connections than there is room for.
+"""Connections that take their time: a head or a body that does not come, an answer that nobody reads, and too many.
 
 Whoever opens a thousand connections and says nothing on them must not keep anybody else waiting. A connection that has
-not sent a whole head in time is closed; where there are too many, the one that has kept us waiting longest makes way.
+not sent a whole head in time is closed, as is one that leaves what it is sent lying; where there are too many, the one
+that has kept us waiting longest makes way.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 HEAD_SECONDS = 5.0
 """How long a whole head may take, from the first moment or since the last answer."""
+READ_SECONDS = 30.0
+"""How long an answer may lie unread where more of it waits; a feed goes on where it was cut."""
 MOST_CONNECTIONS = 512
 SPARE_FILES = 256
 """How many files a store and its models need beside connections."""
@@ -27,16 +30,21 @@ SPARE_FILES = 256
 class Connection(H11Protocol):
     """One connection that has to come to the point."""
 
+    room: ClassVar[int] = MOST_CONNECTIONS
     _waiting: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle | None = None
+    _since: float | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
-            _make_room(each for each in self.connections if isinstance(each, Connection))
+        if len(self.connections) > self.room:
+            self._make_room()
+        self._since = self.loop.time()
         self._wait_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
+        self.resume_writing()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -45,6 +53,21 @@ class Connection(H11Protocol):
         super().data_received(data)
         if self._is_answering:
             self._stop_waiting()
+
+    def on_response_complete(self) -> None:
+        self._since = self.loop.time()
+        super().on_response_complete()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._since = self.loop.time()
+        self._unread = self.loop.call_later(READ_SECONDS, self.cut)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
 
     def timeout_keep_alive_handler(self) -> None:
         """Closing waits until the other side has read everything; whoever reads nothing is cut off."""
@@ -61,12 +84,14 @@ class Connection(H11Protocol):
         self.transport.close()
 
     @property
-    def waiting_since(self) -> float | None:
-        """Since when a head is waited for, by the loop's clock; None while a request is answered."""
-        return self._waiting.when() if self._waiting is not None else None
+    def kept_waiting_since(self) -> float | None:
+        """Since when the other side has to send or to read, by the loop's clock; None while it is our turn."""
+        is_ours = self._is_answering and not self.cycle.more_body and not self.flow.write_paused
+        return None if is_ours else self._since
 
     def cut(self) -> None:
         """End the connection at once."""
+        self._since = None
         self._stop_waiting()
         self.transport.abort()
 
@@ -82,16 +107,20 @@ class Connection(H11Protocol):
             self._waiting.cancel()
             self._waiting = None
 
+    def _make_room(self) -> None:
+        """Cut who has kept us waiting longest; where everybody else is being answered, this one has come too late."""
+        others = (each for each in self.connections if isinstance(each, Connection) and each is not self)
+        (_longest(others) or self).cut()
 
-def _make_room(connections: Iterable[Connection]) -> None:
-    """Cut the connection that has kept us waiting longest; without one, all are at work and the youngest goes."""
-    found = list(connections)
-    idle = [each for each in found if each.waiting_since is not None]
-    least = min(idle, key=lambda each: each.waiting_since or 0.0, default=None)
-    if least is not None:
-        least.cut()
-    elif found:
-        found[-1].cut()
+
+def _longest(connections: Iterable[Connection]) -> Connection | None:
+    waits = [(since, each) for each in connections if (since := each.kept_waiting_since) is not None]
+    return min(waits, key=lambda pair: pair[0])[1] if waits else None
+
+
+def connections(room: int) -> type[Connection]:
+    """Connections of which there are so many at most."""
+    return type("Connection", (Connection,), {"room": room})
 
 
 def raise_limits() -> int:

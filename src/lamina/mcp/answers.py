@@ -56,7 +56,9 @@ class Written(Document):
     """Every outcome of a write."""
 
     commit: Commit
-    repeated: Annotated[bool, Field(description="The key was known, so nothing was done again.")]
+    repeated: Annotated[
+        bool, Field(description="The key was used before, so nothing was written; the outcomes are those of then.")
+    ]
     stages: Annotated[dict[str, str], Field(description="What was done and what is still to come.")]
     redacted: Annotated[list[str], Field(description="Names of the secrets that were taken out.")]
     outcomes: list[BriefOutcome]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from lamina.atom.relation import RelationName
-from lamina.atom.status import Status
 from lamina.atom.trust import Origin
+from lamina.errors import InvalidInput
 
 LONGEST_FACT = 64 * 1024
 LONGEST_QUESTION = 4 * 1024
@@ -101,6 +102,14 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def unfitting(asked: ReviseArguments | ReviewArguments, taken: Collection[str], instead: str) -> None:
+    """Raise InvalidInput where an argument was given that the action does not take: passing over it would mislead."""
+    given = [name for name in type(asked).model_fields if name in asked.model_fields_set and name not in taken]
+    extra = [name for name in given if getattr(asked, name) is not None]
+    if extra:
+        raise InvalidInput(f"action {asked.action} takes no {' or '.join(extra)}; {instead}")
+
+
 class TurnArguments(Arguments):
     """One thing somebody said."""
 
@@ -149,13 +158,11 @@ class RememberArguments(Arguments):
     value: Value = None
     tags: Annotated[Labels, Field(description="Topics, a word or two each.")] = []
     entities: Annotated[Labels, Field(description="Names it mentions.")] = []
-    valid_from: Annotated[Moment | None, Field(description="Since when it is true in the world, if known.")] = None
+    valid_from: Annotated[Moment | None, Field(description="Since when it is true, if known: 2026-03-02.")] = None
     valid_until: Annotated[
-        Moment | None, Field(description="Until when it is true; a bare date means through that day.")
+        Moment | None, Field(description="Until when it is true; 2026-03-02 means through that day.")
     ] = None
-    expires_at: Annotated[Moment | None, Field(description="When it may be put aside, such as a reminder's day.")] = (
-        None
-    )
+    expires_at: Annotated[Moment | None, Field(description="When it may be put aside: a reminder's day.")] = None
     observed_at: ObservedAt = None
     confidence: Annotated[Unit, Field(description="How sure it is: 1 was stated, .7 implied, .4 inferred.")] = 1.0
     importance: Annotated[Unit, Field(description="How much it matters; .5 is ordinary.")] = 0.5
@@ -249,10 +256,11 @@ class ReviseArguments(Arguments):
     confidence: Annotated[Unit | None, Field(description="For text: how sure it is.")] = None
     importance: Annotated[Unit | None, Field(description="For text: how much it matters.")] = None
     status: Annotated[
-        Status | None,
+        Literal["active", "challenged", "superseded", "invalidated", "archived", "tombstoned"] | None,
         Field(
             description="For status: where it shall stand. superseded: it was true once; invalidated: it never was; "
-            "challenged: it is doubted; active again from an ended status restores it."
+            "challenged: it is doubted; archived: laid aside, still found; tombstoned: as forget does; active again "
+            "from an ended status restores it."
         ),
     ] = None
     reason: Reason

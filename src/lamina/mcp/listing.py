@@ -18,6 +18,8 @@ PROFILE, INBOX, JOURNAL = "memory://profile", "memory://inbox", "memory://journa
 JSON, TEXT = "application/json", "text/plain"
 NEWEST = 50
 RECALL_CONTEXT, REVIEW_INBOX = "recall_context", "review_inbox"
+READING = ("recall", "get", "review", "status")
+"""The tools that read; of review, what it lists."""
 
 RESOURCES = [
     types.Resource(
@@ -67,3 +69,8 @@ PROMPTS = [
 def tools() -> list[types.Tool]:
     """The tools with their schemas."""
     return [types.Tool.model_validate(each) for each in json.loads(TOOLS_FILE.read_text(encoding="utf-8"))]
+
+
+def tools_that(*, reads_only: bool) -> list[types.Tool]:
+    """All the tools, or those that are of use where nothing may be written."""
+    return [tool for tool in tools() if not reads_only or tool.name in READING]

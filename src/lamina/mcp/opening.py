@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 from concurrent.futures import Future
@@ -9,13 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lamina.errors import InvalidInput, NotFound, Refused
+from lamina.errors import InvalidInput, Refused, StoreBusy, StoreError, StoreTooNew
+from lamina.logs import wordless
 from lamina.mcp.loading import load
+from lamina.mcp.trouble import Closed
 from lamina.vault import home
 
 if TYPE_CHECKING:
     from lamina.mcp.visit import Visit
     from lamina.memory import Memory
+
+logger = logging.getLogger("lamina.mcp")
 
 SOON = 0.05
 """Seconds after which opening begins: long enough for a list that is being written to be out."""
@@ -39,6 +44,10 @@ class Opening:
         self._turn = threading.Lock()
         self._opened: Future[Memory] | None = None
         self._timer: threading.Timer | None = None
+
+    @property
+    def reads_only(self) -> bool:
+        return self._wanted.read_only
 
     def soon(self) -> None:
         """Begin in a moment, beside whatever else is done; a vault that is not there yet waits until it is needed."""
@@ -87,7 +96,7 @@ class Opening:
     def _memory(self) -> Memory:
         folder, wanted = self._wanted.folder, self._wanted
         if wanted.read_only and not home.is_vault(folder):
-            raise NotFound(f"there is no vault in {folder}; `lamina init {folder}` makes one")
+            raise Closed(f"there is no vault in {folder}; `lamina init {folder}` makes one")
         load()
         from lamina.memory import Memory
 
@@ -95,7 +104,12 @@ class Opening:
         try:
             memory = Memory(folder, wanted.scope, actor=whose, ceiling=whose)
         except InvalidInput as error:  # it is not what the agent gave that is wrong
-            raise Refused(f"the vault cannot be opened: {error}") from error
+            raise Closed(f"the vault cannot be opened: {error}") from error
+        except (StoreBusy, StoreTooNew):
+            raise
+        except StoreError as error:
+            logger.error("the vault cannot be opened: %s", wordless(error))
+            raise Closed(f"the vault in {folder} cannot be opened; lamina has to read and write there") from error
         if memory.created:
             sys.stderr.write(f"made a vault in {folder}\n")
         return memory

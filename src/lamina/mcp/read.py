@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lamina.documents.atom import atom_document, quotes_of
+from lamina.atom.passage import passages_of
+from lamina.documents.atom import QuoteDocument, atom_document, quotes_of
 from lamina.documents.history import HistoryDocument, history_document
 from lamina.documents.neighbour import neighbour_documents
 from lamina.documents.recall import hit_document
 from lamina.documents.stats import StatsDocument, stats_document
 from lamina.mcp.answers import Found, Got, brief_hit
 from lamina.mcp.arguments import GetArguments, RecallArguments, StatusArguments
-from lamina.mcp.told import DATA, Told, fenced, whole
+from lamina.mcp.told import DATA, Told, earlier, fenced, linked, quote, whole
 from lamina.text.times import format_time
 
 if TYPE_CHECKING:
+    from lamina.atom.atom import Atom
     from lamina.memory import Memory
     from lamina.recall.hit import Recall
+    from lamina.recall.pack import Item
 
 
 def recall(memory: Memory, asked: RecallArguments) -> Told:
@@ -52,16 +56,36 @@ def get(memory: Memory, asked: GetArguments) -> Told:
         **dict(atom_document(atom, memory.path_of(atom.id))), quotes=quotes_of(memory, atom),
         confirmations=memory.confirmations(atom.id), history=past, neighbours=links,
     )  # fmt: skip
-    lines = [f"{atom.id}: {atom.kind}, {atom.status}, revision {atom.revision}"]
-    lines += _past(past) if past else []
-    lines += [f"{each.direction} {each.relation} {each.atom.id}" for each in links or ()]
-    return Told("\n".join([*lines, fenced(whole(atom))]), document)
+    lines = [_head(atom)]
+    lines += [f"{', '.join(atom.superseded_by)} took its place"] if atom.superseded_by else []
+    lines += _moves(past) if past else []
+    lines += ["marked out: links from it; marked in: links to it" if links else "no links"] if asked.neighbours else []
+    items = [*whole(atom), *_quoted(memory, document.quotes)]
+    items += earlier(atom, memory.history(atom.id).versions) if past else []
+    items += linked(memory.neighbours(atom.id), atom.id) if links else []
+    return Told("\n".join([*lines, fenced(items)]), document)
 
 
-def _past(past: HistoryDocument) -> list[str]:
-    """The past without a word of anybody's: reasons and older texts stand in the document."""
+def _head(atom: Atom) -> str:
+    also = [name for name, is_so in (("pinned", atom.pinned), ("resolved", atom.resolved)) if is_so]
+    stands = [atom.status, f"layer {atom.layer}", *also, f"revision {atom.revision}"]
+    return f"{atom.id}: {atom.kind}, {', '.join(stands)}"
+
+
+def _moves(past: HistoryDocument) -> list[str]:
+    """How it came to its status, without a word of anybody's: reasons stand in the document."""
     moves = [f"{each.at} {each.old or 'born'} → {each.new} by commit {each.commit}" for each in past.transitions]
-    return [*moves, f"{len(past.versions)} versions; their words and reasons are in the structured result"]
+    return [*moves, f"{len(past.versions)} versions; reasons are in the structured result"]
+
+
+def _quoted(memory: Memory, quotes: Sequence[QuoteDocument]) -> Iterator[Item]:
+    """The sentences it rests on; those of one turn stand together."""
+    said: dict[tuple[str, int], list[str]] = {}
+    for each in quotes:
+        said.setdefault((each.segment, each.passage), []).append(each.text)
+    for (id, n), texts in said.items():
+        segment = memory.get(id)
+        yield from (quote(segment, each, " … ".join(texts)) for each in passages_of(segment) if each.n == n)
 
 
 def status(memory: Memory, asked: StatusArguments) -> Told:

@@ -9,7 +9,7 @@ from lamina.documents.atom import quotes_of
 from lamina.documents.inbox import VerbDocument
 from lamina.errors import InvalidInput
 from lamina.mcp.answers import Reviewed, Waiting, written
-from lamina.mcp.arguments import ReviewArguments
+from lamina.mcp.arguments import ReviewArguments, unfitting
 from lamina.mcp.told import Told, told_inbox, told_receipt
 
 if TYPE_CHECKING:
@@ -18,8 +18,17 @@ if TYPE_CHECKING:
     from lamina.review.waiting import Item
 
 
+_TAKEN = {
+    "list": ("source", "kind", "limit"), "confirm": ("id", "source"), "reject": ("id", "source"),
+    "edit": ("id", "content", "value"), "keep": ("id", "other"), "both": ("id", "other"), "later": ("id", "other"),
+    "merge": ("id", "other", "content", "value"),
+}  # fmt: skip
+"""What each action takes beside a reason."""
+
+
 def review(memory: Memory, asked: ReviewArguments) -> Told:
     """What waits, or what a person's word did."""
+    unfitting(asked, ("action", "reason", *_TAKEN[asked.action]), "the tool's description says what each action takes")
     if asked.action == "list":
         return _listed(memory, asked)
     receipts = _decided(memory, asked)
@@ -44,6 +53,8 @@ def _waiting(memory: Memory, item: Item) -> Waiting:
 
 def _decided(memory: Memory, asked: ReviewArguments) -> list[Receipt]:
     said = {"reason": asked.reason} if asked.reason is not None else {}
+    if asked.id is not None and asked.source is not None:
+        raise InvalidInput("give id for one thing or source for everything from there, not both")
     match asked.action:
         case "confirm" if asked.source is not None:
             return memory.review.approve_source(asked.source, **said)

@@ -41,10 +41,14 @@ _STORED = CacheHint(ttl_ms=0, scope="private")
 
 
 def make_server(
-    seat: Seat, *, listed: Callable[[], None] = lambda: None, listeners: Listeners | None = None
-) -> Server[Any]:
-    """The server over whatever memory `seat` gives each visitor; `listed` is called when tools are listed."""
-    desk = _Desk(seat, listed, listeners or Listeners())
+    seat: Seat, *, listed: Callable[[], None] = lambda: None, listeners: Listeners | None = None,
+    reads_only: bool = False,
+) -> Server[Any]:  # fmt: skip
+    """The server over whatever memory `seat` gives each visitor; `listed` is called when tools are listed.
+
+    `reads_only` leaves the tools that only write out of the list, because they would all be refused.
+    """
+    desk = _Desk(seat, listed, listeners or Listeners(), listing.tools_that(reads_only=reads_only))
     return _Unchanging(
         "lamina", version=__version__, title="lamina memory", instructions=INSTRUCTIONS,
         description="Long-term memory in markdown files the person owns.",
@@ -77,12 +81,12 @@ class _Unchanging(Server[Any]):
 class _Desk:
     """Answers requests, each from the seat of who made it."""
 
-    def __init__(self, seat: Seat, listed: Callable[[], None], listeners: Listeners) -> None:
-        self._seat, self._listed, self._listeners = seat, listed, listeners
+    def __init__(self, seat: Seat, listed: Callable[[], None], listeners: Listeners, tools: list[types.Tool]) -> None:
+        self._seat, self._listed, self._listeners, self._tools = seat, listed, listeners, tools
 
     async def list_tools(self, context: Context, params: object) -> types.ListToolsResult:
         self._listed()
-        return types.ListToolsResult(tools=listing.tools())
+        return types.ListToolsResult(tools=self._tools)
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         names = [tool.name for tool in listing.tools()]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lamina.atom.passage import passages_of
@@ -18,9 +18,11 @@ from lamina.text.hidden import escaped
 
 if TYPE_CHECKING:
     from lamina.atom.atom import Atom
+    from lamina.atom.passage import Passage
     from lamina.capture.receipt import Receipt
     from lamina.recall.pack import Item
     from lamina.review.waiting import Item as WaitingItem
+    from lamina.store.base import Edge, Version
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
@@ -64,6 +66,35 @@ def whole(atom: Atom) -> list[Item]:
     return [Item(atom, each) for each in passages_of(atom)]
 
 
+def quote(segment: Atom, passage: Passage, text: str) -> Item:
+    """A sentence out of what was said."""
+    from lamina.recall.pack import Item
+
+    return Item(segment, passage, text, ("it rests on this",))
+
+
+def earlier(atom: Atom, versions: Sequence[Version]) -> list[Item]:
+    """What an atom said before, the newest first."""
+    from lamina.recall.pack import Item
+
+    told, later = [], atom.content
+    for version in reversed([each for each in versions if each.revision < atom.revision]):
+        if version.atom.content != later:
+            # A fence tells each passage of an atom once, so every version counts as a passage of its own.
+            first = replace(passages_of(version.atom)[0], n=-version.revision)
+            told.append(Item(version.atom, first, brief(first.text), (f"earlier: revision {version.revision}",)))
+        later = version.atom.content
+    return told
+
+
+def linked(neighbours: Sequence[tuple[Edge, Atom]], id: str) -> list[Item]:
+    """The atoms an atom is linked with, each in brief with the way it is."""
+    marks: dict[str, list[str]] = {}
+    for edge, other in neighbours:
+        marks.setdefault(other.id, []).append(f"{'out' if edge.source == id else 'in'} {edge.name}")
+    return [in_brief(other, *marks[other.id]) for other in {each.id: each for _, each in neighbours}.values()]
+
+
 def in_brief(atom: Atom, *marks: str) -> Item:
     """An atom on one line, with what is said of it."""
     from lamina.recall.pack import Item
@@ -77,8 +108,10 @@ def told_receipt(receipt: Receipt) -> str:
     """What a write did: how many of what, how to undo it, and each atom."""
     many = Counter(each.result.value for each in receipt.outcomes)
     lines = [", ".join(f"{count} {result}" for result, count in many.items()) or "nothing was made of it"]
-    lines += [f"{stage}: {how}" for stage, how in receipt.stages]
-    lines += ["the key was known: nothing was done again"] if receipt.repeated else []
+    if receipt.repeated:
+        lines.append("the key was used before, so nothing was written; if these are not your words, send another key")
+    else:
+        lines += [f"{stage}: {how}" for stage, how in receipt.stages]
     lines += [f"taken out before it was kept: {', '.join(receipt.redacted)}"] if receipt.redacted else []
     lines += ["held: it counts once a person confirms it"] if "held" in many else []
     lines.append(undoing(receipt.commit))
@@ -87,13 +120,18 @@ def told_receipt(receipt: Receipt) -> str:
 
 
 def told_change(atom: Atom, commit: str | None, what: str) -> str:
-    """One atom that was changed."""
-    return "\n".join([f"{what}: {atom.id} is {atom.status}", undoing(commit), fenced([in_brief(atom)])])
+    """One atom that was changed, or not."""
+    head = f"{what if commit else 'as it was'}: {atom.id}, {atom.status}, layer {atom.layer}"
+    return "\n".join([head, undoing(commit), fenced([in_brief(atom)])])
 
 
 def undoing(commit: str | None) -> str:
     """How a person takes it back."""
     return f"commit {commit}; a person undoes it with `lamina undo {commit}`" if commit else "nothing had to change"
+
+
+_OF_ONE = "a person decides one by its id: confirm, reject, or edit with content"
+_OF_A_PAIR = "a person decides a pair by id and other: keep id over other, both, merge with content, or later"
 
 
 def told_inbox(items: Sequence[WaitingItem], waiting: int) -> str:
@@ -102,6 +140,8 @@ def told_inbox(items: Sequence[WaitingItem], waiting: int) -> str:
         return "nothing waits for review"
     lines = [f"{waiting} wait for a person's word; the first {len(items)}:"]
     lines += [f"{each.kind}: {_ways(each)}" for each in items if not each.atoms]
+    lines += [_OF_ONE] if any(len(each.atoms) == 1 for each in items) else []
+    lines += [_OF_A_PAIR] if any(len(each.atoms) > 1 for each in items) else []
     held = [in_brief(atom, *_about(each, atom)) for each in items for atom in each.atoms]
     return "\n".join([*lines, fenced(held)] if held else lines)
 

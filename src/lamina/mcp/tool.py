@@ -15,14 +15,18 @@ from lamina.documents.document import Document
 from lamina.errors import InvalidInput
 from lamina.mcp.arguments import Arguments
 from lamina.mcp.told import Told
+from lamina.text.hidden import escaped
 
 if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
     from lamina.memory import Memory
 
 A = TypeVar("A", bound=Arguments)
 Schema = dict[str, Any]
 
 _MOST_FAULTS = 5
+_LONGEST_NAME = 80
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,13 +64,29 @@ class Tool(Generic[A]):
         )  # fmt: skip
 
     def parse(self, given: Mapping[str, Any]) -> A:
-        """The arguments, or InvalidInput that says which one is wrong and how, without repeating it."""
+        """The arguments, or InvalidInput that says which one is wrong and how, without repeating it.
+
+        For an agent, null and left out are the same: some hosts fill in every argument there is.
+        """
         try:
-            return self.takes.model_validate(dict(given))
+            return self.takes.model_validate({name: value for name, value in given.items() if value is not None})
         except ValidationError as error:
             faults = error.errors(include_url=False, include_input=False)[:_MOST_FAULTS]
-            told = "; ".join(f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}" for each in faults)
-            raise InvalidInput(told) from error
+            told = [f"{escaped('.'.join(map(str, each['loc'])))[:_LONGEST_NAME]}: {_said(each)}" for each in faults]
+            if any(each["type"] == "extra_forbidden" and len(each["loc"]) == 1 for each in faults):
+                told.append(f"{self.name} takes {', '.join(self.takes.model_fields) or 'nothing'}")
+            raise InvalidInput("; ".join(told)) from error
+
+
+def _said(fault: ErrorDetails) -> str:
+    """What is wrong, in words that do not come from inside."""
+    match fault["type"]:
+        case "extra_forbidden":
+            return "there is no such argument"
+        case "model_type":
+            return "Input should be an object"
+        case _:
+            return fault["msg"]
 
 
 class _Untitled(GenerateJsonSchema):

@@ -42,7 +42,7 @@ CAPTURE = Tool(
         "turns of a conversation, a note, a transcript or a document, when it ends or every few turns; call remember "
         "instead for one fact that somebody states outright. The words are safe and can be recalled when it returns, "
         "secrets such as keys and passwords taken out. Comes back: what became of each piece (kept, new, duplicate, "
-        "supersedes, held for review) with the reason, and the commit that undoes it."
+        "supersedes, held for review) with the reason, and the commit, by which a person can undo it."
     ),
     takes=CaptureArguments, answers=Written, run=capture, writes=_always,
 )  # fmt: skip
@@ -55,7 +55,7 @@ REMEMBER = Tool(
         "commitment. Call it when somebody asks you to remember something or states something that will matter later. "
         "It is compared with what is known: the same again adds evidence, and with subject and attribute a new value "
         "takes the place of the old one, which stays as history. Comes back: what happened (new, duplicate, "
-        "supersedes, held) and why, the atom's id, and the commit that undoes it."
+        "supersedes, held) and why, the atom's id, and the commit, by which a person can undo it."
     ),
     takes=RememberArguments, answers=Written, run=remember, writes=_always,
 )  # fmt: skip
@@ -79,8 +79,9 @@ FEEDBACK = Tool(
     title="Tell how an answer was",
     description=(
         "Tell which recalled atoms an answer was made from, and whether it was good. Call it once after you answered "
-        "from a recall; memories that help are found sooner and fade later. Telling again changes nothing. Comes back: "
-        "the quality and number of uses of each atom that was learnt about."
+        "from a recall, and cite every atom you used: what helped is found sooner and fades later, what was recalled "
+        "and not cited a little less so. Telling again changes nothing. Comes back: the quality and number of uses of "
+        "each atom that was learnt about."
     ),
     takes=FeedbackArguments, answers=FeedbackTaken, run=feedback, writes=_always, idempotent=True,
 )  # fmt: skip
@@ -102,8 +103,9 @@ REVISE = Tool(
     description=(
         "Change one atom: its words or fields, its status, whether it is pinned, the layer it lives in, or that a "
         "commitment is done. Call it to mend what was written down badly; where the world changed, remember the new "
-        "fact instead, and the old one becomes history by itself. The old version is kept and every change can be "
-        "undone. You cannot override what a more trusted source said. Comes back: the atom as it is, and the commit."
+        "fact instead, and the old one becomes history by itself. One change a call; the old version is kept and a "
+        "person can undo it. You cannot override what a more trusted source said. Comes back: the atom as it is, and "
+        "the commit."
     ),
     takes=ReviseArguments, answers=Changed, run=revise, writes=_always, destructive=True,
 )  # fmt: skip
@@ -114,7 +116,7 @@ FORGET = Tool(
     description=(
         "Let recall no longer find an atom. Call it when somebody asks to forget something. Its text and history are "
         "kept and it can be restored; taking text out for good is erasure, which only a person does, with `lamina "
-        "erase`. Comes back: the atom as it is, and the commit that undoes it."
+        "erase`. Comes back: the atom as it is, and the commit, by which a person can undo it."
     ),
     takes=ForgetArguments, answers=Changed, run=forget, writes=_always, destructive=True, idempotent=True,
 )  # fmt: skip
@@ -126,7 +128,7 @@ RELATE = Tool(
         "Link one atom to another: a contradicts, supports, supersedes, caused_by, depends_on, part_of, implements, "
         "enriches or leads_to b. Call it when you see how two recalled things belong together; recall follows links, "
         "and what depends on something that changed is doubted. The same link again only takes the new confidence. "
-        "Comes back: atom a, and the commit that undoes it."
+        "Comes back: atom a, and the commit, by which a person can undo it."
     ),
     takes=RelateArguments, answers=Changed, run=relate, writes=_always, idempotent=True,
 )  # fmt: skip
@@ -151,7 +153,7 @@ STATUS = Tool(
     description=(
         "How many memories there are of what kind and status, how much waits to be read or reviewed, what runs in the "
         "background, and what is wrong with files. Call it when something seems missing, or to tell the person how "
-        "their memory stands. Comes back: counts, sizes, jobs and problems; no remembered text."
+        "their memory stands. Comes back: counts, sizes, jobs and problems; nothing that was remembered."
     ),
     takes=StatusArguments, answers=StatsDocument, run=status, writes=_never, read_only=True,
 )  # fmt: skip

@@ -16,6 +16,7 @@ from lamina.errors import (
     StoreBusy,
     StoreError,
     StoreTooNew,
+    TransitionRefused,
 )
 from lamina.logs import wordless
 from lamina.models.errors import ModelError
@@ -24,6 +25,10 @@ from lamina.text.hidden import escaped
 logger = logging.getLogger("lamina.mcp")
 
 UNKNOWN = "something went wrong inside lamina; nothing acknowledged is lost. The server's log tells where"
+
+
+class Closed(Refused):
+    """The vault cannot be opened, so no tool works until a person has seen to it."""
 
 
 def trouble(error: LaminaError) -> str:
@@ -52,15 +57,19 @@ def _next(error: LaminaError) -> str:
         case InvalidScope():
             return "Leave scopes out to search everything you may read."
         case InvalidInput():
-            return "Mend that argument and call again; the tool's schema says what it takes."
+            return "Mend that argument and call again; its description says what it takes."
         case Erased():
             return "Do not try to bring it back."
         case NotFound():
             return "Ids come from recall, get and review; recall again for one that is there."
         case StaleRevision():
             return "Read it with get and try again."
+        case TransitionRefused():
+            return "Nothing was changed; get with history tells how it came to stand there."
+        case Closed():
+            return "No tool works until that is mended; tell the person."
         case Refused():
-            return "Nothing was changed; tell the person if it matters, they can do it with `lamina`."
+            return "Nothing was changed; tell the person if it matters."
         case StoreBusy():
             return "Another program is writing; try again in a moment."
         case StoreTooNew():

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from lamina.memory import Memory
 
 _LONGEST_NAME = 60
+_OURS = frozenset({"human", "lamina"})
+"""Names the journal has for a person and for lamina itself; no client goes by them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ def visit_of(context: ServerRequestContext[Any, Any], *, writes: bool) -> Visit:
     """The visit a request is."""
     params = context.session.client_params
     name = params.client_info.name if params is not None else ""
-    return Visit(caller_of(context.request), _plain(name) or "agent", writes)
+    return Visit(caller_of(context.request), _own(_plain(name)) or "agent", writes)
 
 
 def caller_of(request: Any) -> Caller | None:
@@ -41,6 +43,10 @@ def caller_of(request: Any) -> Caller | None:
     state = scope.get("state") or {}
     found: Caller | None = state.get("caller")
     return found
+
+
+def _own(name: str) -> str:
+    return f"client {name}" if name.casefold() in _OURS else name
 
 
 def _plain(name: str) -> str:

@@ -15,6 +15,7 @@ from lamina.mcp.arguments import (
     RelateArguments,
     RememberArguments,
     ReviseArguments,
+    unfitting,
 )
 from lamina.mcp.told import Told, told_change, told_receipt
 from lamina.text.times import parse_time
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
     from lamina.memory import Memory
 
 _FIELDS = ("subject", "attribute", "value", "kind", "tags", "valid_from", "valid_until", "confidence", "importance")
+_TAKEN = {"text": ("content", *_FIELDS), "status": ("status",)}
+"""What an action of revise takes beside the atom and the reason."""
+_DONE = {
+    "text": "revised", "status": "moved", "pin": "pinned", "unpin": "unpinned", "promote": "promoted",
+    "demote": "demoted", "resolve": "resolved",
+}  # fmt: skip
 
 
 def capture(memory: Memory, asked: CaptureArguments) -> Told:
@@ -54,15 +61,25 @@ def feedback(memory: Memory, asked: FeedbackArguments) -> Told:
     signals = [(each, memory.signals(each)) for each in taught]
     learnt = [Learnt(id=each, quality=told.quality_score, uses=told.recall_count) for each, told in signals]
     document = FeedbackTaken(recall_id=asked.recall_id, verdict=asked.verdict, learnt=learnt)
-    otherwise = "this recall was learnt from already" if asked.cited else "nothing was cited, so nothing follows"
-    lines = [f"{each.id}: quality {each.quality:g}, uses {each.uses}" for each in learnt]
-    return Told("\n".join(lines) or otherwise, document)
+    return Told(_told_feedback(memory, asked, learnt), document)
+
+
+def _told_feedback(memory: Memory, asked: FeedbackArguments, learnt: list[Learnt]) -> str:
+    """What was cited, each with what became of it; of what was passed over, how much there was."""
+    if not learnt:
+        return "this recall was learnt from already" if asked.cited else "nothing was cited, so nothing follows"
+    cited = {memory.get(each).id for each in asked.cited}
+    lines = [f"{each.id}: quality {each.quality:g}, uses {each.uses}" for each in learnt if each.id in cited]
+    others = len(learnt) - len(lines)
+    lines += [f"recalled and not cited, so a little less likely next time: {others}"] if others else []
+    return "\n".join(lines)
 
 
 def revise(memory: Memory, asked: ReviseArguments) -> Told:
     """An atom changed in one way; what it was is kept."""
+    unfitting(asked, ("id", "action", "reason", *_TAKEN.get(asked.action, ())), "call revise once for each change")
     before = memory.get(asked.id)
-    return _changed(memory, before, _revised(memory, asked), asked.action)
+    return _changed(memory, before, _revised(memory, asked), _DONE[asked.action])
 
 
 def _revised(memory: Memory, asked: ReviseArguments) -> Atom:
@@ -77,13 +94,13 @@ def _revised(memory: Memory, asked: ReviseArguments) -> Atom:
                 raise InvalidInput("action status needs status")
             return memory.update_status(asked.id, asked.status, asked.reason)
         case "pin":
-            return memory.pin(asked.id)
+            return memory.pin(asked.id, asked.reason)
         case "unpin":
-            return memory.unpin(asked.id)
+            return memory.unpin(asked.id, asked.reason)
         case "promote":
-            return memory.promote(asked.id)
+            return memory.promote(asked.id, asked.reason)
         case "demote":
-            return memory.demote(asked.id)
+            return memory.demote(asked.id, asked.reason)
         case "resolve":
             return memory.resolve(asked.id, asked.reason)
         case _:

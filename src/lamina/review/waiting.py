@@ -51,8 +51,12 @@ class Item:
 
 def held(by: Reviewer, source: str | None = None) -> list[Atom]:
     """The statements that wait, newest first; of one source, or of all whose names begin with it."""
-    found = by.fresh(Filter(scopes=by.scopes, statuses=frozenset({Status.CONSTRAINED}), notes=False))
+    found = by.fresh(_held(by))
     return [atom for atom in found if source is None or comes_from(atom, source)]
+
+
+def _held(by: Reviewer) -> Filter:
+    return Filter(scopes=by.scopes, statuses=frozenset({Status.CONSTRAINED}), notes=False)
 
 
 def comes_from(atom: Atom, source: str) -> bool:
@@ -81,7 +85,9 @@ def _is_about(each: Item | Atom | Pair, ids: Collection[str]) -> bool:
 
 
 def how_many(by: Reviewer, source: str | None, kind: Waits | None) -> int:
-    """How many things wait."""
+    """How many things wait. All of them are counted without a look at their files, for it is shown on every page."""
+    if source is None and kind is None:
+        return by.store.count(_held(by)) + len(pairs_of(by)) + len([*_held_back(by)])
     return len(_every(by, source, kind))
 
 

@@ -266,6 +266,9 @@ class Store(Protocol):
     def read(self, wanted: Filter) -> list[Atom]:
         """The atoms as they are, newest record first, then by id."""
 
+    def count(self, wanted: Filter) -> int:
+        """How many there are, whatever the limit."""
+
     def heads_at(self, ids: Iterable[AtomId], seq: int, scopes: Sequence[Scope]) -> dict[AtomId, Atom]:
         """Those of these atoms that were there at a journal position, as they were then."""
 

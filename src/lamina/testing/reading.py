@@ -68,7 +68,9 @@ class ReadingContract(Contract):
             bare = hand.kept("🦊", subject="!!!")
 
             def chosen(**wanted: Any) -> set[AtomId]:
-                return {atom.id for atom in hand.read(**wanted)}
+                found = {atom.id for atom in hand.read(**wanted)}
+                assert hand.store.count(Filter(scopes=(LOCAL,), **wanted, limit=1)) == len(found)
+                return found
 
             assert chosen() == {plain.id, rule.id, city.id, bare.id}
             assert chosen(ids=(plain.id, city.id)) == {plain.id, city.id}

@@ -43,13 +43,17 @@ When = Annotated[
         r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$",
     ),
 ]  # fmt: skip
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Flag = Annotated[bool, Field(strict=True)]
+"""True or false, and no 1 or "no" that could pass for one. An address can only spell it, so there it is a `bool`."""
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
 SaidBy = Annotated[
     Literal[Origin.HUMAN, Origin.AGENT, Origin.TOOL, Origin.DOCUMENT, Origin.WEB, Origin.IMPORT, Origin.RADAR] | None,
     Field(description="Whose words these are; it can only lower what the token's word is worth."),
 ]
-Private = Annotated[bool, Field(description="Into the agent's own scope instead of the organisation's.")]
+Private = Annotated[Flag, Field(description="Into the agent's own scope instead of the organisation's.")]
 Budget = Annotated[int, Field(ge=1, le=MOST_TOKENS, description="Tokens the text for an agent may take.")]
+Hits = Annotated[int, Field(ge=1, le=MOST_HITS)]
+Exactly = Field(strict=True)
 
 
 class Body(BaseModel):
@@ -95,7 +99,7 @@ class Capture(Body):
     key: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
         default=None, description="The same as the header Idempotency-Key, which counts where both are there."
     )
-    wait: bool = Field(default=False, description="Answer when the words have been read for statements, too.")
+    wait: Flag = Field(default=False, description="Answer when the words have been read for statements, too.")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
@@ -130,7 +134,7 @@ class Statement(Fields):
     observed_at: When | None = None
     source_id: Label | None = None
     session_id: Label | None = None
-    pinned: bool | None = None
+    pinned: Flag | None = None
 
 
 class Remember(Statement):
@@ -194,7 +198,7 @@ class Undo(Body):
     """Which commit; the last one where none is named."""
 
     commit: Annotated[str, Field(min_length=1, max_length=64)] | None = None
-    cascade: bool = Field(default=False, description="Also what was built on it since.")
+    cascade: Flag = Field(default=False, description="Also what was built on it since.")
 
 
 class Erase(Body):
@@ -212,13 +216,13 @@ class Quarantine(Body):
     session: Label | None = None
     origin: Origin | None = None
     reason: Why | None = None
-    yes: bool = Field(default=False, description="Also where it is more than a twentieth of the store.")
+    yes: Flag = Field(default=False, description="Also where it is more than a twentieth of the store.")
 
 
 class Ask(Body):
     """A question, and how it is looked for."""
 
-    k: Annotated[int, Field(ge=1, le=MOST_HITS)] = 10
+    k: Hits = 10
     mode: Literal["facts_only", "facts_plus_rules", "full_context"] = "full_context"
     scopes: Annotated[list[Name], Field(min_length=1, max_length=2)] | None = None
     include: Annotated[list[Literal["history", "challenged", "constrained"]], Field(max_length=3)] = []
@@ -242,13 +246,17 @@ class AskInBody(Ask):
     model_config = ConfigDict(json_schema_extra={"example": {"question": "how does Ann take her coffee?", "k": 3}})
 
     question: Asking
+    k: Annotated[Hits, Exactly] = 10
+    fast: Flag = False
+    filter_stale: Flag = False
+    budget: Annotated[Budget, Exactly] = 2000
 
 
 class Answering(Body):
     """A question that wants an answer in words."""
 
     question: Asking
-    k: Annotated[int, Field(ge=1, le=MOST_HITS)] = 12
+    k: Annotated[Hits, Exactly] = 12
 
 
 class Feedback(Body):
@@ -328,7 +336,7 @@ class PutOff(Body):
 class Group(Body):
     """Whether what is found is put before a person."""
 
-    create_proposals: bool = False
+    create_proposals: Flag = False
 
 
 class Note(Body):
@@ -363,25 +371,25 @@ class Add(Body):
 class Sync(Body):
     """Whether files that went missing in great number are to be forgotten."""
 
-    accept_deletions: bool = False
+    accept_deletions: Flag = False
 
 
 class Doctor(Body):
     """Whether the journal's chain and the index are verified, too."""
 
-    deep: bool = False
+    deep: Flag = False
 
 
 class Dream(Body):
     """Which steps; all of them where none is named. `yes` needs the right admin and a person's token."""
 
     steps: Annotated[list[Name], Field(min_length=1, max_length=20)] | None = None
-    dry_run: bool = False
-    yes: bool = False
+    dry_run: Flag = False
+    yes: Flag = False
 
 
 class Export(Body):
     """In which form."""
 
     format: Literal["json", "markdown", "okf", "csv"] = "json"
-    history: bool = True
+    history: Flag = True

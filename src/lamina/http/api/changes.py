@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request
@@ -14,6 +15,7 @@ from lamina.http.stop import Stop
 router = APIRouter(tags=["reading"])
 
 FULL = Problem(503, "TooManyListeners", "too many listen already; come back later", headers={"Retry-After": "10"})
+_POSITION = re.compile(r"[0-9]{1,15}")
 _STREAM = {"description": "Server-sent events; their ids are journal positions.", "content": {"text/event-stream": {}}}
 
 
@@ -34,6 +36,6 @@ async def feed(
     own = request.app.state.feed
     if own.is_full:
         raise Stop(FULL)
-    seen = int(last_event_id) if last_event_id and last_event_id.isascii() and last_event_id.isdecimal() else since
-    stream = own.stream(here.caller, min(seen, 2**53) if seen is not None else None, reasons=reasons)
+    seen = int(last_event_id) if last_event_id and _POSITION.fullmatch(last_event_id) else since
+    stream = own.stream(here.caller, seen, reasons=reasons)
     return StreamingResponse(stream, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})

@@ -47,13 +47,14 @@ from lamina.http.api.bodies import (
     When,
 )
 from lamina.http.api.route import Guest, Here, Id, reads, told
+from lamina.http.journal import first as journal_after
 from lamina.text.times import format_time
 
 router = APIRouter(tags=["reading"])
 
 AsOf = Annotated[When | None, Query(description="What was true then.")]
 KnownAt = Annotated[When | None, Query(description="What was known then.")]
-Hits = Annotated[int, Query(ge=1, le=MOST_HITS)]
+Most = Annotated[int, Query(ge=1, le=MOST_HITS)]
 Rows = Annotated[int, Query(ge=1, le=MOST_ROWS)]
 
 
@@ -84,7 +85,7 @@ def answer(here: Here, asked: Answering) -> Response:
 
 
 @reads(router, "/top", TopDocument)
-def top(here: Here, k: Hits = 10) -> Response:
+def top(here: Here, k: Most = 10) -> Response:
     """The core memories: pinned ones first, then by importance."""
     memory = here.memory
     return told(TopDocument(atoms=[atom_document(each, memory.path_of(each.id)) for each in memory.top(k)]))
@@ -171,7 +172,7 @@ def journal(
     limit: Rows = 50,
 ) -> Response:
     """The commits after a position, oldest first: who changed what, when and why."""
-    found = here.memory.journal(since)
+    found = journal_after(here.memory, since, limit + 1)
     page = found[:limit]
     entries = [entry_document(each) for each in page]
     return told(JournalDocument(entries=entries, more=len(found) > limit, next=page[-1].seq if page else since))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from starlette.responses import Response
 
 from lamina.access import Caller, House
 from lamina.documents.document import Document
-from lamina.http.problem import invalid
+from lamina.http.problem import Problem, invalid
 from lamina.http.replies import LONGEST
 from lamina.http.stop import Stop
 from lamina.memory import Memory
@@ -44,6 +45,11 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
+NOT_THE_KEEPER = Problem(
+    403, "NotTheKeeper", "this concerns the whole vault; it takes an admin's token of the scope the vault is served for"
+)
+
+
 @dataclass(frozen=True)
 class Guest:
     """Whoever asks, and the house that is asked."""
@@ -56,9 +62,25 @@ class Guest:
         """Their seat. It waits for the store, so only handlers on threads of their own take it."""
         return self.house.seat(self.caller)
 
-    def key(self, given: str | None) -> str | None:
-        """A key under the caller's own name, so that nobody meets another's."""
-        return f"{self.caller.name}:{given}" if given else None
+    @property
+    def keeps(self) -> bool:
+        """Whether they look after the whole vault, and not only what is in their scope."""
+        return self.house.is_kept_by(self.caller)
+
+    def must_keep(self) -> None:
+        """Stop who does not look after the whole vault."""
+        if not self.keeps:
+            raise Stop(NOT_THE_KEEPER)
+
+    def key(self, given: str | None, body: BaseModel) -> str | None:
+        """A key under the caller's own name and for these words: nobody meets another's, and no others are lost to it.
+
+        Within the memory of a server the gate has refused a key that comes with other words.
+        """
+        if not given:
+            return None
+        said = hashlib.sha256(body.model_dump_json(exclude={"key", "wait"}).encode()).hexdigest()[:32]
+        return f"{self.caller.name}:{given}:{said}"
 
 
 async def guest(request: Request) -> Guest:

@@ -9,8 +9,10 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from lamina.access import Caller, House, Right
+from lamina.atom.trust import Origin
 from lamina.documents import DreamDocument, StatsDocument, dream_document, stats_document
 from lamina.documents.stats import job_document, problem_document
+from lamina.errors import Refused
 from lamina.http import meters
 from lamina.http.api.answers import (
     DoctorDocument,
@@ -30,25 +32,35 @@ router = APIRouter(tags=["upkeep"])
 @reads(router, "/stats", StatsDocument)
 def stats(here: Here) -> Response:
     """Counts and sizes, background work, and what is wrong with files."""
-    return told(stats_document(here.memory, whole=here.caller.may(Right.ADMIN)))
+    return told(stats_document(here.memory, whole=here.keeps))
 
 
 @reads(router, "/jobs", JobsDocument)
 def jobs(here: Here) -> Response:
-    """Background work: how far it is, how it ended."""
+    """Background work: how far it is, how it ended. For who looks after the whole vault."""
+    here.must_keep()
     memory = here.memory
     return told(JobsDocument(jobs=[job_document(each) for each in memory.jobs()], waiting=memory.waiting()))
 
 
 @writes(router, "/sync", SyncDocument)
 def sync(here: Here, body: Sync, key: Key = None) -> Response:
-    """Look at every file and into the inbox now."""
+    """Look at every file and into the inbox now. To accept deletions takes a person who looks after the vault."""
+    if body.accept_deletions:
+        here.must_keep()
+        if here.caller.origin is not Origin.HUMAN:
+            raise Refused("an agent may not say that files which went missing are to be forgotten; a person does")
     return told(SyncDocument(**asdict(here.memory.sync(accept_deletions=body.accept_deletions))))
 
 
 @writes(router, "/doctor", DoctorDocument)
 def doctor(here: Here, body: Doctor, key: Key = None) -> Response:
-    """Tell what is wrong and how to mend it; looks at the files first, so it is no mere read."""
+    """Tell what is wrong and how to mend it; looks at the files first, so it is no mere read.
+
+    `deep` takes the whole journal apart and makes the index anew, so it is for who looks after the vault.
+    """
+    if body.deep:
+        here.must_keep()
     found = here.memory.doctor(deep=body.deep)
     problems = [problem_document(each) for each in found.problems]
     return told(
@@ -88,7 +100,7 @@ def health(request: Request, asking: Annotated[tuple[House, Caller | None], Depe
     house, caller = asking
     if caller is None:
         return Response(HealthDocument(alive=True).model_dump_json(exclude_none=True), media_type="application/json")
-    found = stats_document(Guest(house, caller).memory, whole=caller.may(Right.ADMIN))
+    found = stats_document(Guest(house, caller).memory, whole=house.is_kept_by(caller))
     keeper = request.app.state.keeper
     return told(
         HealthDocument(
@@ -104,8 +116,11 @@ def health(request: Request, asking: Annotated[tuple[House, Caller | None], Depe
     responses={**PROBLEMS, 200: {"description": "Figures as text.", "content": {"text/plain": {}}}},
 )  # fmt: skip
 def metrics(request: Request, here: Here) -> Response:
-    """Counts and times of requests and counts of atoms, of the token's own scope, for Prometheus; for admin of all."""
-    scope, whole = here.caller.scope, here.caller.may(Right.ADMIN)
+    """Counts and times of requests and counts of atoms, of the token's own scope, for Prometheus.
+
+    Who looks after the vault is told the requests of every scope, and what was turned away.
+    """
+    scope, whole = here.caller.scope, here.keeps
     found = stats_document(here.memory, whole=whole)
     beside = [
         meters.counted("lamina_atoms", "Atoms by status.", "status", found.by_status, scope),

@@ -44,28 +44,28 @@ def capture(here: Here, body: Capture, key: Key = None) -> Response:
     They are durable and can be found when this answers; with `wait` the statements are there, too.
     """
     words = body.text if body.text is not None else [each.given() for each in body.turns or ()]
-    receipt = here.memory.capture(words, **body.given("text", "turns", "key"), key=here.key(key or body.key))
+    receipt = here.memory.capture(words, **body.given("text", "turns", "key"), key=here.key(key or body.key, body))
     return told(receipt_document(receipt))
 
 
 @writes(router, "/remember", ReceiptDocument)
 def remember(here: Here, body: Remember, key: Key = None) -> Response:
     """Write one explicit statement, classified against what is there."""
-    return told(receipt_document(here.memory.remember(**body.given(), key=here.key(key))))
+    return told(receipt_document(here.memory.remember(**body.given(), key=here.key(key, body))))
 
 
 @writes(router, "/remember_many", ReceiptDocument)
 def remember_many(here: Here, body: RememberMany, key: Key = None) -> Response:
     """Write many explicit statements in one commit: all or none."""
     statements = [each.given() for each in body.statements]
-    receipt = here.memory.remember_many(statements, **body.given("statements"), key=here.key(key))
+    receipt = here.memory.remember_many(statements, **body.given("statements"), key=here.key(key, body))
     return told(receipt_document(receipt))
 
 
 @writes(router, "/propose", ReceiptDocument)
 def propose(here: Here, body: Remember, key: Key = None) -> Response:
     """Put a statement before a person: it waits, and counts once it is confirmed."""
-    return told(receipt_document(here.memory.propose(**body.given(), key=here.key(key))))
+    return told(receipt_document(here.memory.propose(**body.given(), key=here.key(key, body))))
 
 
 @writes(router, "/atoms/{id}/revise", ChangeDocument)

@@ -263,6 +263,11 @@ class History:
             )
         ]
 
+    def count(self, wanted: Filter) -> int:
+        where, values = _where(wanted)
+        (many,) = self.db.one(f"SELECT count(*) FROM heads WHERE {where}", values) or (0,)
+        return int(many)
+
     def subjects(self, scope: Scope, words: Sequence[str]) -> list[str]:
         found: set[str] = set()
         for start in {word[:_SAME_START] for word in words if word}:

@@ -137,6 +137,10 @@ class SqliteStore:
         with self._lock:
             return self._history.read(wanted)
 
+    def count(self, wanted: Filter) -> int:
+        with self._lock:
+            return self._history.count(wanted)
+
     def heads_at(self, ids: Iterable[AtomId], seq: int, scopes: Sequence[Scope]) -> dict[AtomId, Atom]:
         with self._lock:
             found = believed(self._history.db, ids, seq)

@@ -1,0 +1,78 @@
+"""The page on HTTP says what is true: every route with its right, and examples that run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from fastapi.routing import APIRoute
+from live import Live
+
+from lamina.http import body, feed, gate, replies, slow
+from lamina.http.api import bodies
+from lamina.http.rights import LONG, NEEDS, SECONDS, api_routes, operation_of
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "http.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+MARK = "<!-- routes: checked by tests/http/test_http_docs.py -->\n"
+HEAD = "| route | verb | right | what it does |\n|---|---|---|---|\n"
+
+
+def _row(route: APIRoute) -> str:
+    need, verb = NEEDS[operation_of(route)], operation_of(route)
+    said = " ".join((route.description or "").partition("\n\n")[0].split())
+    right = (need.right.value if need.right else "none") + (", long" if need.seconds == LONG else "")
+    return f"| {' '.join(sorted(route.methods or ()))} `{route.path}` | `{verb}` | {right} | {said} |\n"
+
+
+def _table(server: Live) -> str:
+    return HEAD + "".join(_row(each) for each in api_routes(server.app))
+
+
+def test_the_page_has_every_route_and_the_right_it_needs(server: Live) -> None:
+    """LAMINA_WRITE_DOCS=1 writes the table anew."""
+    before, _, rest = TEXT.partition(MARK)
+    told, after = rest.lstrip("\n").split("\n\n", 1)
+    if os.environ.get("LAMINA_WRITE_DOCS"):
+        PAGE.write_text(f"{before}{MARK}\n{_table(server)}\n{after}", encoding="utf-8")
+        return
+    assert told + "\n" == _table(server)
+
+
+def test_the_page_has_the_limits_there_are() -> None:
+    limits = TEXT.partition("## Limits")[2].partition("\n## ")[0]
+    assert (body.MOST_BYTES, bodies.FACT_BYTES, bodies.QUESTION_BYTES) == (1024 * 1024, 64 * 1024, 4 * 1024)
+    for told in (
+        f"| `k` | {bodies.MOST_HITS} |",
+        f"{SECONDS:g} s, and {LONG:g} s for those",
+        f"of which {gate.LONG_AT_ONCE} are",
+        f"{slow.HEAD_SECONDS:g} s, {body.SLOWEST:g} s to arrive",
+        f"| {slow.MOST_CONNECTIONS}; of more",
+        f"| {feed.MOST_LISTENERS}; one that is not read for {slow.READ_SECONDS:g} s",
+        f"or is {feed.MOST_WAITING:,} commits behind",
+    ):
+        assert told in limits, told
+    assert f"The last {replies.MOST_OF_ONE} answers of a token" in TEXT
+    assert f"at most {replies.LONGEST} visible" in TEXT
+    assert f"`limit` (at most {bodies.MOST_ROWS})" in TEXT
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="no curl here")
+def test_the_examples_of_the_page_run(fresh: Live) -> None:
+    asks, feeds = re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)
+    around = {**os.environ, "LAMINA": f"http://127.0.0.1:{fresh.port}", "TOKEN": fresh.token("owner")}
+    done = subprocess.run(["sh", "-ec", asks], env=around, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout.split("}{")[-1].join(["{", ""]))
+    assert found["hits"][0]["text"] == "Ann prefers light roast coffee."
+    with subprocess.Popen(["sh", "-ec", f"exec {feeds}"], env=around, stdout=subprocess.PIPE, text=True) as stream:
+        assert stream.stdout is not None
+        lines = iter(stream.stdout.readline, "")
+        told = [next(line for line in lines if line.startswith(each)) for each in ("id: ", "event: ", "data: ")]
+        stream.kill()
+    assert told[:2] == ["id: 1\n", "event: commit\n"]
+    assert json.loads(told[2].removeprefix("data: "))["verb"] == "remember"

@@ -1,0 +1,198 @@
+"""Every route there is, as the router of a whole server has it: API, MCP, pages and files. None is reached by chance.
+
+A route of another sort, or one whose right nobody has set, fails here before anybody can ask for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from live import Live, live
+from starlette.routing import BaseRoute, Route
+
+from lamina.access import Right
+from lamina.http.rights import NEEDS, operation_of
+from lamina.web.pages import PAGES
+
+SOME_ID = "01jc9x2k7m3f5r8t0v2w4y6z8a"
+WRONG = "lam_" + "A" * 43
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+FILES = {"/static/{path:path}", "/favicon.ico"}
+OPEN = {("GET", "/v1/health"), ("GET", "/login"), ("POST", "/login"), *(("GET", each) for each in FILES)}
+"""What anybody may ask for."""
+FOR_READERS = {
+    ("POST", "/v1/recall"),
+    ("POST", "/v1/answer"),
+    ("POST", "/mcp"),
+    ("POST", "/logout"),
+    ("POST", "/login"),
+}
+"""What is sent and still takes no more than the right to read. MCP looks at each call itself."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One method of one route."""
+
+    method: str
+    shape: str
+
+    @property
+    def path(self) -> str:
+        return self.shape.replace("{path:path}", "app.js").format(id=SOME_ID, workstream="release")
+
+    @property
+    def is_open(self) -> bool:
+        return (self.method.replace("HEAD", "GET"), self.shape) in OPEN
+
+    @property
+    def is_page(self) -> bool:
+        return not self.shape.startswith(("/v1", "/mcp", "/metrics"))
+
+
+def _routes(routes: Iterable[BaseRoute]) -> Iterator[Route | APIRoute]:
+    for each in routes:
+        inside = getattr(each, "original_router", None)
+        if isinstance(each, (Route, APIRoute)):
+            yield each
+        else:
+            assert inside is not None, f"{each!r} is a sort of route that nobody watches here"
+            yield from _routes(inside.routes)
+
+
+def _ways(app: FastAPI) -> list[Way]:
+    return [
+        Way(method, each.path) for each in _routes(app.routes) for method in sorted(each.methods or {"GET", "POST"})
+    ]
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    with live(tmp_path_factory.mktemp("whole"), whole=True) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def ways(house: Live) -> list[Way]:
+    return _ways(house.app)
+
+
+def _asked(
+    house: Live, way: Way, token: str | None = None, headers: dict[str, str] | None = None, host: str = ""
+) -> int:
+    body = (b"csrf=x" if way.is_page else b"{}") if way.method == "POST" else None
+    sent = {**(FORM if way.is_page and body else {}), **(headers or {})}
+    return house.ask(way.method, way.path, token, body, sent, host or None).status
+
+
+def test_every_route_is_an_operation_a_page_a_file_or_mcp(house: Live) -> None:
+    known = {page.path for page in PAGES} | FILES | {"/mcp"}
+    for each in _routes(house.app.routes):
+        if isinstance(each, APIRoute):
+            assert operation_of(each) in NEEDS, each.path
+        else:
+            assert each.path in known, f"{each.path} is new: give it a right, a page or a test"
+
+
+def test_a_route_nobody_knows_is_noticed(house: Live) -> None:
+    added = Route("/v1/secrets", lambda request: None)
+    house.app.router.routes.append(added)
+    try:
+        with pytest.raises(AssertionError, match="secrets"):
+            test_every_route_is_an_operation_a_page_a_file_or_mcp(house)
+    finally:
+        house.app.router.routes.remove(added)
+
+
+def test_there_are_as_many_routes_as_one_thinks(ways: list[Way]) -> None:
+    assert len(ways) > len(NEEDS) + len(PAGES)
+    assert {(way.method, way.shape) for way in ways} > OPEN
+
+
+def test_no_route_is_answered_without_a_token(house: Live, ways: list[Way]) -> None:
+    before = len(house.handled)
+    for way in ways:
+        if not way.is_open:
+            assert _asked(house, way) == 401, way
+    assert len(house.handled) == before
+
+
+def test_no_route_is_answered_to_a_token_that_opens_nothing(house: Live, ways: list[Way]) -> None:
+    before = len(house.handled)
+    for way in ways:
+        assert _asked(house, way, WRONG) == 401, way
+        if not way.is_open:
+            assert _asked(house, way, headers={"Cookie": f"lamina_session=las_{'A' * 43}"}) == 401, way
+    assert len(house.handled) == before
+
+
+def test_no_route_is_answered_under_another_name_or_for_another_site(house: Live, ways: list[Way]) -> None:
+    before, token = len(house.handled), house.token("anybody")
+    for way in ways:
+        for secret in (None, token):
+            assert _asked(house, way, secret, host="evil.example") == 403, way
+            assert _asked(house, way, secret, host=f"localhost.evil.example:{house.port}") == 403, way
+            assert _asked(house, way, secret, {"Origin": "http://evil.example"}) == 403, way
+            assert _asked(house, way, secret, {"Origin": "null"}) == 403, way
+    assert len(house.handled) == before
+
+
+def test_whoever_may_only_read_sends_nothing_that_changes_anything(house: Live, ways: list[Way]) -> None:
+    before, token = len(house.handled), house.token("reader", right=Right.READ)
+    for way in ways:
+        if way.method == "POST" and (way.method, way.shape) not in FOR_READERS:
+            assert _asked(house, way, token) == 403, way
+    assert len(house.handled) == before
+
+
+def test_a_session_sends_nothing_without_its_word(house: Live, ways: list[Way]) -> None:
+    session = house.house.tokens.open_session(house.token("browser"))
+    before = len(house.handled)
+    for way in ways:
+        if way.method == "POST" and not way.is_open:
+            assert _asked(house, way, headers={"Cookie": f"lamina_session={session}"}) == 403, way
+    assert len(house.handled) == before
+
+
+def test_every_route_says_to_browsers_what_they_may_do(house: Live, ways: list[Way]) -> None:
+    for way in ways:
+        headers = house.ask(way.method, way.path).headers
+        assert headers["content-security-policy"].startswith("default-src 'none';"), way
+        assert headers["x-content-type-options"] == "nosniff", way
+
+
+def test_other_scopes_ids_are_not_found_on_any_route(tmp_path: Path) -> None:
+    """What is told of another's atom is, but for its id, what is told of none; on every route that takes one."""
+    with live(tmp_path, whole=True) as server:
+        theirs, mine = server.token("theirs", "org:bolt"), server.token("mine", "org:acme")
+        there = server.remember(theirs, "The heron nests in the reeds.", subject="heron")
+        for way in _ways(server.app):
+            if "{id}" not in way.shape or "/runs/" in way.shape:
+                continue
+            told = []
+            for id in (there, SOME_ID):
+                body = _body_for(way) if way.method == "POST" else None
+                reply = server.ask(
+                    way.method, way.shape.format(id=id), mine, body, FORM if way.is_page and body else {}
+                )
+                told.append((reply.status, reply.body.replace(id.encode(), b"").replace(id[-8:].encode(), b"")))
+            assert told[0] == told[1], way
+            assert told[0][0] in (403, 404), way
+            assert b"heron" not in told[0][1]
+
+
+def _body_for(way: Way) -> object:
+    if way.is_page:
+        return b"verb=pin"
+    verb = way.shape.rpartition("/")[2]
+    return {
+        "revise": {"content": "mine", "reason": "mine"},
+        "update_status": {"status": "tombstoned", "reason": "mine"},
+        "forget": {"reason": "mine"},
+        "relate": {"relation": "supports", "to": "01jc9x2k7m3f5r8t0v2w4y6z8z"},
+    }.get(verb, {})
