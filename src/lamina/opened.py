@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -60,6 +60,8 @@ INBOX_PATIENCE = 5.0
 """Seconds to wait for another program that is at the inbox."""
 READ_AGAIN = 30.0
 """Seconds after which waiting passages are looked at again: some become due by their age alone."""
+SEAL_EVERY = timedelta(minutes=1)
+"""How often boxes are looked through for such as are done; it takes a look at the youngest statements."""
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -94,6 +96,7 @@ class Opened:
         self._clock: Clock = clock or SystemClock()
         self._ids = IdSource(os.urandom)
         self._trying = self._seated = False
+        self._sealed_at: datetime | None = None
         with disk_errors():
             self.state = home.state_folder(self.root, self.settings.state_dir)
             home.make_own(self.state)
@@ -155,7 +158,7 @@ class Opened:
         It costs next to nothing, so one for each request; it ends with the memory that gave it.
         """
         given = copy(self)
-        given._seated = True
+        given._seated, given._sealed_at = True, None
         given.scope = self.scope if scope is None else parse_scope(scope)
         given._actor, given._principal, given._ceiling = actor, principal, one_of(Origin, ceiling, "origin")
         given._followed = given._store.position()
@@ -412,14 +415,15 @@ class Opened:
         minutes = timedelta(minutes=self.settings.batch_minutes)
         pace = Pace(Rhythm(self.settings.rhythm), self.settings.batch_turns, minutes)
         read_due(self._store, self._reader, pace, self._actor, self._ids, self._clock.now, stop)
-        self._seal_boxes()
+        if self._sealed_at is None or abs(self._clock.now() - self._sealed_at) >= SEAL_EVERY:
+            self._seal_boxes()
         self._settle()
         self._follow_up()
         return taken
 
     def _seal_boxes(self) -> None:
         """Close boxes that are done, and bring the pages of whoever is named in them up to date."""
-        now = self._clock.now()
+        now = self._sealed_at = self._clock.now()
         for scope in self.scopes:
             names = named_in(seal(self._store, scope, now))
             write_pages(self._store, scope, names, fresh_ids(self._ids, now), now)

@@ -96,44 +96,59 @@ def recall(
     )  # fmt: skip
 
 
-def _answer(question: Question, store: Store, choice: Choice, tries: int = TRIES) -> _Answer:
+def _answer(question: Question, store: Store, choice: Choice) -> _Answer:
     at = question.moments.as_of or question.moments.known_at or question.at
     asked = understand(question.text, store.encodings.speakers(question.scopes), at)
-    standing, types = statuses(question.include), memory_types(question.mode)
-    view = question.moments.view(
-        store, question.scopes, question.at, past=asked.past or "history" in question.include
-    )  # fmt: skip
-    told = _told(asked, question.moments)
     if asked.idle:
-        return _Answer((), "none", told, view.position)
+        return _Answer((), "none", _told(asked, question.moments), _view(question, asked, store).position)
     if question.ranking == "plain":
-        plainly = _plain(question, view, standing, types)
+        view = _view(question, asked, store)
+        plainly = _plain(question, view, statuses(question.include), memory_types(question.mode))
+        told = _told(asked, question.moments)
         return _Answer(plainly.hits, "plain", told, view.position, tuple(plainly.filtered.items()))
-    through = look(asked.meant, store, question.scopes, choice)
-    with store.steady():
-        leaning = tilts(asked, store.encodings.speakers(question.scopes), question.assistant, through.recipe.prior)
-        if question.moments:
-            admitted = admitted_then(question.moments, view, question.scopes, standing, types)
-            gathering = Gathering(asked, admitted, through, store, leaning)
-            candidates = candidates_then(gathering, view, standing, types, ENOUGH * (question.k + SPARE))
-        else:
-            admitted = Admitted(scopes=question.scopes, statuses=standing, memory_types=types, at=question.at)
-            gathering = Gathering(asked, admitted, through, store, leaning)
-            candidates = _candidates(question, gathering, view)
-        fuse(candidates, through.recipe, closely=not question.fast)
-        if not question.fast:
-            rerank(candidates, asked.meant, through, store)
-            if not question.moments:
-                candidates += _hopped(candidates, gathering, asked, through, view)
-            second_opinion(candidates, asked.text, choice.reranker, view)
-        also = shelf(asked, admitted, through, view, candidates, closely=not question.fast)
-        found = _hits(candidates, also, question, asked, through, view)
-        shown = {(hit.atom.id, hit.passage.n) for hit in found.hits}
-        near = [each for each in candidates if each.key in shown]
-        filtered = Counter(found.filtered) + Counter({} if question.moments else dict(gathering.withheld(near)))
-    if tries > 1 and not through.is_whole(store, question.scopes):
-        # Somebody wrote meanwhile, or the index was made anew: some passages were looked at without their vectors.
-        return _answer(question, store, choice, tries - 1)
+    for tries in range(TRIES):
+        through, last = look(asked.meant, store, question.scopes, choice), tries == TRIES - 1
+        with store.steady():
+            # Where somebody wrote since, some passages would be looked at without their vectors; so they would where
+            # the index turns out damaged on the way and is made anew.
+            if last or through.is_whole(store, question.scopes):
+                found = _seen(question, asked, through, choice, store)
+                if last or through.is_whole(store, question.scopes):
+                    return found
+    raise AssertionError("the last try counts")
+
+
+def _view(question: Question, asked: Asked, store: Store) -> View:
+    past = asked.past or "history" in question.include
+    return question.moments.view(store, question.scopes, question.at, past=past)
+
+
+def _seen(question: Question, asked: Asked, through: Lens, choice: Choice, store: Store) -> _Answer:
+    """What is found through a lens while nothing changes: gathered, fused, compared closely, weighed."""
+    view, standing, types = (
+        _view(question, asked, store), statuses(question.include), memory_types(question.mode)
+    )  # fmt: skip
+    leaning = tilts(asked, store.encodings.speakers(question.scopes), question.assistant, through.recipe.prior)
+    if question.moments:
+        admitted = admitted_then(question.moments, view, question.scopes, standing, types)
+        gathering = Gathering(asked, admitted, through, store, leaning)
+        candidates = candidates_then(gathering, view, standing, types, ENOUGH * (question.k + SPARE))
+    else:
+        admitted = Admitted(scopes=question.scopes, statuses=standing, memory_types=types, at=question.at)
+        gathering = Gathering(asked, admitted, through, store, leaning)
+        candidates = _candidates(question, gathering, view)
+    fuse(candidates, through.recipe, closely=not question.fast)
+    if not question.fast:
+        rerank(candidates, asked.meant, through, store)
+        if not question.moments:
+            candidates += _hopped(candidates, gathering, asked, through, view)
+        second_opinion(candidates, asked.text, choice.reranker, view)
+    also = shelf(asked, admitted, through, view, candidates, closely=not question.fast)
+    found = _hits(candidates, also, question, asked, through, view)
+    shown = {(hit.atom.id, hit.passage.n) for hit in found.hits}
+    near = [each for each in candidates if each.key in shown]
+    filtered = Counter(found.filtered) + Counter({} if question.moments else dict(gathering.withheld(near)))
+    told = _told(asked, question.moments)
     return _Answer(found.hits, through.name, told, view.position, tuple(sorted(filtered.items())))
 
 

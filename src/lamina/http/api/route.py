@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from fastapi import APIRouter, Depends, Header, Path, Request, params
@@ -56,11 +55,14 @@ class Guest:
 
     house: House
     caller: Caller
+    _seat: list[Memory] = field(default_factory=list)
 
-    @cached_property
+    @property
     def memory(self) -> Memory:
         """Their seat. It waits for the store, so only handlers on threads of their own take it."""
-        return self.house.seat(self.caller)
+        if not self._seat:  # a cached_property of Python 3.11 would let all guests wait for one another
+            self._seat.append(self.house.seat(self.caller))
+        return self._seat[0]
 
     @property
     def keeps(self) -> bool:
