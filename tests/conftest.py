@@ -18,6 +18,7 @@ from terminal import Cli, Ran
 
 os.environ["LAMINA_EMBEDDER"] = "none"
 os.environ["LAMINA_BACKGROUND"] = "false"
+os.environ["LAMINA_SERVE_READERS"] = "0"
 """What is not about vectors is tested without them; tests that are say which embedder they want."""
 
 settings.register_profile("lamina", deadline=None)

@@ -53,7 +53,7 @@ from lamina.models.errors import ModelMissing
 from lamina.opened import INBOX_PATIENCE, Opened, disk_errors, one_of
 from lamina.recall import Question, Recall, recall
 from lamina.recall.answer import Answer, answer
-from lamina.recall.beginning import ABOUT, LOOKED_AT, Beginning, beginning
+from lamina.recall.beginning import ABOUT, LOOKED_AT, Beginning, beginning, told_of
 from lamina.recall.feedback import Lesson, cite, learn, parse_verdict
 from lamina.recall.hit import bundled_count
 from lamina.recall.past import Moment, listed, moments, was
@@ -440,6 +440,13 @@ class Memory(Opened):
             filter_stale=filter_stale,
         )  # fmt: skip
         core = builtins.list[Atom] if asked.moments else self._core  # today's are not those of another time
+        how = {
+            "k": k, "mode": mode, "scopes": scopes, "include": include, "fast": fast, "ranking": ranking,
+            "as_of": as_of, "known_at": known_at, "filter_stale": filter_stale,
+        }  # fmt: skip
+        elsewhere = self._elsewhere(self.scope, question, how) if self._elsewhere and not self._trying else None
+        if elsewhere is not None:
+            return replace(elsewhere, core=core)
         found = recall(asked, self._store, self.models, self._refresher(), secrets.token_hex(8), core)
         if not self._trying:
             self._keep_for_feedback(found)
@@ -509,7 +516,10 @@ class Memory(Opened):
     def beginning(self, about: str | None = None, budget: int = 2000) -> Beginning:
         """What an agent should know before anybody has asked: the core, the matter at hand, the profile, the recent."""
         found = self.recall(about, ABOUT, fast=True).relevant if about else ()
-        return beginning(self._core(), self.list(limit=LOOKED_AT), found, budget)
+        core, active = self._core(), Filter(scopes=self.scopes, statuses=frozenset({Status.ACTIVE}), notes=False)
+        newest = told_of(core, self._store.read(replace(active, limit=LOOKED_AT)))
+        chosen = replace(active, ids=tuple(each.id for each in newest))
+        return beginning(core, self._fresh(lambda: self._store.read(chosen)), found, budget)
 
     @traced(Operation.SEARCH)
     def plan_context(self, goal: str) -> PlanContext:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
@@ -38,6 +38,7 @@ from lamina.importers.inbox import MOMENT, Inbox, Taken
 from lamina.importers.retold import retold
 from lamina.logs import wordless
 from lamina.models.encode import Background
+from lamina.recall.hit import Recall
 from lamina.review.diagnosis import is_theirs, problems_of
 from lamina.review.erase import Eraser, finish
 from lamina.review.restore import restored
@@ -64,6 +65,8 @@ SEAL_EVERY = timedelta(minutes=1)
 """How often boxes are looked through for such as are done; it takes a look at the youngest statements."""
 
 E = TypeVar("E", bound=StrEnum)
+Elsewhere = Callable[[Scope, str, Mapping[str, Any]], Recall | None]
+"""Answers a question in a scope, asked in a certain way, in place of this process; None where it cannot."""
 
 
 class Opened:
@@ -97,6 +100,7 @@ class Opened:
         self._ids = IdSource(os.urandom)
         self._trying = self._seated = False
         self._sealed_at: datetime | None = None
+        self._elsewhere: Elsewhere | None = None
         with disk_errors():
             self.state = home.state_folder(self.root, self.settings.state_dir)
             home.make_own(self.state)
@@ -167,6 +171,10 @@ class Opened:
             given._disk, given._store.ledger, given.scopes, lambda scope: given._desk(scope, (), "inbox")
         )
         return given
+
+    def ask_through(self, elsewhere: Elsewhere | None) -> None:
+        """Let somebody else answer questions where they can, for this memory and every seat taken from now on."""
+        self._elsewhere = elsewhere
 
     @contextmanager
     def trial(self) -> Iterator[None]:

@@ -24,9 +24,11 @@ from lamina.http.app import make_api, make_gate
 from lamina.http.gate import Gate
 from lamina.http.serving import PATIENCE, Server
 from lamina.http.serving import serving as settings
-from lamina.http.slow import raise_limits
+from lamina.http.threads import MANY
 from lamina.local_socket import socket_path
 from lamina.mcp.http import mcp_app
+from lamina.memory import Memory
+from lamina.readers import Readers, asks_a_network, readers_wanted
 from lamina.web.pages import make_pages
 from lamina.web.trouble import problem_page
 
@@ -82,15 +84,35 @@ def serving(
     keeper: Callable[[], str] | None = None,
 ) -> Iterator[tuple[Running, str]]:
     """A server that answers as long as this lasts, and the address of its pages."""
-    with _listening(host, port, expose=expose) as listener, _local(house.memory.state) as near:
-        raise_limits()
-        running = Running(Server(settings(make_app(house, keeper))), [listener, *near])
+    memory = house.memory
+    with (
+        _listening(host, port, expose=expose) as listener,
+        _local(memory.state) as near,
+        _read_beside(memory) as many,
+    ):
+        at_once = MANY if asks_a_network(memory.settings) else 1 + many
+        running = Running(Server(settings(make_app(house, keeper)), at_once), [listener, *near])
         running.start()
         try:
             yield running, address_of(listener)
         finally:
             running.end()
             running.wait()
+
+
+@contextmanager
+def _read_beside(memory: Memory) -> Iterator[int]:
+    """Processes that answer questions as long as this lasts; how many."""
+    many = readers_wanted(memory.settings)
+    if not many:
+        yield 0
+        return
+    readers = Readers(memory, many)
+    readers.start()
+    try:
+        yield many
+    finally:
+        readers.close()
 
 
 def address_of(listener: socket.socket) -> str:

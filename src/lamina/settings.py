@@ -119,6 +119,11 @@ class Settings(BaseSettings):
     )
     serve_reads_per_minute: int = Field(default=600, ge=1, description="the most one token may ask in a minute")
     serve_writes_per_minute: int = Field(default=60, ge=1, description="the most one token may write in a minute")
+    serve_readers: int | None = Field(
+        default=None, ge=0, le=64,
+        description="processes that answer questions beside `lamina serve`; default one for each further processor, 3 "
+        "at most, and none where models are asked over a network",
+    )  # fmt: skip
     state_dir: Path | None = Field(default=None, description="where the databases live; default .lamina/ in the vault")
 
     @field_validator("token_bits")

@@ -16,7 +16,7 @@ from lamina.access import Budgets, Right
 from lamina.http import body as bodies
 from lamina.http.gate import LONG_AT_ONCE
 from lamina.http.rights import NEEDS, Need
-from lamina.http.serving import THREADS
+from lamina.http.threads import MANY
 
 MIB = 1024 * 1024
 
@@ -248,7 +248,7 @@ def test_a_request_that_takes_too_long_is_answered_and_still_done_once(
 
 
 def test_whoever_asks_for_long_work_leaves_threads_to_others(fresh: Live) -> None:
-    token, asked = fresh.token("owner"), 2 * THREADS
+    token, asked = fresh.token("owner"), 2 * MANY
     with ThreadPoolExecutor(asked) as threads:
         with fresh.house.memory._store._lock:
             long = [threads.submit(fresh.ask, "POST", "/v1/rebuild", token, {}) for _ in range(asked)]

@@ -95,7 +95,10 @@ def _say_token(house: House, tell: Tell) -> None:
     if house.tokens.list():
         return
     memory = house.memory
-    _, secret = house.tokens.create(OWNER, memory.scope, Right.ADMIN, Origin.HUMAN)
+    try:
+        _, secret = house.tokens.create(OWNER, memory.scope, Right.ADMIN, Origin.HUMAN)
+    except InvalidInput:  # another server of this vault was quicker, and has told it
+        return
     text = f"{secret}  (shown this once: log in with it; `lamina token` makes more)"
     tell(Happening(memory.now(), What.TOKEN, text, {"token": secret}))
 

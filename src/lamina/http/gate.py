@@ -12,8 +12,8 @@ import logging
 import math
 import time
 import traceback
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from lamina.access import Caller, House
 from lamina.access.budget import MINUTE
 from lamina.errors import LaminaError
+from lamina.http import threads
 from lamina.http.answer import Answer, Recorder
 from lamina.http.asked import Asked
 from lamina.http.body import Gone, replayed, whole_body
@@ -258,8 +259,10 @@ class Gate:
         if done:
             task.result()
             return
+        give_back = threads.lend()
         self._late.add(task)
         task.add_done_callback(self._late.discard)
+        task.add_done_callback(lambda _: give_back())
         logger.warning("%s took more than %g s", rule.route, rule.seconds)
         await answer.instead(TOO_LONG)
 
@@ -268,7 +271,7 @@ class Gate:
     ) -> None:
         send: Send = Recorder(answer, reply) if reply is not None else answer
         try:
-            async with self._long if entry.rule.seconds == LONG else nullcontext():
+            async with self._long_one() if entry.rule.seconds == LONG else nullcontext():
                 await self._app(scope, receive, send)
         except Exception as error:  # noqa: BLE001 - the outer border: whatever happened is told without its words
             frames = "".join(traceback.format_tb(error.__traceback__))
@@ -279,6 +282,16 @@ class Gate:
                 self._replies.forget(but=reply)
             if reply is not None:
                 self._replies.done(entry.principal, key, reply)
+
+    @asynccontextmanager
+    async def _long_one(self) -> AsyncIterator[None]:
+        """Of those that may take long only some at once, and each beside the others."""
+        async with self._long:
+            give_back = threads.lend()
+            try:
+                yield
+            finally:
+                give_back()
 
     async def _refuse(self, asked: Asked, problem: Problem, answer: Answer) -> None:
         """A browser that only lacks a session is shown the way to one; everybody else is told the problem."""

@@ -42,9 +42,10 @@ NEEDS: dict[str, Need] = {
     "feed": Need(Right.READ, seconds=None),
     **dict.fromkeys(("review_list", "review_pairs"), _READ),
     **dict.fromkeys(
-        ("review_confirm", "review_reject", "review_edit", "review_approve_source", "review_reject_source",
-         "review_keep_a", "review_keep_b", "review_both_valid", "review_merge", "review_need_more"), _WRITE),
-    **dict.fromkeys(("review_compact", "review_dedup"), _LONG_WRITE),
+        ("review_confirm", "review_reject", "review_edit", "review_keep_a",
+         "review_keep_b", "review_both_valid", "review_merge", "review_need_more"), _WRITE),
+    **dict.fromkeys(
+        ("review_compact", "review_dedup", "review_approve_source", "review_reject_source"), _LONG_WRITE),
     **dict.fromkeys(("run_note", "run_close", "block_add"), _WRITE),
     **dict.fromkeys(("run", "block"), _READ),
     **dict.fromkeys(("stats", "metrics", "openapi"), _READ),
@@ -109,12 +110,15 @@ class Rules:
             return Rule("public", None, page=True)
         if path == LOGOUT:
             return Rule("page", Right.READ, page=True)
-        return Rule("page", Right.WRITE if writes else Right.READ, writes, page=True)
+        seconds = LONG if path in LONG_PAGES else SECONDS
+        return Rule("page", Right.WRITE if writes else Right.READ, writes, seconds, page=True)
 
 
 PUBLIC = ("/login", "/static/", "/favicon.ico")
 LOGOUT = "/logout"
 """Whoever may only read may leave, too."""
+LONG_PAGES = frozenset({"/inbox/source", "/inbox/undo", "/health/problems"})
+"""What a person may ask of thousands of memories at once."""
 
 
 def rules_of(app: FastAPI, public: Sequence[str] = PUBLIC) -> Rules:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import socket
 
 import uvicorn
-from anyio.to_thread import current_default_thread_limiter
 
-from lamina.http import slow
+from lamina.http import slow, threads
 from lamina.http.gate import Gate
 
 PATIENCE = 5
 """Seconds for which requests that are being answered are waited for at the end."""
-THREADS = 16
-"""Requests that are worked on at once; more would only take turns, and all of them be late."""
 
 
 def serving(gate: Gate) -> uvicorn.Config:
@@ -26,10 +23,17 @@ def serving(gate: Gate) -> uvicorn.Config:
 
 
 class Server(uvicorn.Server):
-    """A server that first tells its streams to end, and only then waits for what is still being answered."""
+    """A server that first tells its streams to end, and only then waits for what is still being answered.
+
+    `at_once`: so many requests are worked on at the same time.
+    """
+
+    def __init__(self, config: uvicorn.Config, at_once: int = threads.MANY) -> None:
+        super().__init__(config)
+        self._at_once = at_once
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        current_default_thread_limiter().total_tokens = THREADS
+        threads.begin(self._at_once)
         await super().startup(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

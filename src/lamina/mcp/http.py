@@ -62,15 +62,11 @@ class McpApp:
     def _seat(self, visit: Visit) -> Memory:
         """The seat of who the gate let in. It has counted the request as a read; what writes is counted here."""
         caller = visit.caller
-        if caller is None or not self._is_welcome(caller):
+        if caller is None or not self._house.tokens.welcomes(caller):
             raise Refused("nobody let this request in; its token may have been revoked")
         if visit.writes:
             self._check_write(caller)
         return self._house.seat(caller)
-
-    def _is_welcome(self, caller: Caller) -> bool:
-        """A token that was revoked or ran out opens nothing, nor does what was opened with it go on."""
-        return not caller.token or any(each.id == caller.token for each in self._house.tokens.list())
 
     def _check_write(self, caller: Caller) -> None:
         if not caller.may(Right.WRITE):

@@ -23,7 +23,6 @@ from lamina.http.api.bodies import (
     Feedback,
     MayReason,
     Moved,
-    Nothing,
     Quarantine,
     Reasoned,
     Relate,
@@ -87,27 +86,27 @@ def forget(here: Here, id: Id, body: Reasoned, key: Key = None) -> Response:
 
 
 @writes(router, "/atoms/{id}/pin", ChangeDocument)
-def pin(here: Here, id: Id, body: Nothing, key: Key = None) -> Response:
+def pin(here: Here, id: Id, body: MayReason, key: Key = None) -> Response:
     """Keep maintenance from forgetting, merging or archiving an atom."""
-    return told(change_document(here.memory, here.memory.pin(id)))
+    return told(change_document(here.memory, here.memory.pin(id, **body.given())))
 
 
 @writes(router, "/atoms/{id}/unpin", ChangeDocument)
-def unpin(here: Here, id: Id, body: Nothing, key: Key = None) -> Response:
+def unpin(here: Here, id: Id, body: MayReason, key: Key = None) -> Response:
     """Let maintenance treat an atom as any other."""
-    return told(change_document(here.memory, here.memory.unpin(id)))
+    return told(change_document(here.memory, here.memory.unpin(id, **body.given())))
 
 
 @writes(router, "/atoms/{id}/promote", ChangeDocument)
-def promote(here: Here, id: Id, body: Nothing, key: Key = None) -> Response:
+def promote(here: Here, id: Id, body: MayReason, key: Key = None) -> Response:
     """Move an atom one layer up, towards where nothing fades."""
-    return told(change_document(here.memory, here.memory.promote(id)))
+    return told(change_document(here.memory, here.memory.promote(id, **body.given())))
 
 
 @writes(router, "/atoms/{id}/demote", ChangeDocument)
-def demote(here: Here, id: Id, body: Nothing, key: Key = None) -> Response:
+def demote(here: Here, id: Id, body: MayReason, key: Key = None) -> Response:
     """Move an atom one layer down, where it fades unless it is used."""
-    return told(change_document(here.memory, here.memory.demote(id)))
+    return told(change_document(here.memory, here.memory.demote(id, **body.given())))
 
 
 @writes(router, "/atoms/{id}/resolve", ChangeDocument)

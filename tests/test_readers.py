@@ -1,0 +1,140 @@
+"""Processes that answer questions beside the one that writes: the same answers, at once, whatever becomes of them."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lamina
+from lamina.memory import Memory
+from lamina.readers import MOST, Readers, asks_a_network, readers_wanted
+from lamina.settings import Settings
+
+LONG = 60.0
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with lamina.open(tmp_path / "vault", watch=False) as memory:
+        for words in ("The mill grinds on Tuesdays.", "The mill sells rye flour.", "The ferry leaves at nine."):
+            memory.remember(words, subject="mill" if "mill" in words else "ferry")
+        memory.pin(memory.list(subject="ferry")[0].id)
+        yield memory
+
+
+@pytest.fixture
+def readers(memory: Memory) -> Iterator[Readers]:
+    readers = Readers(memory, 1)
+    readers.start()
+    assert readers.wait(LONG)
+    yield readers
+    readers.close()
+
+
+def pids_of(readers: Readers) -> list[int]:
+    assert readers._pool is not None
+    return [*readers._pool._processes]
+
+
+def ended(pid: int) -> bool:
+    """Whether a process is gone, or goes now."""
+    try:
+        watched = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([watched], [], [], LONG)[0])
+    finally:
+        os.close(watched)
+
+
+def test_a_reader_gives_the_same_answer_to_the_last_digit(memory: Memory, readers: Readers) -> None:
+    near = memory.recall("when does the mill grind?", fast=True)
+    memory.ask_through(None)
+    here = memory.recall("when does the mill grind?", fast=True)
+    assert near.id != here.id
+    assert [hit.explain() for hit in near.hits] == [hit.explain() for hit in here.hits]
+    assert near.context() == here.context()
+    assert "ferry" in near.context()
+
+
+def test_it_is_the_reader_that_answers(memory: Memory, readers: Readers) -> None:
+    found = readers.recall(memory.scope, "rye flour", {"k": 2})
+    assert found is not None
+    assert found.hits[0].text == "The mill sells rye flour."
+    assert found.hits[0].atom.id in memory.feedback(found.id, cited=[found.hits[0].atom.id])
+
+
+def test_whatever_was_acknowledged_is_in_the_next_answer(memory: Memory, readers: Readers) -> None:
+    for n in range(20):
+        memory.remember(f"Locker {n} belongs to number {n}.", subject=f"locker {n}")
+        found = readers.recall(memory.scope, f"who does locker {n} belong to?", {"k": 1})
+        assert found is not None
+        assert found.hits[0].text == f"Locker {n} belongs to number {n}."
+    gone = memory.list(subject="locker 3")[0]
+    memory.forget(gone.id, "moved out")
+    left = readers.recall(memory.scope, "who does locker 3 belong to?", {"k": 30})
+    assert left is not None
+    assert gone.id not in [hit.atom.id for hit in left.hits]
+
+
+def test_a_seat_asks_in_its_own_scope(memory: Memory, readers: Readers) -> None:
+    other = memory.seat("org:other")
+    other.remember("The vault of others holds pearls.", subject="pearls")
+    assert [hit.text for hit in other.recall("pearls", k=1).hits] == ["The vault of others holds pearls."]
+    assert all("pearls" not in hit.text for hit in memory.recall("pearls").hits)
+
+
+def test_a_mistake_is_told_as_without_readers(memory: Memory, readers: Readers) -> None:
+    with pytest.raises(lamina.InvalidInput, match="mode"):
+        memory.recall("mill", mode="everything")
+    assert readers.wait(LONG)
+
+
+def test_a_reader_that_is_killed_is_missed_by_nobody_and_replaced(memory: Memory, readers: Readers) -> None:
+    (before,) = pids_of(readers)
+    os.kill(before, signal.SIGKILL)
+    assert ended(before)
+    while before in pids_of(readers):
+        assert memory.recall("rye flour", k=1).hits[0].text == "The mill sells rye flour."
+    assert readers.wait(LONG)
+    assert pids_of(readers) != [before]
+    assert readers.recall(memory.scope, "rye flour", {"k": 1}) is not None
+
+
+def test_closing_ends_them_and_questions_are_answered_here(memory: Memory, readers: Readers) -> None:
+    (reader,) = pids_of(readers)
+    readers.close()
+    assert ended(reader)
+    assert memory.recall("rye flour", k=1).hits
+
+
+def test_readers_end_with_a_server_that_is_killed(tmp_path: Path) -> None:
+    lamina.open(tmp_path / "vault").close()
+    words = [sys.executable, "-m", "lamina", "--vault", str(tmp_path / "vault"), "serve", "--json", "--port", "0"]
+    env = {**os.environ, "LAMINA_SERVE_READERS": "1"}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=env) as server:
+        assert server.stdout is not None
+        for line in server.stdout:
+            if '"serving"' in line:
+                break
+        children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
+        every = [int(each) for each in children]
+        server.kill()
+        assert every
+        assert all(ended(each) for each in every)
+
+
+def test_nobody_reads_beside_where_models_are_asked_over_a_network() -> None:
+    assert readers_wanted(Settings(embedder="openai:any")) == 0
+    assert asks_a_network(Settings(chat="openai:any"))
+    assert not asks_a_network(Settings(embedder="light"))
+    assert 0 <= readers_wanted(Settings(embedder="light")) <= MOST
+    assert readers_wanted(Settings(embedder="openai:any", serve_readers=2)) == 2
