@@ -19,12 +19,13 @@ PROMISED = [
     "promote", "demote", "resolve", "relate", "undo",
     "feedback", "erase", "import", "rollback", "quarantine", "recall", "top", "plan", "answer", "get", "list",
     "history", "neighbours", "journal", "diff",
-    "sync", "rebuild", "jobs", "doctor", "stats", "export", "dream", "serve", "bench", "models", "run", "block",
-    "review", "profile", "semantic", "procedural",
+    "sync", "rebuild", "jobs", "doctor", "stats", "export", "dream", "serve", "mcp", "install",
+    "uninstall", "hook", "bench", "models", "token", "run", "block", "review", "profile", "semantic", "procedural",
 ]  # fmt: skip
 UNCHANGING = {"tour", "try", "recall", "top", "plan", "answer", "get", "list", "history", "neighbours", "journal",
               "diff", "rebuild", "jobs", "doctor", "stats", "serve", "bench", "models", "run", "block", "review",
-              "profile", "semantic", "procedural"}  # fmt: skip
+              "profile", "semantic", "procedural", "mcp", "install", "uninstall", "hook", "token"}  # fmt: skip
+"""Those that change nothing, or nothing without a further word, such as --write."""
 
 
 def test_the_reference_is_written_from_the_help() -> None:

@@ -23,6 +23,7 @@ HERE = Path(__file__).parent
 PIECE = 12
 
 UNTOLD = {
+    "memory.ask_through",
     "memory.block", "memory.close", "memory.confirmations", "memory.dream_is_due", "memory.jobs", "memory.journal",
     "memory.models", "memory.now", "memory.path_of", "memory.plot", "memory.run", "memory.scopes", "memory.seat",
     "memory.signals", "memory.trial", "memory.waiting", "review.count",

@@ -13,7 +13,6 @@ from lamina.cli.progress import Bar
 from lamina.cli.receipts import DRY
 from lamina.cli.session import Session
 from lamina.cli.told import short
-from lamina.documents.dream import dream_document
 
 if TYPE_CHECKING:
     from lamina.dream.report import DreamReport
@@ -58,6 +57,8 @@ def dream(
 def _data(session: Session, report: DreamReport) -> Json:
     kept = any(each.commit for each in report.steps) and not report.dry_run
     undo = session.shell("undo", report.batch) if kept else None
+    from lamina.documents.dream import dream_document
+
     return {**dream_document(report).data(), "undo": undo}
 
 

@@ -12,7 +12,6 @@ from lamina.cli.output import Block, Facts, Line, View
 from lamina.cli.receipts import DRY
 from lamina.cli.session import Session
 from lamina.cli.told import short
-from lamina.documents.erasure import erasure_document
 from lamina.errors import InvalidInput, Refused
 
 if TYPE_CHECKING:
@@ -66,6 +65,8 @@ def _ask(session: Session, ids: list[str], session_id: str | None, reason: str) 
 
 def erasure_view(session: Session, receipt: ErasureReceipt) -> View:
     """What was removed, by place, and what is out of lamina's hands."""
+    from lamina.documents.erasure import erasure_document
+
     data = {"dry_run": session.dry_run, **erasure_document(receipt).data()}
     named = ", ".join(map(short, receipt.erased[:SHOWN]))
     more = f" and {len(receipt.erased) - SHOWN:,} more" if len(receipt.erased) > SHOWN else ""

@@ -27,10 +27,6 @@ from lamina.cli.told import (
     words_of,
 )
 from lamina.cli.write import Id
-from lamina.documents.answer import answer_document
-from lamina.documents.history import history_document
-from lamina.documents.neighbour import neighbour_documents
-from lamina.documents.recall import recall_document
 from lamina.text.times import format_time
 
 if TYPE_CHECKING:
@@ -80,6 +76,8 @@ def recall(
         known_at=known_at, filter_stale=filter_stale,
     )  # fmt: skip
     _say_what_could_be_better(session, found)
+    from lamina.documents.recall import recall_document
+
     told = recall_document(found, budget if context else None).data()
     data = {name: value for name, value in told.items() if context or name != "context"}
     if context:
@@ -139,6 +137,8 @@ def answer(
 ) -> View:
     """Answer a question in words, with what the answer rests on; needs a chat model (settings: chat)."""
     found = session.memory.answer(question)
+    from lamina.documents.answer import answer_document
+
     data = answer_document(found).data()
     rests = tuple((f"[{label}]", short(atom_id)) for label, atom_id in found.labels)
     worked = tuple(("worked out", str(each)) for each in found.steps)
@@ -192,6 +192,8 @@ def history(session: Session, id: Id) -> View:
     memory = session.memory
     atom = memory.get(id)
     past = memory.history(atom.id)
+    from lamina.documents.history import history_document
+
     data = history_document(memory, atom.id).data()
     moves = tuple(
         (when(each.at), f"{each.old or 'born'} → {each.new}", each.actor, brief(each.reason, 80))
@@ -217,6 +219,8 @@ def neighbours(session: Session, id: Id) -> View:
     for edge, other in memory.neighbours(atom.id):
         arrow = f"{edge.name} →" if edge.source == atom.id else f"← {edge.name}"
         rows.append((arrow, f"{edge.confidence:g}", short(other.id), other.kind, brief(words_of(other))))
+    from lamina.documents.neighbour import neighbour_documents
+
     data = [each.data() for each in neighbour_documents(memory, atom.id)]
     grid = Grid(("link", "strength", "id", "kind", "what it says"), tuple(rows))
     return View({"id": atom.id, "neighbours": data}, (grid if rows else Line("no neighbours"),))

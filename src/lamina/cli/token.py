@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lamina.cli.command import command
-from lamina.cli.output import Block, Facts, Grid, Json, Line, View
+from lamina.cli.command import AsJson, Scope, Shared, Vault, command, ending
+from lamina.cli.output import Block, Facts, Grid, Json, Line, Output, View
 from lamina.cli.session import Session
 from lamina.cli.told import date
 from lamina.errors import InvalidInput
@@ -20,16 +20,20 @@ PANEL = "Serve"
 
 app = typer.Typer(
     name="token",
-    no_args_is_help=True,
-    epilog="Example: lamina token create ci --right read --days 30  ·  lamina token list  ·  lamina token revoke ci",
+    invoke_without_command=True,
+    epilog="Example: lamina token  ·  lamina token create ci --right read --days 30  ·  lamina token revoke ci",
 )
 
 Name = Annotated[str, typer.Argument(help="What it is called: one name for each agent or person.", show_default=False)]
 
 
 @app.callback()
-def of_tokens() -> None:
+def of_tokens(ctx: typer.Context, vault: Vault = None, scope: Scope = None, json: AsJson = False) -> None:
     """Let agents and people in through `lamina serve`, each with a token, a scope and a right of their own."""
+    ctx.obj = shared = Shared(vault, scope, json).over(ctx.obj or Shared())
+    if ctx.invoked_subcommand is None:
+        with ending(Output(as_json=shared.as_json), "token"), shared.session() as session:
+            session.output.show(list_(session))
 
 
 @command(

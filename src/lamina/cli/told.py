@@ -12,10 +12,6 @@ from lamina.atom.passage import passages_of
 from lamina.atom.record import to_record
 from lamina.cli.output import Block, Facts, Grid, Json, Line, brief
 from lamina.cli.xray import xray
-from lamina.documents.atom import atom_document
-from lamina.documents.atom import quotes_of as quote_documents
-from lamina.documents.journal import entry_document
-from lamina.documents.recall import hit_document
 
 if TYPE_CHECKING:
     from lamina.memory import Memory
@@ -51,6 +47,8 @@ def words_of(atom: Atom) -> str:
 
 def atom_data(atom: Atom, path: str | None) -> Json:
     """Every field of an atom, whether set or not, with its file and claim."""
+    from lamina.documents.atom import atom_document
+
     return atom_document(atom, path).data()
 
 
@@ -77,6 +75,8 @@ def _field(value: Json) -> str:
 
 def quotes_of(memory: Memory, atom: Atom) -> list[tuple[str, str]]:
     """The links to the words an atom rests on, as its file has them, and those words."""
+    from lamina.documents.atom import quotes_of as quote_documents
+
     return [(each.link, each.text) for each in quote_documents(memory, atom)]
 
 
@@ -92,6 +92,8 @@ def atoms_grid(atoms: Iterable[Atom]) -> Grid:
 
 def hit_data(rank: int, hit: Hit) -> Json:
     """A hit with everything its score is made of."""
+    from lamina.documents.recall import hit_document
+
     return hit_document(rank, hit).data()
 
 
@@ -123,6 +125,8 @@ def recall_blocks(found: Recall) -> list[Block]:
 
 def entry_data(entry: Entry) -> Json:
     """A commit as the journal tells it."""
+    from lamina.documents.journal import entry_document
+
     return entry_document(entry).data()
 
 

@@ -91,7 +91,8 @@ class Doors(Chapter):
         """A real process, as a host starts it; what it tells comes back with the transcript and is not kept again."""
         event = {"session_id": "tour", "cwd": str(self.vault), "prompt": "where is the harbour office?"}
         ran = subprocess.run(
-            [sys.executable, "-m", "lamina", "hook", "user-prompt-submit", "--limit", "60", "--vault", str(self.vault)],
+            [sys.executable, "-m", "lamina", "--vault", str(self.vault), "--scope", "org:local", "hook",
+             "user-prompt-submit", "--limit", "60"],
             input=json.dumps(event), capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip
         kept: dict[str, str] = {}
