@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,17 +24,6 @@ settings.register_profile("lamina", deadline=None)
 settings.load_profile("lamina")
 
 _LONG = {"torture", "machine"}
-_IN_MEMORY, _ROOM = Path("/dev/shm"), 4 << 30
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Vaults of tests lie in memory where there is room, so that nobody waits for a disk; torture asks for the disk.
-
-    Only where what a passed test leaves behind is removed at once, or the memory would fill.
-    """
-    tidy = config.getini("tmp_path_retention_policy") != "all"
-    if tidy and _IN_MEMORY.is_dir() and shutil.disk_usage(_IN_MEMORY).free > _ROOM:
-        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_IN_MEMORY))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -171,9 +171,9 @@ def test_the_graph_of_hostile_atoms_draws_words(visitor: Watched, hostile: tuple
 def test_words_swapped_in_by_scripts_stay_words(visitor: Watched, hostile: tuple[Memory, list[str]]) -> None:
     page = visitor.page
     visitor.open("/inbox")
-    for _ in range(8):
+    for n in range(8):
         page.locator("[data-item]:not(.decided)").first.get_by_role("button", name="Confirm").click()
-        page.locator(".decided").first.wait_for()
+        page.locator(".decided").nth(n).wait_for()
         _calm(page)
     page.locator("[data-select]").nth(1).check()
     page.get_by_role("button", name="Reject selected").click()
