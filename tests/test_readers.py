@@ -109,6 +109,20 @@ def test_a_reader_that_is_killed_is_missed_by_nobody_and_replaced(memory: Memory
     assert readers.recall(memory.scope, "rye flour", {"k": 1}) is not None
 
 
+def test_a_reader_that_cannot_open_the_vault_is_done_without(
+    memory: Memory, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "vault").chmod(0o777)
+    readers = Readers(memory, 1)
+    readers.start()
+    try:
+        while "could not open the vault" not in caplog.text:
+            assert readers.recall(memory.scope, "rye flour", {"k": 1}) is None
+        assert memory.recall("rye flour", k=1).hits[0].text == "The mill sells rye flour."
+    finally:
+        readers.close()
+
+
 def test_closing_ends_them_and_questions_are_answered_here(memory: Memory, readers: Readers) -> None:
     (reader,) = pids_of(readers)
     readers.close()

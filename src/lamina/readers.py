@@ -14,6 +14,7 @@ import signal
 import threading
 from collections.abc import Mapping
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import wait
 from typing import Any
@@ -100,9 +101,13 @@ class Readers:
             pool.submit(_is_there).add_done_callback(lambda done: self._welcome(pool, done))
 
     def _welcome(self, pool: ProcessPoolExecutor, done: Future[bool]) -> None:
-        """One more is there, if it is still wanted."""
-        if pool is self._pool and not done.cancelled() and done.exception() is None:
+        """One more is there, if it is still wanted and could open the vault."""
+        if pool is not self._pool or done.cancelled():
+            return
+        if done.exception() is None and done.result():
             self._free.release()
+        else:
+            logger.warning("a reader could not open the vault; questions are answered without it")
 
     def _replace(self, pool: ProcessPoolExecutor, error: BaseException) -> None:
         """A pool that lost one of its processes is of no use; the first to notice hires another."""
@@ -125,7 +130,8 @@ def _open(root: str, scope: str, settings: Settings) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _memory = Memory(root, scope=scope, watch=False, background=False, settings=settings)
+    with suppress(LaminaError):  # whoever hired it is told that it is not there
+        _memory = Memory(root, scope=scope, watch=False, background=False, settings=settings)
 
 
 def _end_with_parent() -> None:
