@@ -44,6 +44,11 @@ def test_a_body_may_have_a_mebibyte_and_not_a_byte_more(server: Live, owner: str
     assert reply.data["limit"] == MIB
 
 
+def test_whoever_sends_too_much_still_reads_why(server: Live, owner: str) -> None:
+    for _ in range(20):
+        assert server.ask("POST", "/v1/capture", owner, b" " * (3 * MIB)).status == 413
+
+
 def test_a_body_in_chunks_is_measured_as_it_comes(server: Live, owner: str) -> None:
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as line:
         line.sendall(_head(server, owner, "/v1/capture", "Transfer-Encoding: chunked"))
