@@ -42,7 +42,12 @@ def readers_wanted(settings: Settings) -> int:
         return settings.serve_readers
     if asks_a_network(settings):
         return 0
-    return max(0, min(MOST, len(os.sched_getaffinity(0)) - 1))
+    return max(0, min(MOST, _processors() - 1))
+
+
+def _processors() -> int:
+    """How many this process may use, where the system tells."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Readers:
@@ -63,16 +68,16 @@ class Readers:
         """What a reader answers; None where none is free."""
         if not self._free.acquire(blocking=False):
             return None
-        pool = self._pool
-        if pool is None:
-            return None
+        pool, is_gone = self._pool, False
         try:
-            found = pool.submit(_recall, scope, question, dict(how)).result()
+            return pool.submit(_recall, scope, question, dict(how)).result() if pool is not None else None
         except (BrokenExecutor, CancelledError, RuntimeError) as error:
+            is_gone = True
             self._replace(pool, error)
             return None
-        self._free.release()
-        return found
+        finally:
+            if not is_gone:
+                self._free.release()
 
     def wait(self, seconds: float) -> bool:
         """Wait until all of them are there and free; whether they are."""
@@ -109,10 +114,10 @@ class Readers:
         else:
             logger.warning("a reader could not open the vault; questions are answered without it")
 
-    def _replace(self, pool: ProcessPoolExecutor, error: BaseException) -> None:
+    def _replace(self, pool: ProcessPoolExecutor | None, error: BaseException) -> None:
         """A pool that lost one of its processes is of no use; the first to notice hires another."""
         with self._turn:
-            if pool is not self._pool:
+            if pool is None or pool is not self._pool:
                 return
             logger.warning("a reader is gone, and another takes its place: %s", type(error).__name__)
             while self._free.acquire(blocking=False):
