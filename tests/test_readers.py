@@ -130,7 +130,8 @@ def test_closing_ends_them_and_questions_are_answered_here(memory: Memory, reade
     assert memory.recall("rye flour", k=1).hits
 
 
-def test_readers_end_with_a_server_that_is_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_readers_end_with_their_server_however_it_ends(tmp_path: Path, how: signal.Signals) -> None:
     lamina.open(tmp_path / "vault").close()
     words = [sys.executable, "-m", "lamina", "--vault", str(tmp_path / "vault"), "serve", "--json", "--port", "0"]
     env = {**os.environ, "LAMINA_SERVE_READERS": "1"}
@@ -141,9 +142,10 @@ def test_readers_end_with_a_server_that_is_killed(tmp_path: Path) -> None:
                 break
         children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
         every = [int(each) for each in children]
-        server.kill()
+        server.send_signal(how)
         assert every
         assert all(ended(each) for each in every)
+    assert server.returncode == (-how if how is signal.SIGKILL else 0)
 
 
 def test_nobody_reads_beside_where_models_are_asked_over_a_network() -> None:
