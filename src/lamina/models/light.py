@@ -75,6 +75,14 @@ class WordLlama:
         with self._lock:
             return self._table
 
+    def tokens(self, text: str) -> Tokens:
+        """Return the word pieces of a text."""
+        return self._words.encode(text)
+
+    def piece_vectors(self, ids: NDArray[np.int64]) -> Floats:
+        """Return the vectors of word pieces, a row an id."""
+        return self._words.vectors(ids)
+
     def _passage(self, text: str) -> Encoded:
         words = self._words
         tokens = words.encode(text)

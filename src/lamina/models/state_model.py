@@ -1,0 +1,194 @@
+"""The state model: what each sentence asserts about which slot, and what a question asks for.
+
+A slot is an attribute of somebody or something ("my phone", "staging's database version"). Sentences and questions about
+the same slot have near slot vectors, whatever the value and the wording. The weights are made by `make train`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from importlib.resources import files
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from lamina.models.chunks import chunks
+from lamina.models.state_trunk import LightTrunk, MiniLmTrunk, Trunk, open_session
+from lamina.models.tokeniser import Tokens
+from lamina.text.sentences import sentences
+from lamina.vectors.levels import Floats
+
+LONGEST_TEXT = 20_000
+"""Characters of a text that are read."""
+MOST_CHUNKS = 32
+
+
+class Mood(StrEnum):
+    """What a sentence does; only CURRENT asserts that a value holds now."""
+
+    NONE = "none"
+    CURRENT = "current"
+    PAST = "past"
+    PLAN = "plan"
+    HYPOTHETICAL = "hyp"
+    JOKE = "joke"
+    QUOTE = "quote"
+    QUESTION = "ask"
+
+
+class Ask(StrEnum):
+    """What a question asks for."""
+
+    CURRENT = "current"
+    PAST = "past"
+    LIST = "list"
+    YES_NO = "yesno"
+    NO_STATE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceState:
+    """What the model says of one sentence. `start`, `end` and `value` are character offsets in the text that was read.
+
+    `asserts` is the probability that it asserts a current value; `is_own` that the value is the speaker's own;
+    `is_many` that the slot holds several values at once; `forget`, `keep_out` and `secret` that it asks to forget
+    something said earlier, asks not to keep what is being said, or holds a password, code or login.
+    """
+
+    start: int
+    end: int
+    slot: Floats
+    mood: Mood
+    asserts: float
+    is_own: float
+    is_many: float
+    forget: float
+    keep_out: float
+    secret: float
+    value: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionState:
+    """What a question asks for, with the probability of each kind, and the slot it asks about."""
+
+    slot: Floats
+    asks: dict[Ask, float]
+
+    @property
+    def asks_current(self) -> float:
+        """The probability that the current value of a slot is wanted."""
+        return self.asks[Ask.CURRENT] + self.asks[Ask.YES_NO]
+
+
+class StateModel:
+    """Reads texts and questions. Loaded at first use; threads may share it. The same text always gives the same result,
+    whatever is read beside it."""
+
+    def __init__(self, trunk: Trunk, weights: str) -> None:
+        self._trunk, self._weights, self._lock = trunk, weights, Lock()
+
+    @classmethod
+    def on_transformer(cls, trunk: MiniLmTrunk) -> StateModel:
+        return cls(trunk, "state_minilm.onnx")
+
+    @classmethod
+    def on_static_vectors(cls, trunk: LightTrunk) -> StateModel:
+        return cls(trunk, "state_light.onnx")
+
+    @cached_property
+    def id(self) -> str:
+        """The name of the weights: their kind and the first digits of their SHA-256."""
+        return f"{self._weights.removesuffix('.onnx')}@{hashlib.sha256(self._file).hexdigest()[:8]}"
+
+    def read(self, text: str) -> list[SentenceState]:
+        """Return the states of a text's sentences, in order; sentences beyond the length limits are left out."""
+        text = text[:LONGEST_TEXT]
+        tokens = self._trunk.tokens(text)
+        found: list[SentenceState] = []
+        for first, last in chunks(text, tokens.spans)[:MOST_CHUNKS]:
+            found += self._read_chunk(text, Tokens(tokens.ids[first:last], tokens.spans[first:last], tokens.words[first:last]))
+        return found
+
+    def ask(self, question: str) -> QuestionState:
+        """Return what a question asks for; the whole question is one sentence."""
+        tokens = self._trunk.tokens(question).first(64)
+        outputs = self._run(tokens, [(0, len(tokens.ids))]) if len(tokens.ids) else None
+        if outputs is None:
+            return QuestionState(np.zeros(self._trunk.dimensions, np.float32), {each: float(each is Ask.NO_STATE) for each in Ask})
+        asks = _softmax(outputs["ask"][0])
+        return QuestionState(outputs["slot"][0], {each: float(asks[n]) for n, each in enumerate(Ask)})
+
+    def _read_chunk(self, text: str, tokens: Tokens) -> list[SentenceState]:
+        starts = np.array([start for start, _ in tokens.spans])
+        bounds = []
+        for start, end in sentences(text):
+            first, last = int(np.searchsorted(starts, start)), int(np.searchsorted(starts, end))
+            if last > first:
+                bounds.append((start, end, first, last))
+        if not bounds:
+            return []
+        outputs = self._run(tokens, [(first, last) for _, _, first, last in bounds])
+        moods = _softmax(outputs["mood"])
+        own, many, requests = _sigmoid(outputs["own"]), _sigmoid(outputs["many"]), _sigmoid(outputs["requests"])
+        every_mood = list(Mood)
+        return [
+            SentenceState(
+                start, end, outputs["slot"][n], every_mood[int(moods[n].argmax())], float(moods[n][1]), float(own[n]),
+                float(many[n]), *(float(each) for each in requests[n]),
+                value=_value_span(outputs["tokens"][0][1 + first : 1 + last], tokens.spans[first:last]),
+            )
+            for n, (start, end, first, last) in enumerate(bounds)
+        ]  # fmt: skip
+
+    def _run(self, tokens: Tokens, bounds: Sequence[tuple[int, int]]) -> dict[str, Floats]:
+        """Run the network over one chunk; each sentence is given by its first token and the one after its last."""
+        states = self._trunk.states(tokens.ids)
+        inside = np.zeros((len(bounds), len(states)), np.float32)
+        for row, (first, last) in enumerate(bounds):
+            inside[row, 1 + first : 1 + last] = 1.0
+        session = self._session
+        names = [each.name for each in session.get_outputs()]
+        results = session.run(None, {"states": states[None], "inside": inside})
+        return dict(zip(names, (np.asarray(each, np.float32) for each in results), strict=True))
+
+    @cached_property
+    def _file(self) -> bytes:
+        return (files("lamina.models") / "weights" / self._weights).read_bytes()
+
+    @property
+    def _session(self) -> Any:
+        with self._lock:
+            return self._loaded
+
+    @cached_property
+    def _loaded(self) -> Any:
+        return open_session(self._file)
+
+
+def _value_span(tokens: Floats, spans: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+    """Return the most likely value of a sentence: from its surest beginning on while tokens continue it."""
+    if not len(tokens):
+        return None
+    chances = _softmax(tokens)
+    first = int(chances[:, 1].argmax())
+    if chances[first, 1] < 0.3:
+        return None
+    last = first
+    while last + 1 < len(spans) and chances[last + 1, 2] > 0.5:
+        last += 1
+    return spans[first][0], spans[last][1]
+
+
+def _softmax(logits: Floats) -> Floats:
+    exponents = np.exp(logits - logits.max(-1, keepdims=True))
+    return np.asarray(exponents / exponents.sum(-1, keepdims=True), np.float32)
+
+
+def _sigmoid(logits: Floats) -> Floats:
+    return np.asarray(1.0 / (1.0 + np.exp(-logits)), np.float32)

@@ -1,0 +1,186 @@
+"""Turn chats and slot templates into labelled texts: what each sentence asserts, of which slot, and what is asked."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lamina.text.sentences import sentences
+from training.chat_format import Chat, Fact, Turn, read_chats
+from training.slot_sentences import SlotSentence
+
+CHATS = Path(__file__).parent / "data" / "chats"
+HELD_OUT_FILES = frozenset({"heldout"})
+"""Whole people that nothing is trained on."""
+OTHER_LANGUAGES = frozenset({"languages"})
+MOODS = ("none", "current", "past", "plan", "hyp", "joke", "quote", "ask")
+"""What a sentence does: asserts a current value, or why it does not."""
+REQUESTS = ("forget", "nokeep", "secret")
+ASKS = ("current", "past", "list", "yesno", "none")
+"""What a question asks for: a current value, a past one, all values, whether a value holds, or no state at all."""
+ASK_OF_KIND = {
+    "current": "current", "past": "past", "first": "past", "list": "list", "yesno": "yesno",
+    "event": "none", "when": "none", "why": "none", "other": "none",
+}  # fmt: skip
+_SPEAKER = re.compile(r"^([A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*)?): ")
+
+
+@dataclass(slots=True)
+class Sentence:
+    """A sentence of a text with its labels; `slots` are the slots whose current value it states."""
+
+    start: int
+    end: int
+    mood: str | None
+    slots: list[str] = field(default_factory=list)
+    is_own: bool | None = None
+    is_many: bool | None = None
+    values: list[tuple[int, int]] = field(default_factory=list)
+    is_soft: bool = False
+    """Mentions a slot without asserting it: neither near nor far in the slot space."""
+
+
+@dataclass(slots=True)
+class Text:
+    """A turn, a template sentence or a question, as the model reads it."""
+
+    text: str
+    sentences: list[Sentence]
+    requests: frozenset[str] | None = frozenset()
+    """None where nobody marked requests."""
+    ask: str | None = None
+    """For questions: what is asked for."""
+
+
+@dataclass(slots=True)
+class ChatTexts:
+    """A chat's turns and questions as labelled texts, with the slots that its questions ask for."""
+
+    chat: Chat
+    turns: dict[int, Text]
+    questions: list[tuple[Text, list[str]]]
+
+
+def load_chats(*, held_out: bool = False) -> list[Chat]:
+    """Return the English training chats, or those held out; malformed lines are an error."""
+    chats: list[Chat] = []
+    for path in sorted(CHATS.glob("*.txt")):
+        if path.stem in OTHER_LANGUAGES or (path.stem in HELD_OUT_FILES) != held_out:
+            continue
+        file_chats, errors = read_chats(path)
+        if errors:
+            raise SystemExit("\n".join(errors[:20]))
+        chats += file_chats
+    return chats
+
+
+def is_ranker_chat(chat: Chat) -> bool:
+    """Whether a chat trains the ranker; the slot space never sees it, so the ranker learns how far to trust it."""
+    return hashlib.sha256(chat.id.encode()).digest()[0] % 4 == 0
+
+
+def without_speaker(text: str) -> str:
+    """The words of a turn in a talk of two, without the name in front."""
+    return _SPEAKER.sub("", text, count=1)
+
+
+def speaker_of(turn: Turn, chat: Chat) -> str:
+    match = _SPEAKER.match(turn.text)
+    return match[1] if match else chat.speaker
+
+
+def chat_texts(chat: Chat) -> ChatTexts:
+    """Label every sentence of a chat."""
+    turns = {turn.number: _turn_text(turn, chat) for turn in chat.turns}
+    stated = {number: [slot for each in text.sentences for slot in each.slots] for number, text in turns.items()}
+    questions = [
+        (
+            Text(question.text, [_whole(question.text, "ask")], ask=ASK_OF_KIND.get(question.kind)),
+            _slots_asked([stated[number] for number in question.gold]) if question.kind != "unknown" else [],
+        )
+        for question in chat.questions
+    ]
+    return ChatTexts(chat, turns, questions)
+
+
+def _slots_asked(stated: Sequence[Sequence[str]]) -> list[str]:
+    if not stated or not stated[0]:
+        return []
+    common = set(stated[0]).intersection(*stated) or (set(stated[0]) if len(stated[0]) == 1 else set())
+    return sorted(common) if len(common) == 1 else []
+
+
+def _turn_text(turn: Turn, chat: Chat) -> Text:
+    text = without_speaker(turn.text)
+    spans = sentences(text) or [(0, len(text))]
+    labelled = [Sentence(start, end, "none") for start, end in spans]
+    speaker = speaker_of(turn, chat)
+    for fact in turn.facts:
+        _label_fact(fact, text, labelled, chat, speaker)
+    for sentence in labelled:
+        if sentence.mood == "none" and text[sentence.start : sentence.end].rstrip().endswith("?"):
+            sentence.mood = "ask"
+    has_requests = any(each.requests for each in chat.turns)
+    marked = frozenset(request.name for request in turn.requests)
+    return Text(text, labelled, marked if has_requests or not marked else marked)
+
+
+def _label_fact(fact: Fact, text: str, labelled: list[Sentence], chat: Chat, speaker: str) -> None:
+    slot = f"{chat.id}:{fact.owner.lower()}/{fact.attribute.lower()}"
+    is_own = fact.owner.lower() in {"me", speaker.lower()}
+    at = -1 if fact.value.lower() in {"yes", "no"} else text.lower().find(fact.value.lower())
+    sentence = next((each for each in labelled if each.start <= at < each.end), None)
+    if sentence is None:
+        if len(labelled) == 1:
+            sentence = labelled[0]
+        else:
+            for each in labelled:
+                each.mood = None if each.mood == "none" else each.mood
+            return
+    if not fact.is_current:
+        sentence.is_soft = True
+        if sentence.mood != "current":
+            sentence.mood = fact.mood
+        return
+    sentence.mood = "current"
+    sentence.slots.append(slot)
+    sentence.is_own = is_own if sentence.is_own in (None, is_own) else None
+    sentence.is_many = fact.adds
+    if at >= 0:
+        sentence.values.append((at, at + len(fact.value)))
+
+
+def _whole(text: str, mood: str | None) -> Sentence:
+    return Sentence(0, len(text), mood)
+
+
+def slot_text(item: SlotSentence) -> Text:
+    """A template sentence as a labelled text; the clause around it may hold sentences of its own."""
+    if item.role == "question":
+        return Text(item.text, [_whole(item.text, "ask")], ask="current")
+    sentence = _whole(item.text, _slot_mood(item))
+    if item.role == "assert":
+        sentence.slots = [f"slots:{item.slot_id}"]
+        sentence.is_own = None if item.has_entity else True
+        sentence.is_many = item.is_many
+        sentence.values = [item.span] if item.span else []
+    sentence.is_soft = item.style in {"past", "plan", "hyp"}
+    return Text(item.text, [sentence])
+
+
+def _slot_mood(item: SlotSentence) -> str | None:
+    if item.role == "assert":
+        return "current"
+    return {"past": "past", "plan": "plan", "hyp": "hyp", "remark": "none"}.get(item.style)
+
+
+def plain_text(text: str) -> Text:
+    """A remark or request that states nothing."""
+    return Text(text, [_whole(text, "ask" if text.rstrip().endswith("?") else "none")])
+
+
+def all_strings(texts: Iterable[Text]) -> list[str]:
+    return sorted({each.text for each in texts})

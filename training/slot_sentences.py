@@ -1,0 +1,120 @@
+"""Fill the slot templates: sentences and questions about the same attribute with many values and owners."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+DATA = Path(__file__).parent / "data" / "slots"
+_MARKED_VALUE = re.compile(r"\[\[(.*?)\]\]")
+
+
+@dataclass(frozen=True, slots=True)
+class SlotSentence:
+    """One filled template. `role` is assert, question or negative; `style` says how it asserts or why it does not."""
+
+    slot: str
+    slot_id: str
+    has_entity: bool
+    is_many: bool
+    split: str
+    role: str
+    style: str
+    text: str
+    span: tuple[int, int] | None
+
+
+def read_jsonl(name: str) -> list[dict]:
+    path = DATA / name
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def slot_sentences(seed: int = 11) -> list[SlotSentence]:
+    """Return every slot's sentences; the same seed gives the same sentences."""
+    draw = random.Random(seed)
+    wraps = json.loads((DATA / "wraps.json").read_text(encoding="utf-8"))
+    sentences: dict[tuple[str, str], SlotSentence] = {}
+    for slot in [*read_jsonl("slots.jsonl"), *read_jsonl("more_slots.jsonl")]:
+        for sentence in _fill_slot(slot, draw, wraps):
+            sentences.setdefault((sentence.slot_id, sentence.text), sentence)
+    for quad in read_jsonl("quads.jsonl"):
+        for sentence in _from_quad(quad):
+            sentences[sentence.slot_id, sentence.text] = sentence
+    return list(sentences.values())
+
+
+def _fill_slot(slot: dict, draw: random.Random, wraps: dict) -> Iterator[SlotSentence]:
+    entities, values = slot["entities"] or [""], slot["values"] or [""]
+
+    def make(role: str, style: str, text: str, span: tuple[int, int] | None, entity: str) -> SlotSentence:
+        slot_id = f"{slot['slot']}|{entity}" if entity else slot["slot"]
+        return SlotSentence(
+            slot["slot"], slot_id, bool(entity), slot["card"] == "many", slot["split"], role, style, text, span
+        )
+
+    for template in slot["assertions"]:
+        for entity in entities:
+            if entity and "{e}" not in template["text"] and draw.random() < 0.5:
+                continue
+            count = (2 if slot["entities"] else 5) if slot["values"] else 2
+            for value in draw.sample(values, min(count, len(values))):
+                old = draw.choice([other for other in values if other != value] or [""])
+                text, span = _fill(template["text"], value, old, entity)
+                if draw.random() < 0.35:
+                    text, span = _wrap(text, span, draw, wraps)
+                yield make("assert", template["style"], text, span, entity)
+    for question in slot["questions"]:
+        for entity in entities:
+            text, _ = _fill(question, draw.choice(values), "", entity)
+            yield make("question", "question", text, None, entity)
+    for negative in slot["negatives"]:
+        for entity in entities if "{e}" in negative["text"] else entities[:1]:
+            for value in draw.sample(values, min(2, len(values))):
+                text, _ = _fill(negative["text"], value, draw.choice(values), entity)
+                if draw.random() < 0.25:
+                    text, _ = _wrap(text, None, draw, wraps)
+                yield make("negative", negative["kind"], text, None, entity)
+
+
+def _from_quad(quad: dict) -> Iterator[SlotSentence]:
+    def make(role: str, style: str, text: str, span: list[int] | None) -> SlotSentence:
+        bounds = (span[0], span[1]) if span else None
+        return SlotSentence(quad["id"], quad["id"], False, False, quad["split"], role, style, text, bounds)
+
+    yield make("assert", "state", quad["old"], quad["old_span"])
+    yield make("assert", "implied", quad["new"], quad["new_span"])
+    yield make("question", "question", quad["question"], None)
+    yield make("negative", "remark", quad["negative"], None)
+
+
+def _fill(template: str, value: str, old: str, entity: str) -> tuple[str, tuple[int, int] | None]:
+    text = template.replace("{e}", entity).replace("{o}", old)
+    if marked := _MARKED_VALUE.search(text):
+        start, value = marked.start(), marked[1]
+        return text[:start] + value + text[marked.end() :], (start, start + len(value))
+    start = text.find("{v}")
+    if start < 0:
+        return text, None
+    if re.match(r"(the|an?) ", value) and re.search(r"\b(the|my|an?|her|his|old) $", text[:start]):
+        value = re.sub(r"^(the|an?) ", "", value)
+    if text[:start].endswith((" a ", "a ")) and start >= 2 and text[start - 2] == "a" and value[:1].lower() in "aeio":
+        if start == 2 or text[start - 3] == " ":
+            text, start = text[: start - 1] + "n " + text[start:], start + 1
+    return text.replace("{v}", value), (start, start + len(value))
+
+
+def _wrap(text: str, span: tuple[int, int] | None, draw: random.Random, wraps: dict) -> tuple[str, tuple[int, int] | None]:
+    prefix = draw.choice(wraps["prefix"]) if draw.random() < 0.5 else ""
+    suffix = draw.choice(wraps["suffix"]) if draw.random() < 0.6 else ""
+    if text.endswith("?"):
+        suffix = ""
+    elif suffix and suffix[0] in ",.!":
+        text = text.rstrip(".!?")
+    elif suffix:
+        suffix = " " + suffix
+    shift = len(prefix)
+    return prefix + text + suffix, (span[0] + shift, span[1] + shift) if span else None

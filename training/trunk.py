@@ -1,0 +1,42 @@
+"""The frozen lower half of the embedding model: token states that the state model is trained on, exactly as at run time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.models.light import WordLlama
+from lamina.models.state_trunk import LightTrunk, MiniLmTrunk, Trunk
+
+__all__ = ["StateCache", "TokenStates", "open_trunk"]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenStates:
+    """The trunk's states of a text's tokens (special tokens included) and where each token stands."""
+
+    states: NDArray[np.float16]
+    spans: tuple[tuple[int, int], ...]
+
+
+def open_trunk(name: str, models: Path) -> Trunk:
+    """Return the trunk of a path: "minilm" or "light"."""
+    return MiniLmTrunk.open(models) if name == "minilm" else LightTrunk(WordLlama())
+
+
+class StateCache:
+    """Computes the trunk's states of each text once."""
+
+    def __init__(self, trunk: Trunk, longest: int = 96) -> None:
+        self._trunk, self._longest = trunk, longest
+        self._cache: dict[str, TokenStates] = {}
+
+    def __getitem__(self, text: str) -> TokenStates:
+        if text not in self._cache:
+            tokens = self._trunk.tokens(text).first(self._longest)
+            states = self._trunk.states(tokens.ids)
+            self._cache[text] = TokenStates(states.astype(np.float16), tokens.spans)
+        return self._cache[text]
