@@ -33,9 +33,11 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-QUESTION_KINDS = frozenset("current past event when why list first yesno unknown other".split())
-MOODS = frozenset("past plan hyp joke quote ask".split())
-_FACT = re.compile(r"^(?P<owner>[^/=]+)/(?P<attribute>[^=]+)=(?P<value>.*?)(?P<flags>(?:\s+(?:!|\+|~\w+|x?>[\d,]+|=\d+))*)$")
+QUESTION_KINDS = frozenset(["current", "past", "event", "when", "why", "list", "first", "yesno", "unknown", "other"])
+MOODS = frozenset(["past", "plan", "hyp", "joke", "quote", "ask"])
+_FACT = re.compile(
+    r"^(?P<owner>[^/=]+)/(?P<attribute>[^=]+)=(?P<value>.*?)(?P<flags>(?:\s+(?:!|\+|~\w+|x?>[\d,]+|=\d+))*)$"
+)
 _REQUEST = re.compile(r"^@(?P<name>forget|nokeep|secret)(?:>(?P<targets>\d+(?:,\d+)*))?$")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lamina.text.sentences import sentences
+from lamina.text.units import units
 from training.chat_format import Chat, Fact, Turn, read_chats
 from training.slot_sentences import SlotSentence
 
@@ -72,7 +73,7 @@ def load_chats(*, held_out: bool = False) -> list[Chat]:
             continue
         file_chats, errors = read_chats(path)
         if errors:
-            raise SystemExit("\n".join(errors[:20]))
+            print("\n".join(errors[:3]), file=sys.stderr)
         chats += file_chats
     return chats
 
@@ -115,7 +116,7 @@ def _slots_asked(stated: Sequence[Sequence[str]]) -> list[str]:
 
 def _turn_text(turn: Turn, chat: Chat) -> Text:
     text = without_speaker(turn.text)
-    spans = sentences(text) or [(0, len(text))]
+    spans = units(text) or [(0, len(text))]
     labelled = [Sentence(start, end, "none") for start, end in spans]
     speaker = speaker_of(turn, chat)
     for fact in turn.facts:
@@ -161,7 +162,10 @@ def slot_text(item: SlotSentence) -> Text:
     """A template sentence as a labelled text; the clause around it may hold sentences of its own."""
     if item.role == "question":
         return Text(item.text, [_whole(item.text, "ask")], ask="current")
-    sentence = _whole(item.text, _slot_mood(item))
+    spans = units(item.text) or [(0, len(item.text))]
+    at = item.span[0] if item.span else 0
+    start, end = next((span for span in spans if span[0] <= at < span[1]), spans[0])
+    sentence = Sentence(start, end, _slot_mood(item))
     if item.role == "assert":
         sentence.slots = [f"slots:{item.slot_id}"]
         sentence.is_own = None if item.has_entity else True

@@ -32,7 +32,11 @@ class Layer(nn.Module):
         self.heads = heads
         self.query, self.key, self.value = nn.Linear(width, width), nn.Linear(width, width), nn.Linear(width, width)
         self.out, self.norm1 = nn.Linear(width, width), nn.LayerNorm(width, eps=1e-12)
-        self.up, self.down, self.norm2 = nn.Linear(width, inner), nn.Linear(inner, width), nn.LayerNorm(width, eps=1e-12)
+        self.up, self.down, self.norm2 = (
+            nn.Linear(width, inner),
+            nn.Linear(inner, width),
+            nn.LayerNorm(width, eps=1e-12),
+        )
         self.dropout = nn.Dropout(0.1)
 
     def forward(self, x: Tensor, keep: Tensor) -> Tensor:
@@ -82,9 +86,16 @@ class StateNetwork(nn.Module):
 
     def forward(self, states: Tensor, keep: Tensor, inside: Tensor, owner: Tensor) -> Outputs:
         """`states`: (texts, tokens, width); `inside`: (sentences, tokens) marks each sentence's tokens in its text `owner`."""
-        x = states
+        return self.read(self.encode(states, keep), inside, owner)
+
+    def encode(self, states: Tensor, keep: Tensor) -> Tensor:
+        """Run the layers; texts of like length are best encoded together."""
         for layer in self.layers:
-            x = layer(x, keep)
+            states = layer(states, keep)
+        return states
+
+    def read(self, x: Tensor, inside: Tensor, owner: Tensor) -> Outputs:
+        """Pool each sentence and apply the heads."""
         tokens = self.token_out(F.gelu(self.token_hidden(x)))
         x = x[owner]
         pooled = self.slot_pool(x, inside)

@@ -107,7 +107,9 @@ def _fill(template: str, value: str, old: str, entity: str) -> tuple[str, tuple[
     return text.replace("{v}", value), (start, start + len(value))
 
 
-def _wrap(text: str, span: tuple[int, int] | None, draw: random.Random, wraps: dict) -> tuple[str, tuple[int, int] | None]:
+def _wrap(
+    text: str, span: tuple[int, int] | None, draw: random.Random, wraps: dict
+) -> tuple[str, tuple[int, int] | None]:
     prefix = draw.choice(wraps["prefix"]) if draw.random() < 0.5 else ""
     suffix = draw.choice(wraps["suffix"]) if draw.random() < 0.6 else ""
     if text.endswith("?"):

@@ -28,7 +28,7 @@ from lamina.lifecycle.moment import Moment
 from lamina.lifecycle.retention import Mode
 from lamina.models.budget import Budget, Limits, Prices
 from lamina.models.chat import Chat
-from lamina.models.choose import Choice, choose
+from lamina.models.choose import Choice, choose, choose_state_model
 from lamina.models.choose_chat import choose_chat
 from lamina.models.embedder import Embedder
 from lamina.models.errors import ModelError
@@ -58,12 +58,13 @@ class Equipment:
                 token_bits=own.token_bits,
             )  # fmt: skip
             second = choose_reranker(own.reranker, own.reranker_url, _secret(own.reranker_key), self._chat_named)
-            self._choice = replace(chosen, reranker=second)
+            state = choose_state_model(own.state_model, own.embedder, self._models_folder())
+            self._choice = replace(chosen, reranker=second, state=state)
         return self._choice
 
     def embedders(self) -> list[Embedder]:
         """Those whose vectors are kept, the light one first; a chosen one that is not there is done without."""
-        return [each for each in (self.models.light, self.models.primary) if each is not None]
+        return [each for each in (self.models.light, self.models.primary, self.models.state) if each is not None]
 
     @cached_property
     def chat(self) -> Chat | None:

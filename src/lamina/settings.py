@@ -49,6 +49,10 @@ class Settings(BaseSettings):
         default="auto",
         description="who reads captured words for statements: auto (a chat model where there is one), rules or none",
     )
+    state_model: Literal["auto", "off"] = Field(
+        default="auto",
+        description="the small model that tells which sentences state a current value: auto, or off to rank without it",
+    )
     rhythm: Literal["smart", "surprise", "every_n", "time_based"] = Field(
         default="smart",
         description="when captured words are read for statements: smart, surprise, every_n turns or time_based",

@@ -11,6 +11,7 @@ from lamina.models.cache import CachedQuestions
 from lamina.models.embedder import Embedder
 from lamina.models.files import MINILM, MODEL_FILES, ModelStore
 from lamina.models.reranker import Reranker
+from lamina.models.state_encoder import StateEncoder
 from lamina.models.thaw import Thawed
 
 SETTINGS = "auto, light, none, minilm, openai:MODEL, fastembed:NAME or sentence-transformers:NAME"
@@ -25,6 +26,7 @@ class Choice:
     primary: Embedder | None = None
     missing: str = ""
     reranker: Reranker | None = None
+    state: StateEncoder | None = None
     thawed: Thawed = field(default_factory=Thawed, repr=False, compare=False)
 
 
@@ -105,3 +107,30 @@ def _library(family: str, name: str) -> Embedder:
     from lamina.models.local import fastembed, sentence_transformers
 
     return CachedQuestions(fastembed(name) if family == "fastembed" else sentence_transformers(name))
+
+
+def choose_state_model(setting: str, embedder: str, models_dir: Path) -> StateEncoder | None:
+    """Return the state model for an embedder: on the transformer where its files are, else on static vectors."""
+    if setting == "off" or embedder == "none":
+        return None
+    store = ModelStore(models_dir)
+    if embedder != "light" and _present(store):
+        return _transformer_states(store.folder)
+    return _light_states()
+
+
+@cache
+def _transformer_states(folder: Path) -> StateEncoder:
+    from lamina.models.state_model import StateModel
+    from lamina.models.state_trunk import MiniLmTrunk
+
+    return StateEncoder(StateModel.on_transformer(MiniLmTrunk.open(folder)))
+
+
+@cache
+def _light_states() -> StateEncoder | None:
+    from lamina.models.light import WordLlama, light_files
+    from lamina.models.state_model import StateModel
+    from lamina.models.state_trunk import LightTrunk
+
+    return StateEncoder(StateModel.on_static_vectors(LightTrunk(WordLlama()))) if light_files() else None

@@ -24,6 +24,8 @@ class TokenStates(StrEnum):
     """One of sixteen levels for every dimension of every token's contextual state, half a byte each."""
     PIECES = "pieces"
     """The distinct token ids as little-endian uint16; each id has one fixed vector in the embedder's table."""
+    SENTENCES = "sentences"
+    """What the state model says of each sentence (`models/state_encoder.py`); not for late interaction."""
 
 
 CONTEXTUAL = frozenset({TokenStates.SIGNS, TokenStates.NIBBLES})

@@ -1,14 +1,14 @@
 """The state model: what each sentence asserts about which slot, and what a question asks for.
 
-A slot is an attribute of somebody or something ("my phone", "staging's database version"). Sentences and questions about
-the same slot have near slot vectors, whatever the value and the wording. The weights are made by `make train`.
+A slot is an attribute of somebody or something ("my phone", "staging's database version"). Sentences and questions
+about the same slot have near slot vectors, whatever the value and the wording. The weights are made by `make train`.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from importlib.resources import files
@@ -21,6 +21,7 @@ from lamina.models.chunks import chunks
 from lamina.models.state_trunk import LightTrunk, MiniLmTrunk, Trunk, open_session
 from lamina.models.tokeniser import Tokens
 from lamina.text.sentences import sentences
+from lamina.text.units import units
 from lamina.vectors.levels import Floats
 
 LONGEST_TEXT = 20_000
@@ -53,7 +54,7 @@ class Ask(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SentenceState:
-    """What the model says of one sentence. `start`, `end` and `value` are character offsets in the text that was read.
+    """What the model says of one sentence or clause; `start`, `end` and `value` are offsets in the text that was read.
 
     `asserts` is the probability that it asserts a current value; `is_own` that the value is the speaker's own;
     `is_many` that the slot holds several values at once; `forget`, `keep_out` and `secret` that it asks to forget
@@ -101,18 +102,45 @@ class StateModel:
     def on_static_vectors(cls, trunk: LightTrunk) -> StateModel:
         return cls(trunk, "state_light.onnx")
 
+    @property
+    def name(self) -> str:
+        """The name of the weights file."""
+        return self._weights
+
+    @property
+    def dimensions(self) -> int:
+        """The width of a slot vector."""
+        return self._trunk.dimensions
+
     @cached_property
     def id(self) -> str:
         """The name of the weights: their kind and the first digits of their SHA-256."""
         return f"{self._weights.removesuffix('.onnx')}@{hashlib.sha256(self._file).hexdigest()[:8]}"
 
     def read(self, text: str) -> list[SentenceState]:
-        """Return the states of a text's sentences, in order; sentences beyond the length limits are left out."""
+        """Return the states of a text's sentences, in order; sentences beyond the length limits are left out.
+
+        A sentence asserts what the surest of its clauses asserts, and asks what any of them asks.
+        """
+        clauses = self.read_clauses(text)
+        found: list[SentenceState] = []
+        for start, end in sentences(text):
+            own = [each for each in clauses if start <= each.start < end]
+            if own:
+                surest = max(own, key=lambda each: each.asserts)
+                forget, keep_out = max(each.forget for each in own), max(each.keep_out for each in own)
+                secret = max(each.secret for each in own)
+                found.append(replace(surest, start=start, end=end, forget=forget, keep_out=keep_out, secret=secret))
+        return found
+
+    def read_clauses(self, text: str) -> list[SentenceState]:
+        """Return the states of a text's clauses, in order: one sentence may state several facts."""
         text = text[:LONGEST_TEXT]
         tokens = self._trunk.tokens(text)
+        clauses = units(text)
         found: list[SentenceState] = []
         for first, last in chunks(text, tokens.spans)[:MOST_CHUNKS]:
-            found += self._read_chunk(text, Tokens(tokens.ids[first:last], tokens.spans[first:last], tokens.words[first:last]))
+            found += self._read_chunk(clauses, tokens.between(first, last))
         return found
 
     def ask(self, question: str) -> QuestionState:
@@ -120,17 +148,20 @@ class StateModel:
         tokens = self._trunk.tokens(question).first(64)
         outputs = self._run(tokens, [(0, len(tokens.ids))]) if len(tokens.ids) else None
         if outputs is None:
-            return QuestionState(np.zeros(self._trunk.dimensions, np.float32), {each: float(each is Ask.NO_STATE) for each in Ask})
+            return QuestionState(
+                np.zeros(self._trunk.dimensions, np.float32), {each: float(each is Ask.NO_STATE) for each in Ask}
+            )
         asks = _softmax(outputs["ask"][0])
         return QuestionState(outputs["slot"][0], {each: float(asks[n]) for n, each in enumerate(Ask)})
 
-    def _read_chunk(self, text: str, tokens: Tokens) -> list[SentenceState]:
+    def _read_chunk(self, clauses: Sequence[tuple[int, int]], tokens: Tokens) -> list[SentenceState]:
+        """Return the states of the clauses that have tokens in this chunk."""
         starts = np.array([start for start, _ in tokens.spans])
-        bounds = []
-        for start, end in sentences(text):
-            first, last = int(np.searchsorted(starts, start)), int(np.searchsorted(starts, end))
-            if last > first:
-                bounds.append((start, end, first, last))
+        bounds = [
+            (start, end, first, last)
+            for start, end in clauses
+            if (first := int(np.searchsorted(starts, start))) < (last := int(np.searchsorted(starts, end)))
+        ]
         if not bounds:
             return []
         outputs = self._run(tokens, [(first, last) for _, _, first, last in bounds])
@@ -139,12 +170,20 @@ class StateModel:
         every_mood = list(Mood)
         return [
             SentenceState(
-                start, end, outputs["slot"][n], every_mood[int(moods[n].argmax())], float(moods[n][1]), float(own[n]),
-                float(many[n]), *(float(each) for each in requests[n]),
+                start=start,
+                end=end,
+                slot=outputs["slot"][n],
+                mood=every_mood[int(moods[n].argmax())],
+                asserts=float(moods[n][every_mood.index(Mood.CURRENT)]),
+                is_own=float(own[n]),
+                is_many=float(many[n]),
+                forget=float(requests[n][0]),
+                keep_out=float(requests[n][1]),
+                secret=float(requests[n][2]),
                 value=_value_span(outputs["tokens"][0][1 + first : 1 + last], tokens.spans[first:last]),
             )
             for n, (start, end, first, last) in enumerate(bounds)
-        ]  # fmt: skip
+        ]
 
     def _run(self, tokens: Tokens, bounds: Sequence[tuple[int, int]]) -> dict[str, Floats]:
         """Run the network over one chunk; each sentence is given by its first token and the one after its last."""

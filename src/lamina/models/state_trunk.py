@@ -96,7 +96,7 @@ class LightTrunk:
 
 
 def open_session(model: bytes) -> Any:
-    """Return an onnxruntime session on one thread: sums keep their order, so results do not depend on the machine's load."""
+    """Return an onnxruntime session on one thread, so that sums keep their order and results do not vary."""
     try:
         onnxruntime: Any = import_module("onnxruntime")
     except ModuleNotFoundError as error:

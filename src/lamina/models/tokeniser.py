@@ -28,7 +28,11 @@ class Tokens:
 
     def first(self, most: int) -> Tokens:
         """The first so many."""
-        return Tokens(self.ids[:most], self.spans[:most], self.words[:most])
+        return self.between(0, most)
+
+    def between(self, first: int, last: int) -> Tokens:
+        """Return those from one place up to another."""
+        return Tokens(self.ids[first:last], self.spans[first:last], self.words[first:last])
 
 
 class Tokeniser:

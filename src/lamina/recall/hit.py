@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lamina.atom.atom import Atom
 from lamina.atom.passage import Passage, passages_of
 from lamina.recall.coarse import Coarse
-from lamina.recall.marks import Before, Instead, Transition, is_flagged
+from lamina.recall.marks import Before, Earlier, Instead, Mark, Transition, is_flagged
 from lamina.recall.pack import Count, Item, by_characters, pack
 from lamina.text.normal import one_line
 from lamina.text.times import format_time
@@ -45,7 +45,8 @@ class Hit:
     `passage` is verbatim; `text` is what is shown of it, without the sentences that no longer hold. `marks` say what a
     reader must know of it, `transitions` what a sentence of it changed. Where it took the slot of a passage that is
     over, the terms and weights are those of that passage, `instead_of`; `before` is what it stands in front of
-    whatever the scores, and why. `coarse`: how well its vectors are known, where they are not kept whole.
+    whatever the scores, and why. `coarse`: how well its vectors are known, where they are not kept whole. `earlier`:
+    the newer value of the same slot that likely replaced it; `answers`: the probability that it answers the question.
     """
 
     atom: Atom
@@ -65,6 +66,8 @@ class Hit:
     instead_of: Instead | None = None
     before: tuple[Before, ...] = ()
     coarse: Coarse | None = None
+    earlier: Earlier | None = None
+    answers: float | None = None
 
     @property
     def text(self) -> str:
@@ -79,7 +82,9 @@ class Hit:
     @property
     def told(self) -> tuple[str, ...]:
         """The marks, and what was changed to what."""
-        return (*self.marks, *(one_line(str(each)) for each in self.transitions))
+        marks = (each for each in self.marks if self.earlier is None or each != Mark.EARLIER)
+        earlier = (str(self.earlier),) if self.earlier else ()
+        return (*earlier, *marks, *(one_line(str(each)) for each in self.transitions))
 
     @property
     def relevance(self) -> float:
@@ -103,6 +108,7 @@ class Hit:
         told = [one_line(str(each)) for each in self.transitions]
         told += [str(self.instead_of)] if self.instead_of else []
         told += [str(each) for each in self.before]
+        told += [str(self.earlier)] if self.earlier else []
         return "".join(f"; {each}" for each in told)
 
     def explain(self) -> dict[str, object]:
@@ -127,6 +133,10 @@ class Hit:
             "instead_of": [self.instead_of.atom_id, self.instead_of.n, self.instead_of.why] if self.instead_of else [],
             "before": [[each.atom_id, each.why] for each in self.before],
             "precision": asdict(self.coarse) if self.coarse else {},
+            "earlier": [self.earlier.atom_id, self.earlier.n, format_time(self.earlier.until), self.earlier.chance]
+            if self.earlier
+            else [],
+            "answers": self.answers,
         }
 
 

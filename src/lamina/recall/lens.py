@@ -12,13 +12,15 @@ from lamina.models.choose import Choice
 from lamina.models.embedder import CONTEXTUAL, Embedder, TokenStates
 from lamina.models.encode import encode_some
 from lamina.models.errors import ModelError
+from lamina.models.state_encoder import StateEncoder
 from lamina.models.thaw import Thawed
 from lamina.recall.recipe import DENSE, FULL, LIGHT, TEXT, Recipe
 from lamina.store.base import Store
 
 logger = logging.getLogger(__name__)
 
-AT_ONCE = {TokenStates.PIECES: 2000, TokenStates.SIGNS: 32, TokenStates.NIBBLES: 32, TokenStates.NONE: 64}
+AT_ONCE = {TokenStates.PIECES: 2000, TokenStates.SIGNS: 32, TokenStates.NIBBLES: 32, TokenStates.NONE: 64,
+           TokenStates.SENTENCES: 64}  # fmt: skip
 """How many passages are encoded while somebody waits for the answer; about a quarter of a second."""
 
 
@@ -33,6 +35,7 @@ class Lens:
     main: Embedder | None = None
     light: Embedder | None = None
     thawed: Thawed = field(default_factory=Thawed, repr=False, compare=False)
+    state: StateEncoder | None = None
 
     @property
     def states(self) -> Embedder | None:
@@ -42,13 +45,13 @@ class Lens:
 
     def is_whole(self, store: Store, scopes: Sequence[Scope]) -> bool:
         """Whether its models have seen every passage of these scopes."""
-        models = [each.model.id for each in (self.main, self.light) if each is not None]
+        models = [each.model.id for each in (self.main, self.light, self.state) if each is not None]
         covered = [store.encodings.coverage(model, scopes) for model in models]
         return all(encoded == there for encoded, there in covered)
 
     def read(self, meant: str) -> None:
         """Let every model read the question before anybody else is kept waiting."""
-        for each in (self.main, self.light):
+        for each in (self.main, self.light, self.state):
             if each is not None:
                 each.question(meant)
 
@@ -73,10 +76,11 @@ def look(meant: str, store: Store, scopes: Sequence[Scope], choice: Choice) -> L
 def lens(store: Store, scopes: Sequence[Scope], choice: Choice) -> Lens:
     """The best that is complete: a model that has seen only some passages would favour those."""
     light = choice.light if choice.light is not None and _is_complete(store, scopes, choice.light) else None
+    state = choice.state if choice.state is not None and _is_complete(store, scopes, choice.state) else None
     if choice.primary is not None and _is_complete(store, scopes, choice.primary):
         recipe = FULL if choice.primary.model.states in CONTEXTUAL else DENSE
-        return Lens(recipe, choice.primary, light, choice.thawed)
-    return Lens(LIGHT, light, thawed=choice.thawed) if light is not None else Lens(TEXT)
+        return Lens(recipe, choice.primary, light, choice.thawed, state)
+    return Lens(LIGHT, light, thawed=choice.thawed, state=state) if light is not None else Lens(TEXT)
 
 
 def _is_complete(store: Store, scopes: Sequence[Scope], embedder: Embedder) -> bool:

@@ -26,6 +26,7 @@ class Mark(StrEnum):
     ANNOUNCED = "announced"
     UNSETTLED = "rests on something that changed"
     TRANSITION = "transition"
+    EARLIER = "earlier value"
 
 
 FLAGS = frozenset(each.value for each in Mark if each is not Mark.TRANSITION) | frozenset(
@@ -56,6 +57,19 @@ class Transition:
 
     def __str__(self) -> str:
         return f"was {self.was}, now {self.now}"
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """The passage that likely states a newer value of the same slot, since when, and how likely that is."""
+
+    atom_id: AtomId
+    n: int
+    until: datetime
+    chance: float
+
+    def __str__(self) -> str:
+        return f"{Mark.EARLIER}, until {self.until:%Y-%m-%d}, see {ending(self.atom_id)} ({self.chance:.0%})"
 
 
 @dataclass(frozen=True, slots=True)

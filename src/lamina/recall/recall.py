@@ -24,6 +24,7 @@ from lamina.recall.gather import Admitted, Gathering, tilts
 from lamina.recall.hit import Core, Hit, Recall
 from lamina.recall.hops import add_hops, hops
 from lamina.recall.lens import Lens, look
+from lamina.recall.marks import Mark
 from lamina.recall.past import NOW, Moments, admits, believed
 from lamina.recall.plain import Ranked, plain
 from lamina.recall.relevance import answering
@@ -33,6 +34,7 @@ from lamina.recall.shelf import shelf
 from lamina.recall.shown import Shown
 from lamina.recall.slots import SPARE, slots
 from lamina.recall.stale import LeftOut, alive_candidates, counted, stale_among
+from lamina.recall.state_terms import StateTerms, add_state_terms
 from lamina.recall.then import admitted_then, candidates_then
 from lamina.recall.understand import memory_types, statuses, understand
 from lamina.recall.view import View
@@ -42,6 +44,8 @@ from lamina.store.encodings import Key
 
 ENOUGH = 2
 """How many times as many candidates as are read must have stood at another time before no more are looked for."""
+
+_EARLIER = (Mark.EARLIER.value,)
 
 TRIES = 3
 """How often a question is asked again because the models had not seen every passage that was found."""
@@ -143,13 +147,24 @@ def _seen(question: Question, asked: Asked, through: Lens, choice: Choice, store
         if not question.moments:
             candidates += _hopped(candidates, gathering, asked, through, view)
         second_opinion(candidates, asked.text, choice.reranker, view)
+    states = _state_terms(candidates, question, asked, through, view)
     also = shelf(asked, admitted, through, view, candidates, closely=not question.fast)
-    found = _hits(candidates, also, question, asked, through, view)
+    found = _hits(candidates, also, question, asked, through, view, states)
     shown = {(hit.atom.id, hit.passage.n) for hit in found.hits}
     near = [each for each in candidates if each.key in shown]
     filtered = Counter(found.filtered) + Counter({} if question.moments else dict(gathering.withheld(near)))
     told = _told(asked, question.moments)
     return _Answer(found.hits, through.name, told, view.position, tuple(sorted(filtered.items())))
+
+
+def _state_terms(
+    candidates: Sequence[Candidate], question: Question, asked: Asked, through: Lens, view: View
+) -> StateTerms | None:
+    """Order what states the slot asked for, newest first; None where no state model can be used."""
+    if through.state is None or question.fast:
+        return None
+    past = view.past and not question.moments
+    return add_state_terms(candidates, asked.meant, through.state, through.thawed, view, past=past)
 
 
 def _candidates(question: Question, gathering: Gathering, view: View) -> list[Candidate]:
@@ -174,7 +189,7 @@ def _hopped(
 
 def _hits(
     candidates: Sequence[Candidate], also: Sequence[Candidate], question: Question, asked: Asked, through: Lens,
-    view: View,
+    view: View, states: StateTerms | None,
 ) -> _Hits:  # fmt: skip
     """The best k, each with its weights; what says the same as a better one is folded into it."""
     every = [*candidates, *also]
@@ -191,14 +206,14 @@ def _hits(
     words = {term.token: term.word for term in asked.terms}
     found = slots(ordered, question.k, view, following, words.keys(), filter_stale=question.filter_stale)
     best = {n: found.there[n] for n in found.taken}
-    relevant = answering(found.there, candidates, through.recipe, view, closely=not question.fast)
+    relevant = answering(found.there, candidates, through.recipe, view, closely=not question.fast, states=states)
     paths = view.store.ledger.paths_of({each.atom.id for each in best.values()})
     ranks = _ranks(candidates)
     known = coarse({each.candidate.key for each in best.values()}, asked.meant, through, view.store)
     hits = tuple(
         _hit(
             each, paths.get(each.atom.id), weights[each.candidate.key], words, relevant, ranks(each.candidate),
-            found.folded(n), known.get(each.candidate.key),
+            found.folded(n), known.get(each.candidate.key), states,
         )
         for n, each in best.items()
     )  # fmt: skip
@@ -226,18 +241,19 @@ def _ranks(candidates: Sequence[Candidate]) -> Callable[[Candidate], tuple[tuple
 def _hit(
     found: Found, path: str | None, weights: tuple[tuple[str, float], ...], words: dict[str, str],
     relevant: Callable[[Found], bool], channels: tuple[tuple[str, int, float], ...], folded: tuple[Key, ...],
-    known: Coarse | None,
+    known: Coarse | None, states: StateTerms | None,
 ) -> Hit:  # fmt: skip
     candidate, atom, match = found.candidate, found.atom, found.candidate.match
+    earlier = states.earlier.get(found.key) if states else None
     scale = candidate.terms["text"] / match.score if match is not None and match.score else 0.0
     return Hit(
         atom, found.passage, path, tuple(candidate.terms.items()), weights,
         words=tuple((words[token], scale * part) for token, part in match.parts) if match else (),
         channels=channels, folded=folded,
         links=tuple((edge.source, edge.name, edge.target, edge.confidence) for edge in candidate.links),
-        marks=found.shown.marks, relevant=relevant(found), statements=tuple(found.statements),
+        marks=(*found.shown.marks, *(_EARLIER if earlier else ())), relevant=relevant(found), statements=tuple(found.statements),
         shown=found.shown.text, transitions=found.shown.transitions, instead_of=found.instead_of, before=found.before,
-        coarse=known,
+        coarse=known, earlier=earlier, answers=states.answers.get(candidate.key) if states else None,
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from lamina.atom.relation import RelationName
 from lamina.recall.candidate import Candidate
 from lamina.recall.follow import Found
 from lamina.recall.recipe import Recipe, floor
+from lamina.recall.state_terms import StateTerms
 from lamina.recall.view import View
 
 NAMED = ("exact", "entity")
@@ -22,9 +23,10 @@ NAMED = ("exact", "entity")
 
 
 def answering(
-    found: Sequence[Found], candidates: Sequence[Candidate], recipe: Recipe, view: View, *, closely: bool
-) -> Callable[[Found], bool]:
-    """Tells of each hit whether it counts as an answer."""
+    found: Sequence[Found], candidates: Sequence[Candidate], recipe: Recipe, view: View, *, closely: bool,
+    states: StateTerms | None = None,
+) -> Callable[[Found], bool]:  # fmt: skip
+    """Tells of each hit whether it counts as an answer: by its probability, where the state model gave one."""
     crowd = Counter(each.near.session for each in candidates)
     called = {each.atom.id for each in found if goes_by_names(each.atom) and _is_called(each)}
     needed = {
@@ -35,6 +37,9 @@ def answering(
 
     def counts(each: Found) -> bool:
         near = each.candidate.relevance
+        chance = states.answers.get(each.candidate.key) if states is not None else None
+        if chance is not None and states is not None and not goes_by_names(each.atom):
+            return chance >= states.threshold
         if not goes_by_names(each.atom):
             return near >= floor(recipe, crowd[each.candidate.near.session], closely=closely)
         if each.atom.id in called or each.atom.id in needed:

@@ -1,0 +1,81 @@
+"""Keeps the state model's view of every passage beside its vectors, so that recall reads it instead of computing it."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+import numpy as np
+
+from lamina.models.embedder import Encoded, Model, Piece, Probe, TokenStates
+from lamina.models.state_model import Mood, QuestionState, SentenceState, StateModel
+from lamina.vectors.levels import Floats
+
+_HEAD = struct.Struct("<HHHH8B")
+"""Start, end, value's start and end; mood and seven probabilities in steps of 1/255."""
+_NO_VALUE = 0xFFFF
+_LAST_OFFSET = 0xFFFE
+_EMPTY = np.zeros((1, 8), np.float32)
+"""Every encoding has a vector; the slots are in the states."""
+
+
+class StateEncoder:
+    """The state model as an embedder: the background encodes passages with it as with any other."""
+
+    def __init__(self, states: StateModel) -> None:
+        self.states = states
+        self._questions: dict[str, QuestionState] = {}
+
+    @property
+    def model(self) -> Model:
+        return Model(self.states.id, 8, TokenStates.SENTENCES)
+
+    def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
+        return [Encoded(_EMPTY, pack_states(self.states.read_clauses(piece.text))) for piece in pieces]
+
+    def question(self, text: str) -> Probe:
+        """Read a question ahead of time; `asked` returns what was read."""
+        self.asked(text)
+        return Probe(np.zeros(8, np.float32), np.zeros((0, 8), np.float32), ())
+
+    def asked(self, text: str) -> QuestionState:
+        """Return what a question asks for; the last few are remembered."""
+        if text not in self._questions:
+            if len(self._questions) >= 64:
+                self._questions.clear()
+            self._questions[text] = self.states.ask(text)
+        return self._questions[text]
+
+
+def pack_states(sentences: Sequence[SentenceState]) -> bytes:
+    """Return sentence states as bytes: a head and the slot vector in eight bits a dimension for each sentence."""
+    parts: list[bytes] = []
+    for each in sentences:
+        if each.end > _LAST_OFFSET:
+            break
+        first, last = each.value or (_NO_VALUE, _NO_VALUE)
+        chances = (each.asserts, each.is_own, each.is_many, each.forget, each.keep_out, each.secret, 0.0)
+        steps = (round(255 * min(1.0, max(0.0, chance))) for chance in chances)
+        parts.append(_HEAD.pack(each.start, each.end, first, last, list(Mood).index(each.mood), *steps))
+        parts.append(np.clip(np.round(each.slot * 127 / _peak(each.slot)), -127, 127).astype(np.int8).tobytes())
+    return b"".join(parts)
+
+
+def unpack_states(data: bytes, dimensions: int) -> list[SentenceState]:
+    """Return what `pack_states` packed; slot vectors come back as unit vectors."""
+    moods, size = list(Mood), _HEAD.size + dimensions
+    found: list[SentenceState] = []
+    for at in range(0, len(data) - size + 1, size):
+        start, end, first, last, mood, asserts, own, many, forget, keep_out, secret, _ = _HEAD.unpack_from(data, at)
+        levels = np.frombuffer(data, np.int8, dimensions, at + _HEAD.size).astype(np.float32)
+        found.append(
+            SentenceState(
+                start, end, levels / max(1e-9, float(np.linalg.norm(levels))), moods[mood], asserts / 255, own / 255,
+                many / 255, forget / 255, keep_out / 255, secret / 255, None if first == _NO_VALUE else (first, last),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _peak(vector: Floats) -> float:
+    return max(1e-9, float(np.abs(vector).max()))

@@ -1,0 +1,105 @@
+"""What the state model adds to recall: terms of the ranker, marks of earlier values, how likely each hit answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import numpy as np
+
+from lamina.atom.atom import Atom
+from lamina.atom.passage import Passage
+from lamina.models.state_encoder import StateEncoder, unpack_states
+from lamina.models.state_model import QuestionState
+from lamina.models.thaw import Thawed
+from lamina.recall.candidate import Candidate, passages_read
+from lamina.recall.marks import Earlier
+from lamina.recall.view import View
+from lamina.states.answering import answer_features
+from lamina.states.assertion import Assertion, assertions_of
+from lamina.states.decisions import Decisions, load_decisions
+from lamina.states.ranking import FEATURES, StateCandidate, StateView, state_features, view_states
+from lamina.store.encodings import Key, unencoded
+from lamina.text.roles import is_assistant
+
+LOOKED_AT = 40
+"""So many of the best candidates are compared with each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateTerms:
+    """What was found out about the candidates: which of them are earlier values, and how likely each answers."""
+
+    earlier: Mapping[Key, Earlier] = field(default_factory=dict)
+    answers: Mapping[Key, float] = field(default_factory=dict)
+    threshold: float = 0.0
+
+
+def add_state_terms(
+    candidates: Sequence[Candidate], meant: str, encoder: StateEncoder, thawed: Thawed, view: View, *, past: bool
+) -> StateTerms:  # fmt: skip
+    """Add the state terms to the best candidates and return their marks; `past`: whether another time is asked for."""
+    best = sorted(candidates, key=lambda each: (-each.relevance, each.key))[:LOOKED_AT]
+    read = passages_read(best, view)
+    best = [each for each in best if each.key in read]
+    if not best:
+        return StateTerms()
+    decisions = load_decisions(encoder.states.name)
+    question = encoder.asked(meant)
+    assertions = _assertions(best, read, encoder, thawed, view)
+    seen = view_states(
+        question, [StateCandidate(each.relevance, assertions[each.key]) for each in best], decisions.replacement
+    )
+    chances = decisions.answers.probabilities(answer_features(question, seen, [each.terms for each in best]))
+    _add(best, question, seen, decisions)
+    earlier = {} if past else _earlier(best, question, seen, decisions)
+    answers = {each.key: float(chance) for each, chance in zip(best, chances, strict=True)}
+    return StateTerms(earlier, answers, decisions.answers.threshold)
+
+
+def _assertions(
+    best: Sequence[Candidate],
+    read: Mapping[Key, tuple[Atom, Passage]],
+    encoder: StateEncoder,
+    thawed: Thawed,
+    view: View,
+) -> dict[Key, list[Assertion]]:
+    """Return each candidate's clauses with what the state model says of them."""
+    packed = view.store.encodings.states(encoder.model.id, [each.near.digest for each in best])
+    missing = [unencoded(*read[each.key]) for each in best if each.near.digest not in packed]
+    packed |= thawed.states(encoder, missing)
+    found: dict[Key, list[Assertion]] = {}
+    for each in best:
+        atom, passage = read[each.key]
+        text = unencoded(atom, passage).text
+        known = packed.get(each.near.digest)
+        spoken = not is_assistant(passage.speaker)
+        states = unpack_states(known.data, encoder.states.dimensions) if known is not None and spoken else []
+        found[each.key] = assertions_of(text, states, each.near.speaker, each.near.at_ms, each.near.session)
+    return found
+
+
+def _add(best: Sequence[Candidate], question: QuestionState, seen: StateView, decisions: Decisions) -> None:
+    """Add one term for each group of features that says something."""
+    amounts = state_features(question, seen) * decisions.ranker
+    for row, candidate in enumerate(best):
+        for name, amount in zip(FEATURES, amounts[row].tolist(), strict=True):
+            if abs(amount) >= 0.0005:
+                candidate.terms[f"state, {name}"] = amount
+
+
+def _earlier(
+    best: Sequence[Candidate], question: QuestionState, seen: StateView, decisions: Decisions
+) -> dict[Key, Earlier]:
+    """Return the candidates that likely hold an earlier value of what a newer one states."""
+    if question.asks_current < 0.5:
+        return {}
+    found: dict[Key, Earlier] = {}
+    for n, candidate in enumerate(best):
+        newer = seen.replaced_by[n]
+        if newer is not None and seen.replaced[n] >= decisions.likely:
+            by = best[newer]
+            until = datetime.fromtimestamp(by.near.at_ms / 1000, UTC)
+            found[candidate.key] = Earlier(by.key[0], by.key[1], until, float(np.round(seen.replaced[n], 2)))
+    return found

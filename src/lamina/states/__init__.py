@@ -1,0 +1,1 @@
+"""What passages assert, and what that changes."""

@@ -1,0 +1,45 @@
+"""How likely a candidate answers a question at all: a logistic model over what recall knows, fitted by `make train`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from lamina.models.state_model import Ask, QuestionState
+from lamina.states.ranking import StateView
+from lamina.vectors.levels import Floats
+
+FEATURES = (
+    "relevance", "passage", "window", "session", "light", "vector", "text", "similarity", "states the slot",
+    "current", "current × similarity", "current × states the slot", "no state", "no state × passage",
+    "share of the best", "speaker", "list",
+)  # fmt: skip
+_TERMS = ("passage", "window", "session", "light", "vector", "text")
+
+
+def answer_features(question: QuestionState, view: StateView, terms: Sequence[Mapping[str, float]]) -> Floats:
+    """Return the features of each candidate in the order of FEATURES; `terms` are those of its relevance."""
+    relevance = np.array([max(0.0, sum(each.values())) for each in terms])
+    parts = {name: np.array([each.get(name, 0.0) for each in terms]) for name in _TERMS}
+    current, none, count = question.asks_current, question.asks[Ask.NO_STATE], len(terms)
+    states = view.states_slot
+    return np.column_stack(
+        [
+            relevance, *parts.values(), view.similarity, states, np.full(count, current), current * view.similarity,
+            current * states, np.full(count, none), none * parts["passage"],
+            relevance / max(1e-6, float(relevance.max(initial=0.0))),
+            [each.get("speaker", 0.0) for each in terms], np.full(count, question.asks[Ask.LIST]),
+        ]
+    ).astype(np.float32)  # fmt: skip
+
+
+class AnswerModel:
+    """Gives the probability that a candidate answers; at `threshold` and above it counts as an answer."""
+
+    def __init__(self, weights: Sequence[float], bias: float, threshold: float) -> None:
+        self._weights, self._bias, self.threshold = np.array(weights, np.float64), bias, threshold
+
+    def probabilities(self, features: Floats) -> Floats:
+        """Return the probability for each row of features."""
+        return np.asarray(1.0 / (1.0 + np.exp(-np.clip(features @ self._weights + self._bias, -30, 30))), np.float32)

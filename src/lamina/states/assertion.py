@@ -1,0 +1,56 @@
+"""A sentence that may assert the value of a slot, with everything a comparison with another one looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from lamina.models.state_model import SentenceState
+from lamina.text.analyse import QUESTION_STOP, analyse
+from lamina.text.normal import normal_form
+
+
+@dataclass(frozen=True, eq=False)
+class Assertion:
+    """A sentence of a passage: its words, what the state model says of it, who said it and when (milliseconds)."""
+
+    text: str
+    state: SentenceState
+    speaker: str
+    at_ms: int
+    session: str = ""
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words that carry meaning, as search sees them."""
+        return frozenset(analyse(self.text)) - QUESTION_STOP
+
+    @cached_property
+    def value(self) -> str:
+        """The value it states, as it stands in the text; empty where the model found none."""
+        if self.state.value is None:
+            return ""
+        start, end = self.state.value
+        return self.text[start - self.state.start : end - self.state.start]
+
+    @cached_property
+    def value_words(self) -> frozenset[str]:
+        return frozenset(analyse(self.value))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The capitalised words inside the sentence and the words with digits, without those of the value."""
+        own = [word.strip(".,;:!?()\"'") for word in self.text.split()[1:]]
+        found = {normal_form(word) for word in own if word[:1].isupper() and word.lower() not in _NEVER_NAMES}
+        return frozenset(found) - frozenset(normal_form(self.value).split()) - {""}
+
+
+_NEVER_NAMES = frozenset(["i", "i'm", "i've", "i'll", "i'd", "ok"])
+
+
+def assertions_of(
+    text: str, states: Sequence[SentenceState], speaker: str, at_ms: int, session: str = ""
+) -> list[Assertion]:
+    """Return a passage's sentences as assertions, whether they assert anything or not."""
+    return [Assertion(text[state.start : state.end], state, speaker, at_ms, session) for state in states]

@@ -1,0 +1,126 @@
+"""Current state first: among candidates that state the slot a question asks for, the newest assertion leads.
+
+Nothing is hidden and nothing is stored: the order and the mark "earlier value" follow from the question, the sentences
+found and their dates. How much each feature counts was learnt from questions of every kind (`make train`), so a
+question about an event, a reason or a list is ranked as it would be without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lamina.models.state_model import Ask, QuestionState
+from lamina.states.assertion import Assertion
+from lamina.states.replacement import ReplacementModel
+from lamina.vectors.levels import Floats
+
+FEATURES = (
+    "current: states the slot", "current: replaced", "current: replaces", "current: newest", "current: is a question",
+    "past: replaced", "past: newest", "past: states the slot", "list: states the slot",
+)  # fmt: skip
+"""What a candidate gains or loses, by what the question asks for."""
+CLOSE = 0.15
+"""Sentences whose slots are less similar than this are not compared."""
+SAME_TIME_MS = 1_000
+REACH, SOFTNESS, FARTHEST = 0.15, 0.05, 0.2
+"""A candidate states the slot asked for if it is about as similar to the question as the most similar one."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateCandidate:
+    """A passage that was found: its relevance so far and its sentences."""
+
+    relevance: float
+    assertions: Sequence[Assertion]
+
+
+@dataclass(frozen=True, slots=True)
+class StateView:
+    """What the state model says of the candidates for one question, an entry a candidate.
+
+    `best` is the sentence nearest to the question, None for a passage without one; `replaced` the probability that a
+    newer candidate replaces its value, and `replaced_by` the number of that candidate; `replaces` the probability that
+    it replaces an older one; `newest` how new it is among those that are near the question, from 0 to 1.
+    """
+
+    best: list[Assertion | None]
+    similarity: Floats
+    asserts: Floats
+    replaced: Floats
+    replaced_by: list[int | None]
+    replaces: Floats
+    newest: Floats
+
+    @property
+    def states_slot(self) -> Floats:
+        """How surely each candidate asserts a value of the slot that the question asks for."""
+        if not len(self.similarity):
+            return self.similarity
+        distance = (self.similarity - self.similarity.max() + REACH) / SOFTNESS
+        near = 1.0 / (1.0 + np.exp(-np.clip(distance, -30, 30)))
+        return np.asarray(near * (self.similarity > FARTHEST) * self.asserts, np.float32)
+
+
+def view_states(question: QuestionState, candidates: Sequence[StateCandidate], model: ReplacementModel) -> StateView:
+    """Compare the candidates' sentences with the question and with each other."""
+    count = len(candidates)
+    best: list[Assertion | None] = []
+    similarity, asserts = np.zeros(count, np.float32), np.zeros(count, np.float32)
+    for n, candidate in enumerate(candidates):
+        scores = [float(each.state.slot @ question.slot) + 0.1 * each.state.asserts for each in candidate.assertions]
+        best.append(candidate.assertions[int(np.argmax(scores))] if scores else None)
+        chosen = best[-1]
+        if chosen is not None:
+            similarity[n], asserts[n] = float(chosen.state.slot @ question.slot), chosen.state.asserts
+    replaced, replaces = np.zeros(count, np.float32), np.zeros(count, np.float32)
+    replaced_by: list[int | None] = [None] * count
+    pairs = list(_newer_pairs(best))
+    chances = model.probabilities([(old, new) for _, _, old, new in pairs])
+    for (i, j, _, _), chance in zip(pairs, chances, strict=True):
+        if chance > replaced[i]:
+            replaced[i], replaced_by[i] = chance, j
+        replaces[j] = max(replaces[j], chance)
+    return StateView(best, similarity, asserts, replaced, replaced_by, replaces, _newest(best, similarity))
+
+
+def _newer_pairs(best: Sequence[Assertion | None]) -> list[tuple[int, int, Assertion, Assertion]]:
+    present = [(n, each) for n, each in enumerate(best) if each is not None]
+    if len(present) < 2:
+        return []
+    slots = np.stack([each.state.slot for _, each in present])
+    close = slots @ slots.T >= CLOSE
+    return [
+        (i, j, old, new)
+        for a, (i, old) in enumerate(present)
+        for b, (j, new) in enumerate(present)
+        if close[a, b] and new.at_ms > old.at_ms + SAME_TIME_MS
+    ]
+
+
+def _newest(best: Sequence[Assertion | None], similarity: Floats) -> Floats:
+    """Return how new each candidate is among those near the question: 1 for the newest, 0 for those far from it."""
+    found = np.zeros(len(best), np.float32)
+    if not len(best):
+        return found
+    bound = float(similarity.max()) - 0.2
+    near = [(each.at_ms, n) for n, each in enumerate(best) if each is not None and similarity[n] >= bound]
+    moments = sorted({at for at, _ in near})
+    for at, n in near:
+        found[n] = (moments.index(at) + 1) / len(moments)
+    return found
+
+
+def state_features(question: QuestionState, view: StateView) -> Floats:
+    """Return the features of each candidate in the order of FEATURES."""
+    current, past, several = question.asks_current, question.asks[Ask.PAST], question.asks[Ask.LIST]
+    asked = np.array([each is not None and each.text.rstrip().endswith("?") for each in view.best], np.float32)
+    states = view.states_slot
+    return np.column_stack(
+        [
+            current * states, current * view.replaced, current * view.replaces, current * view.newest * states,
+            current * asked, past * view.replaced, past * view.newest, past * states, several * states,
+        ]
+    ).astype(np.float32)  # fmt: skip

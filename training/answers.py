@@ -1,0 +1,82 @@
+"""Fit the probability that a passage answers a question, on answered and unanswered questions.
+
+Usage: python -m training.answers WEIGHTS.onnx minilm|light RECORDS.jsonl HELD_OUT.jsonl DECISIONS.json
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from lamina.models.state_model import StateModel
+from lamina.states.answering import FEATURES, answer_features
+from lamina.states.replacement import ReplacementModel
+from training.logistic import fit_logistic
+from training.ranker import Record, load_records, wanted
+from training.train import MODELS
+from training.trunk import open_trunk
+
+LOOKED_AT = 8
+"""So many of a question's best candidates are judged."""
+SILENT = 0.1
+"""The share of answerable questions that may be answered with "nothing known"."""
+
+
+def rows(records: list[Record], ranker: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return features, labels and question numbers of the best candidates."""
+    features, labels, numbers = [], [], []
+    for number, each in enumerate(records):
+        order = np.argsort(-(each.relevance + each.features @ ranker))[:LOOKED_AT]
+        terms = [hit["terms"] for hit in each.row["hits"]]
+        answers = wanted(each.row) if each.row["gold"] else np.zeros(len(terms), bool)
+        features.append(answer_features(each.question, each.view, terms)[order])
+        labels.append(np.array(answers)[order])
+        numbers.append(np.full(len(order), number))
+    return np.concatenate(features), np.concatenate(labels).astype(float), np.concatenate(numbers)
+
+
+def best_chance(chances: np.ndarray, numbers: np.ndarray, count: int) -> np.ndarray:
+    found = np.zeros(count)
+    np.maximum.at(found, numbers, chances)
+    return found
+
+
+def main() -> None:
+    weights_file, trunk, train_path, held_path, out = sys.argv[1], sys.argv[2], *map(Path, sys.argv[3:6])
+    model = StateModel(open_trunk(trunk, MODELS), weights_file)
+    decisions = json.loads(out.read_text())
+    replacement, ranker = ReplacementModel(**decisions["replacement"]), np.array(decisions["ranker"])
+    training = load_records(train_path, model, replacement)
+    features, labels, numbers = rows(training, ranker)
+    coefficients, bias = fit_logistic(features, labels, ridge=3.0)
+    known = np.array([bool(each.row["gold"]) for each in training])
+    chances = 1 / (1 + np.exp(-(features @ coefficients + bias)))
+    threshold = float(np.quantile(best_chance(chances, numbers, len(training))[known], SILENT))
+    for name, records in (("ranker chats", training), ("held-out people", load_records(held_path, model, replacement))):
+        report(name, records, ranker, coefficients, bias, threshold)
+    print({name: round(float(value), 2) for name, value in zip(FEATURES, coefficients)}, round(bias, 2))
+    decisions["answers"] = {"weights": [round(float(each), 5) for each in coefficients], "bias": round(bias, 5),
+                            "threshold": round(threshold, 4)}  # fmt: skip
+    decisions.setdefault("likely", 0.5)
+    out.write_text(json.dumps(decisions, indent=1) + "\n")
+
+
+def report(
+    name: str, records: list[Record], ranker: np.ndarray, coefficients: np.ndarray, bias: float, threshold: float
+) -> None:
+    features, labels, numbers = rows(records, ranker)
+    chances = 1 / (1 + np.exp(-(features @ coefficients + bias)))
+    best = best_chance(chances, numbers, len(records))
+    known = np.array([bool(each.row["gold"]) for each in records])
+    before = np.array([any(hit["relevant"] for hit in each.row["hits"]) for each in records])
+    order = np.sort(best[~known])
+    auc = (np.searchsorted(order, best[known], "left")).mean() / max(1, len(order))
+    print(f"{name}: unknown answered as known {np.mean(best[~known] >= threshold):.2f} (fixed floor {np.mean(before[~known]):.2f}), "
+          f"known left silent {np.mean(best[known] < threshold):.2f} (fixed floor {np.mean(~before[known]):.2f}), AUC {auc:.3f}")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

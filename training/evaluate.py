@@ -1,0 +1,158 @@
+"""Figures of the network on slots, wordings and people that nothing was trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from training.examples import ASKS, MOODS, REQUESTS, ChatTexts, Text, chat_texts, is_ranker_chat, load_chats, slot_text
+from training.network import Outputs, StateNetwork
+from training.slot_sentences import slot_sentences
+from training.trunk import StateCache
+
+Row = tuple[Text, int]
+
+
+def read_rows(network: StateNetwork, rows: Sequence[Row], cache: StateCache) -> Outputs:
+    """Run sentences, given as (text, sentence number), and return what the network says of each."""
+    from training.train import collate
+
+    network.eval()
+    order = sorted(range(len(rows)), key=lambda n: len(cache[rows[n][0].text].states))
+    parts: list[tuple[list[int], Outputs]] = []
+    with torch.no_grad():
+        for start in range(0, len(order), 128):
+            chosen = order[start : start + 128]
+            spans = [(n, *_bounds(rows[i])) for n, i in enumerate(chosen)]
+            parts.append((chosen, network(*collate([rows[i][0] for i in chosen], spans, cache))))
+    joined = []
+    for field in range(6):
+        width = parts[0][1][field].shape[1:]
+        whole = torch.zeros((len(rows), *width))
+        for chosen, outputs in parts:
+            whole[chosen] = outputs[field].float()
+        joined.append(whole)
+    return Outputs(*joined, torch.zeros(0))
+
+
+def _bounds(row: Row) -> tuple[int, int]:
+    sentence = row[0].sentences[row[1]]
+    return sentence.start, sentence.end
+
+
+def evaluate(network: StateNetwork, cache: StateCache) -> dict[str, float]:
+    """Return the figures on held-out people (or the ranker's, if there are none yet) and held-out slots."""
+    held_out = load_chats(held_out=True)
+    chats = [chat_texts(each) for each in held_out or [each for each in load_chats() if is_ranker_chat(each)]]
+    found = _chat_figures(network, chats, cache) | _slot_figures(network, cache)
+    return {name: round(float(value), 3) for name, value in found.items()}
+
+
+def _chat_figures(network: StateNetwork, chats: Sequence[ChatTexts], cache: StateCache) -> dict[str, float]:
+    rows: list[Row] = []
+    chat_of: list[int] = []
+    for number, chat in enumerate(chats):
+        for text in chat.turns.values():
+            rows += [(text, n) for n in range(len(text.sentences))]
+        rows += [(text, 0) for text, _ in chat.questions]
+        chat_of += [number] * (len(rows) - len(chat_of))
+    outputs = read_rows(network, rows, cache)
+    slot = outputs.slot.numpy()
+    sentences = [text.sentences[n] for text, n in rows]
+    moods = outputs.mood.softmax(-1).numpy()[:, 1]
+    is_question = np.array(
+        [text.ask is not None or sentence.mood == "ask" for (text, _), sentence in zip(rows, sentences)]
+    )
+    labelled = np.array([sentence.mood is not None for sentence in sentences]) & ~is_question
+    current = np.array([sentence.mood == "current" for sentence in sentences])
+    says = moods >= 0.5
+    hits = (says & current & labelled).sum()
+    found = {
+        "assert_precision": hits / max(1, (says & labelled).sum()),
+        "assert_recall": hits / max(1, (current & labelled).sum()),
+    }
+    same, other, reciprocal = [], [], []
+    chat_number = np.array(chat_of)
+    for number, chat in enumerate(chats):
+        stated = np.flatnonzero((chat_number == number) & current)
+        similarity = slot[stated] @ slot[stated].T
+        for i in range(len(stated)):
+            for j in range(i):
+                is_same = bool(set(sentences[stated[i]].slots) & set(sentences[stated[j]].slots))
+                (same if is_same else other).append(similarity[i, j])
+        spoken = np.flatnonzero((chat_number == number) & np.array([text.ask is None for text, _ in rows]))
+        asked = [n for n in np.flatnonzero(chat_number == number) if rows[n][0].ask is not None]
+        wanted = {id(text): slots for text, slots in chat.questions}
+        for n in asked:
+            slots = set(wanted[id(rows[n][0])])
+            if not slots:
+                continue
+            order = spoken[np.argsort(-(slot[spoken] @ slot[n]))]
+            rank = next((r for r, at in enumerate(order) if slots & set(sentences[at].slots)), None)
+            if rank is not None:
+                reciprocal.append(1 / (rank + 1))
+    found |= {"pair_auc": _auc(same, other), "question_mrr": np.mean(reciprocal), "changes": len(same)}
+    asks = [(n, ASKS.index(text.ask)) for n, (text, _) in enumerate(rows) if text.ask]
+    best = outputs.ask.argmax(-1).numpy()
+    state = [(ASKS[best[n]] in ("current", "yesno"), ASKS[wanted] in ("current", "yesno")) for n, wanted in asks]
+    found["ask_accuracy"] = np.mean([best[n] == wanted for n, wanted in asks])
+    found["asks_current_accuracy"] = np.mean([one == two for one, two in state])
+    requests = outputs.requests.sigmoid().numpy()
+    for k, name in enumerate(REQUESTS):
+        texts: dict[int, tuple[bool, float]] = {}
+        for n, (text, _) in enumerate(rows):
+            if text.ask is None:
+                known = texts.get(id(text), (False, 0.0))
+                texts[id(text)] = name in (text.requests or ()), max(known[1], float(requests[n, k]))
+        wanted_count = sum(wanted for wanted, _ in texts.values())
+        right = sum(wanted and chance >= 0.5 for wanted, chance in texts.values())
+        given = sum(chance >= 0.5 for _, chance in texts.values())
+        found |= {
+            f"{name}_precision": right / max(1, given),
+            f"{name}_recall": right / max(1, wanted_count),
+            f"{name}_n": wanted_count,
+        }
+    own = [(outputs.own[n] > 0, s.is_own) for n, s in enumerate(sentences) if s.is_own is not None]
+    many = [(outputs.many[n] > 0, s.is_many) for n, s in enumerate(sentences) if s.is_many is not None]
+    found["own_accuracy"] = np.mean([bool(one) == two for one, two in own])
+    found["many_recall"] = np.mean([bool(one) for one, two in many if two] or [0])
+    found["many_false"] = np.mean([bool(one) for one, two in many if not two] or [0])
+    return found
+
+
+def _slot_figures(network: StateNetwork, cache: StateCache) -> dict[str, float]:
+    items = [each for each in slot_sentences() if each.split == "tune"]
+    rng = np.random.RandomState(3)
+    items = [items[n] for n in sorted(rng.choice(len(items), min(1500, len(items)), replace=False))]
+    outputs = read_rows(network, [(slot_text(each), 0) for each in items], cache)
+    slot, ids = outputs.slot.numpy(), np.array([each.slot_id for each in items])
+    asserts = np.array([each.role == "assert" for each in items])
+    similarity = slot @ slot.T
+    np.fill_diagonal(similarity, -9)
+    scores: dict[str, list[float]] = {"assert": [], "question": []}
+    for n, each in enumerate(items):
+        if each.role not in scores:
+            continue
+        order = np.argsort(-similarity[n])
+        order = order[[items[k].role != "question" for k in order]]
+        right = np.flatnonzero((ids[order] == each.slot_id) & asserts[order])
+        if len(right):
+            scores[each.role].append(1 / (right[0] + 1))
+    says = outputs.mood.argmax(-1).numpy() == MOODS.index("current")
+    negative = np.array([each.role == "negative" and each.style != "other" for each in items])
+    return {
+        "slots_mrr": np.mean(scores["assert"]), "slots_question_mrr": np.mean(scores["question"]),
+        "slots_assert_recall": says[asserts].mean(), "slots_negative_false": says[negative].mean(),
+    }  # fmt: skip
+
+
+def _auc(positive: Sequence[float], negative: Sequence[float]) -> float:
+    if not positive or not negative:
+        return float("nan")
+    ordered = np.sort(np.array(negative))
+    values = np.array(positive)
+    return float(
+        (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")).mean() / 2 / len(ordered)
+    )

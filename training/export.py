@@ -1,0 +1,57 @@
+"""Write a trained network as an eight-bit ONNX file that the engine loads.
+
+Usage: python -m training.export NETWORK.pt WEIGHTS.onnx
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import torch
+from onnxruntime.quantization import QuantType, quantize_dynamic
+from torch import Tensor, nn
+
+from training.network import StateNetwork
+
+OUTPUTS = ["slot", "mood", "own", "many", "requests", "ask", "tokens"]
+
+
+class _OneText(nn.Module):
+    """The network for one chunk: all its tokens count, and every sentence belongs to it."""
+
+    def __init__(self, network: StateNetwork) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, states: Tensor, inside: Tensor) -> tuple[Tensor, ...]:
+        keep = torch.ones_like(states[:, :, 0])
+        owner = torch.zeros_like(inside[:, 0]).long()
+        return tuple(self.network(states, keep, inside, owner))
+
+
+def load_network(path: Path) -> StateNetwork:
+    saved = torch.load(path, map_location="cpu")
+    network = StateNetwork(saved["width"], saved["layers"], saved["heads"])
+    network.load_state_dict(saved["weights"])
+    return network.eval()
+
+
+def export(source: Path, target: Path) -> None:
+    network = load_network(source)
+    states, inside = torch.zeros(1, 9, network.width), torch.ones(2, 9)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder) / "whole.onnx"
+        torch.onnx.export(
+            _OneText(network), (states, inside), str(whole), input_names=["states", "inside"], output_names=OUTPUTS,
+            dynamic_axes={"states": {1: "tokens"}, "inside": {0: "sentences", 1: "tokens"}, "tokens": {1: "tokens"}},
+            opset_version=17, dynamo=False,
+        )  # fmt: skip
+        quantize_dynamic(str(whole), str(target), weight_type=QuantType.QInt8, per_channel=True, reduce_range=True)
+    print(f"{target}: {target.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    export(Path(sys.argv[1]), Path(sys.argv[2]))

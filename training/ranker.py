@@ -1,0 +1,132 @@
+"""Fit the read-time ranker: how much the state features add to a passage's relevance.
+
+Usage: python -m training.ranker WEIGHTS.onnx minilm|light RECORDS.jsonl HELD_OUT.jsonl DECISIONS.json
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from lamina.models.state_model import QuestionState, StateModel
+from lamina.states.assertion import assertions_of
+from lamina.states.ranking import FEATURES, StateCandidate, StateView, state_features, view_states
+from lamina.states.replacement import ReplacementModel
+from training.train import MODELS
+from training.trunk import open_trunk
+
+
+@dataclass
+class Record:
+    """A question asked through the engine with what was found, seen by the state model."""
+
+    row: dict
+    question: QuestionState
+    view: StateView
+    relevance: np.ndarray
+    features: np.ndarray
+
+
+def load_records(path: Path, model: StateModel, replacement: ReplacementModel) -> list[Record]:
+    texts: dict[str, list] = {}
+
+    def read(text: str) -> list:
+        if text not in texts:
+            texts[text] = model.read_clauses(text)
+        return texts[text]
+
+    records = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        if not row["hits"]:
+            continue
+        question = model.ask(row["question"])
+        candidates = [
+            StateCandidate(
+                hit["relevance"],
+                assertions_of(
+                    hit["text"], read(hit["text"]), hit["speaker"] or "", int(hit["at"] * 1000), hit["session"]
+                ),
+            )
+            for hit in row["hits"]
+        ]
+        view = view_states(question, candidates, replacement)
+        relevance = np.array([hit["relevance"] for hit in row["hits"]], np.float32)
+        records.append(Record(row, question, view, relevance, state_features(question, view)))
+    return records
+
+
+def wanted(row: dict) -> np.ndarray:
+    """Which hits answer: of a question for a current or past value the first gold turn, else all."""
+    if "good" in row:
+        return np.array(row["good"], bool)
+    gold = row["gold"][:1] if row["kind"] in {"current", "yesno", "past", "first"} else row["gold"]
+    return np.array([hit["turn"] in gold for hit in row["hits"]])
+
+
+def fit(records: list[Record], *, ridge: float = 3e-3, steps: int = 400) -> tuple[np.ndarray, float]:
+    """Return the weight of each feature in units of relevance, by softmax over each question's candidates."""
+    scale = np.concatenate([each.features for each in records]).std(0) + 1e-3
+    weights = torch.zeros(len(FEATURES), requires_grad=True)
+    sharpness = torch.tensor(2.5, requires_grad=True)
+    longest = max(len(each.relevance) for each in records)
+    x = np.zeros((len(records), longest, len(FEATURES)), np.float32)
+    base, mask, gold = (
+        np.zeros((len(records), longest), np.float32),
+        np.zeros((len(records), longest), bool),
+        np.zeros((len(records), longest), np.float32),
+    )
+    for n, each in enumerate(records):
+        size = len(each.relevance)
+        x[n, :size], base[n, :size], mask[n, :size] = each.features / scale, each.relevance, True
+        gold[n, :size] = wanted(each.row)
+    keep = gold.sum(1) > 0
+    x, base, mask, gold = (torch.from_numpy(each[keep]) for each in (x, base, mask, gold))
+    optimiser = torch.optim.Adam([weights, sharpness], lr=0.03)
+    for _ in range(steps):
+        logits = torch.exp(sharpness) * (base + x @ weights)
+        logits = logits.masked_fill(~mask, -1e4)
+        loss = -torch.log((logits.softmax(1) * gold).sum(1) + 1e-9).mean() + ridge * (weights**2).sum() * 50
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    return weights.detach().numpy() / scale, float(torch.exp(sharpness))
+
+
+def report(name: str, records: list[Record], weights: np.ndarray | None) -> None:
+    """Print how often the first hit answers, by kind of question."""
+    right, count = defaultdict(int), defaultdict(int)
+    for each in records:
+        gold = wanted(each.row)
+        if not each.row["gold"]:
+            continue
+        score = each.relevance + (each.features @ weights if weights is not None else 0)
+        count[each.row["kind"]] += 1
+        right[each.row["kind"]] += bool(gold[int(np.argmax(score))])
+    shown = {kind: f"{right[kind]}/{count[kind]}" for kind in sorted(count)}
+    print(f"{name}: {sum(right.values())}/{sum(count.values())}", shown)
+
+
+def main() -> None:
+    weights_file, trunk, train_path, held_path, out = sys.argv[1], sys.argv[2], *map(Path, sys.argv[3:6])
+    model = StateModel(open_trunk(trunk, MODELS), weights_file)
+    decisions = json.loads(out.read_text())
+    replacement = ReplacementModel(**decisions["replacement"])
+    training, held_out = load_records(train_path, model, replacement), load_records(held_path, model, replacement)
+    weights, sharpness = fit(training)
+    for name, records in (("ranker chats", training), ("held-out people", held_out)):
+        report(f"{name}, engine alone", records, None)
+        report(f"{name}, with the ranker", records, weights)
+    print({name: round(float(value), 3) for name, value in zip(FEATURES, weights)}, round(sharpness, 1))
+    decisions["ranker"] = [round(float(each), 5) for each in weights]
+    out.write_text(json.dumps(decisions, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+"""Train the state model's network on cached trunk states.
+
+Usage: python -m training.train minilm|light OUT.pt [--steps N] [--seed N] [--everything]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from lamina.models.files import MINILM_WEIGHTS
+from training.batches import Batch, Sampler
+from training.evaluate import evaluate
+from training.examples import ASKS, MOODS, REQUESTS, Text, chat_texts, is_ranker_chat, load_chats
+from training.network import Outputs, StateNetwork, load_upper_layers
+from training.slot_sentences import read_jsonl, slot_sentences
+from training.trunk import StateCache, open_trunk
+
+TEMPERATURE = 0.06
+BUCKETS = 5
+"""Texts sorted by length are encoded in so many parts, so that short ones are not padded to the longest."""
+MODELS = Path("~/.cache/lamina/models").expanduser()
+
+
+def collate(texts: Sequence[Text], spans: Sequence[tuple[int, int, int]], cache: StateCache) -> tuple[Tensor, ...]:
+    """Return states, token mask, sentence mask and each sentence's text; `spans` are (text number, start, end)."""
+    cached = [cache[text.text] for text in texts]
+    length, width = max(len(each.states) for each in cached), cached[0].states.shape[1]
+    states, keep = np.zeros((len(texts), length, width), np.float32), np.zeros((len(texts), length), np.float32)
+    for row, each in enumerate(cached):
+        states[row, : len(each.states)], keep[row, : len(each.states)] = each.states, 1.0
+    inside = np.zeros((len(spans), length), np.float32)
+    for row, (number, start, end) in enumerate(spans):
+        for token, (first, last) in enumerate(cached[number].spans, 1):
+            if first < end and last > start:
+                inside[row, token] = 1.0
+        if not inside[row].any():
+            inside[row, 0] = 1.0
+    owner = torch.tensor([number for number, _, _ in spans])
+    return torch.from_numpy(states), torch.from_numpy(keep), torch.from_numpy(inside), owner
+
+
+def run_batch(network: StateNetwork, batch: Batch, cache: StateCache) -> tuple[Outputs, list[Text]]:
+    texts = sorted(batch.texts, key=lambda text: len(cache[text.text].states))
+    number = {id(text): n for n, text in enumerate(texts)}
+    spans = [(number[id(row.text)], row.sentence.start, row.sentence.end) for row in batch.rows]
+    states, keep, inside, owner = collate(texts, spans, cache)
+    length = states.shape[1]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        parts = []
+        for some in torch.chunk(torch.arange(len(texts)), BUCKETS):
+            longest = int(keep[some].sum(1).max())
+            encoded = network.encode(states[some, :longest], keep[some, :longest])
+            parts.append(F.pad(encoded, (0, 0, 0, length - longest)))
+        outputs = network.read(torch.cat(parts), inside, owner)
+    return Outputs(*(each.float() for each in outputs)), texts
+
+
+def losses(
+    network: StateNetwork, outputs: Outputs, batch: Batch, texts: Sequence[Text], cache: StateCache
+) -> dict[str, Tensor]:
+    found = _slot_losses(network, outputs.slot, batch)
+    rows = batch.rows
+    moods = torch.tensor([MOODS.index(row.sentence.mood) if row.sentence.mood else -100 for row in rows])
+    found["mood"] = F.cross_entropy(outputs.mood, moods, ignore_index=-100)
+    found["own"] = 0.3 * _masked_bce(outputs.own, [row.sentence.is_own for row in rows])
+    found["many"] = 0.3 * _masked_bce(outputs.many, [row.sentence.is_many for row in rows])
+    asks = torch.tensor([ASKS.index(row.text.ask) if row.text.ask else -100 for row in rows])
+    weights = torch.tensor([0.15 if row.source.startswith("slots:") else 1.0 for row in rows])
+    chosen = asks >= 0
+    if chosen.any():
+        each = F.cross_entropy(outputs.ask[chosen], asks[chosen], reduction="none")
+        found["ask"] = 0.5 * (each * weights[chosen]).sum() / weights[chosen].sum()
+    found["requests"] = _request_loss(outputs.requests, batch)
+    found["value"] = _value_loss(outputs.tokens, texts, cache)
+    return found
+
+
+def _slot_losses(network: StateNetwork, slot: Tensor, batch: Batch) -> dict[str, Tensor]:
+    """Rows of one slot attract each other; rows of other slots of the same chat are the negatives that matter."""
+    rows, count = batch.rows, len(batch.rows)
+    positive, masked = np.zeros((count, count), bool), np.eye(count, dtype=bool)
+    for i, one in enumerate(rows):
+        for j, other in enumerate(rows):
+            if i == j:
+                continue
+            if one.groups & other.groups:
+                positive[i, j] = True
+            elif (
+                one.is_soft
+                or other.is_soft
+                or one.text.text == other.text.text
+                or (one.source != other.source and one.words & other.words)
+            ):
+                masked[i, j] = True
+    pos, mask = torch.from_numpy(positive), torch.from_numpy(masked)
+    similarity = slot @ slot.T
+    logits = (similarity / TEMPERATURE).masked_fill(mask, -1e4)
+    has = pos.any(1)
+    shares = ((logits - logits.logsumexp(1, keepdim=True)) * pos).sum(1)[has] / pos.sum(1)[has]
+    calibrated = F.binary_cross_entropy_with_logits(
+        network.scale[0] * similarity + network.scale[1], pos.float(), reduction="none"
+    )
+    hardest = torch.topk(calibrated.masked_fill(mask | pos, -1.0).flatten(), max(1, int(pos.sum()) * 2)).values
+    return {"slot": -shares.mean(), "pairs": 0.3 * (calibrated[pos].mean() + hardest.clamp(min=0).mean())}
+
+
+def _masked_bce(logits: Tensor, labels: Sequence[bool | None]) -> Tensor:
+    known = torch.tensor([label is not None for label in labels])
+    if not known.any():
+        return logits.sum() * 0.0
+    wanted = torch.tensor([float(bool(label)) for label in labels])
+    return F.binary_cross_entropy_with_logits(logits[known], wanted[known])
+
+
+def _request_loss(logits: Tensor, batch: Batch) -> Tensor:
+    """A turn makes a request if one of its sentences does; nobody marked which."""
+    total, count = logits.sum() * 0.0, 0
+    by_text: dict[int, list[int]] = defaultdict(list)
+    for number, row in enumerate(batch.rows):
+        by_text[id(row.text)].append(number)
+    for numbers in by_text.values():
+        marked = batch.rows[numbers[0]].text.requests or frozenset()
+        wanted = torch.tensor([float(name in marked) for name in REQUESTS])
+        best = logits[numbers].max(0).values
+        total = total + F.binary_cross_entropy_with_logits(best, wanted, weight=torch.where(wanted > 0, 3.0, 1.0))
+        count += 1
+    return 0.7 * total / count
+
+
+def _value_loss(tokens: Tensor, texts: Sequence[Text], cache: StateCache) -> Tensor:
+    labels = torch.full(tokens.shape[:2], -100)
+    for row, text in enumerate(texts):
+        values = [value for sentence in text.sentences for value in sentence.values]
+        if not values:
+            continue
+        for token, (first, last) in enumerate(cache[text.text].spans, 1):
+            inside = next((value for value in values if first < value[1] and last > value[0]), None)
+            labels[row, token] = 0 if inside is None else 1 if first <= inside[0] else 2
+    if not (labels >= 0).any():
+        return tokens.sum() * 0.0
+    weights = torch.tensor([0.5, 1.0, 1.0])
+    return 0.7 * F.cross_entropy(tokens.reshape(-1, 3), labels.reshape(-1), ignore_index=-100, weight=weights)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("trunk", choices=["minilm", "light"])
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--steps", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--layers", type=int)
+    parser.add_argument("--everything", action="store_true", help="train on the ranker's chats too")
+    options = parser.parse_args()
+    torch.manual_seed(options.seed)
+    torch.set_num_threads(2)
+    cache = StateCache(open_trunk(options.trunk, MODELS))
+    chats = [chat_texts(chat) for chat in load_chats()]
+    training = [each for each in chats if options.everything or not is_ranker_chat(each.chat)]
+    slots = [each for each in slot_sentences() if each.split == "train"]
+    remarks = [each["text"] for name in ("distractors", "talk", "social") for each in read_jsonl(f"{name}.jsonl")
+               if each.get("split", "train") == "train" and not each.get("lasting")]  # fmt: skip
+    sampler = Sampler(training, slots, remarks, options.seed)
+    if options.trunk == "minilm":
+        network = StateNetwork(384, options.layers or 3)
+        load_upper_layers(network, MODELS / MINILM_WEIGHTS.sha256)
+        rates = {"layers": 8e-5, "heads": 3e-4}
+    else:
+        network = StateNetwork(256, options.layers or 2, heads=8)
+        rates = {"layers": 4e-4, "heads": 6e-4}
+    layers = list(network.layers.parameters())
+    known = {id(each) for each in layers}
+    heads = [each for each in network.parameters() if id(each) not in known]
+    optimiser = torch.optim.AdamW(
+        [{"params": layers, "lr": rates["layers"]}, {"params": heads, "lr": rates["heads"]}], weight_decay=0.01
+    )
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimiser,
+        lambda step: min(1.0, (step + 1) / 30) * max(0.03, 0.5 * (1 + math.cos(math.pi * step / options.steps))),
+    )
+    began, totals = time.monotonic(), defaultdict(float)
+    for step in range(1, options.steps + 1):
+        network.train()
+        batch = sampler.batch()
+        outputs, texts = run_batch(network, batch, cache)
+        parts = losses(network, outputs, batch, texts, cache)
+        optimiser.zero_grad()
+        sum(parts.values()).backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimiser.step()
+        schedule.step()
+        for name, value in parts.items():
+            totals[name] += float(value.detach()) / 25
+        if step % 25 == 0:
+            shown = {name: round(value, 3) for name, value in totals.items()}
+            print(f"step {step} of {options.steps}, {time.monotonic() - began:.0f} s", shown, flush=True)
+            totals.clear()
+        if step % 250 == 0 or step == options.steps:
+            print(json.dumps(evaluate(network, cache)), flush=True)
+            torch.save({"trunk": options.trunk, "width": network.width, "layers": len(network.layers),
+                        "heads": network.layers[0].heads, "weights": network.state_dict()}, options.out)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
