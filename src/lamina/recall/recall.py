@@ -251,7 +251,8 @@ def _hit(
         words=tuple((words[token], scale * part) for token, part in match.parts) if match else (),
         channels=channels, folded=folded,
         links=tuple((edge.source, edge.name, edge.target, edge.confidence) for edge in candidate.links),
-        marks=(*found.shown.marks, *(_EARLIER if earlier else ())), relevant=relevant(found), statements=tuple(found.statements),
+        marks=(*found.shown.marks, *(_EARLIER if earlier else ())), relevant=relevant(found),
+        statements=tuple(found.statements),
         shown=found.shown.text, transitions=found.shown.transitions, instead_of=found.instead_of, before=found.before,
         coarse=known, earlier=earlier, answers=states.answers.get(candidate.key) if states else None,
     )  # fmt: skip
