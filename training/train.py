@@ -130,7 +130,7 @@ def _request_loss(logits: Tensor, batch: Batch) -> Tensor:
     for number, row in enumerate(batch.rows):
         by_text[id(row.text)].append(number)
     for numbers in by_text.values():
-        marked = batch.rows[numbers[0]].text.requests or frozenset()
+        marked = batch.rows[numbers[0]].text.requests
         wanted = torch.tensor([float(name in marked) for name in REQUESTS])
         best = logits[numbers].max(0).values
         total = total + F.binary_cross_entropy_with_logits(best, wanted, weight=torch.where(wanted > 0, 3.0, 1.0))

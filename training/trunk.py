@@ -1,4 +1,4 @@
-"""The frozen lower half of the embedding model: token states that the state model is trained on, exactly as at run time."""
+"""The frozen lower half of the embedding model: the token states the network is trained on, as at run time."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from lamina.models.state_model import Ask, QuestionState
 from lamina.states.assertion import Assertion
-from lamina.states.replacement import ReplacementModel
+from lamina.states.replacement import CLOSE, ReplacementModel
 from lamina.vectors.levels import Floats
 
 FEATURES = (
@@ -22,8 +22,6 @@ FEATURES = (
     "past: replaced", "past: newest", "past: states the slot", "list: states the slot",
 )  # fmt: skip
 """What a candidate gains or loses, by what the question asks for."""
-CLOSE = 0.15
-"""Sentences whose slots are less similar than this are not compared."""
 SAME_TIME_MS = 1_000
 REACH, SOFTNESS, FARTHEST = 0.15, 0.05, 0.2
 """A candidate states the slot asked for if it is about as similar to the question as the most similar one."""

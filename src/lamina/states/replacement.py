@@ -16,6 +16,9 @@ FEATURES = (
     "shared names", "same session", "no value found",
 )  # fmt: skip
 
+CLOSE = 0.25
+"""Assertions whose slots are less similar than this are never compared: they do not replace each other."""
+
 
 def pair_features(old: Assertion, new: Assertion) -> list[float]:
     """Return the features of a pair in the order of FEATURES."""
