@@ -46,7 +46,7 @@ def make(trunk: str, steps: int, folder: Path) -> None:
     run("retrieval", str(held_out), "--embedder", EMBEDDER[trunk], "--held-out")
     decisions.unlink(missing_ok=True)
     run("pairs", weights.name, trunk, str(decisions))
-    for step in ("ranker", "answers"):
+    for step in ("ranker", "earlier", "answers"):
         run(step, weights.name, trunk, str(asked), str(held_out), str(decisions))
 
 

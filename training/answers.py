@@ -60,7 +60,6 @@ def main() -> None:
     print({name: round(float(value), 2) for name, value in zip(FEATURES, coefficients)}, round(bias, 2))
     decisions["answers"] = {"weights": [round(float(each), 5) for each in coefficients], "bias": round(bias, 5),
                             "threshold": round(threshold, 4)}  # fmt: skip
-    decisions.setdefault("likely", 0.5)
     out.write_text(json.dumps(decisions, indent=1) + "\n")
 
 

@@ -85,7 +85,7 @@ class StateNetwork(nn.Module):
         self.scale = nn.Parameter(torch.tensor([12.0, -6.0]))
 
     def forward(self, states: Tensor, keep: Tensor, inside: Tensor, owner: Tensor) -> Outputs:
-        """Read sentences: `inside` (sentences, tokens) marks the tokens of each in its text, whose number is in `owner`."""
+        """Read sentences: `inside` marks the tokens of each in its text, whose number is in `owner`."""
         return self.read(self.encode(states, keep), inside, owner)
 
     def encode(self, states: Tensor, keep: Tensor) -> Tensor:

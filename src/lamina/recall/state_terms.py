@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-import numpy as np
-
 from lamina.atom.atom import Atom
 from lamina.atom.passage import Passage
 from lamina.models.state_encoder import StateEncoder, unpack_states
@@ -19,7 +17,14 @@ from lamina.recall.view import View
 from lamina.states.answering import answer_features
 from lamina.states.assertion import Assertion, assertions_of
 from lamina.states.decisions import Decisions, load_decisions
-from lamina.states.ranking import FEATURES, StateCandidate, StateView, state_features, view_states
+from lamina.states.ranking import (
+    FEATURES,
+    StateCandidate,
+    StateView,
+    earlier_features,
+    state_features,
+    view_states,
+)
 from lamina.store.encodings import Key, unencoded
 from lamina.text.roles import is_assistant
 
@@ -95,11 +100,11 @@ def _earlier(
     """Return the candidates that likely hold an earlier value of what a newer one states."""
     if question.asks_current < 0.5:
         return {}
+    chances = decisions.earlier.probabilities(earlier_features(question, seen))
     found: dict[Key, Earlier] = {}
-    for n, candidate in enumerate(best):
-        newer = seen.replaced_by[n]
-        if newer is not None and seen.replaced[n] >= decisions.likely:
+    for candidate, chance, newer in zip(best, chances.tolist(), seen.replaced_by, strict=True):
+        if newer is not None and chance >= decisions.earlier.threshold:
             by = best[newer]
             until = datetime.fromtimestamp(by.near.at_ms / 1000, UTC)
-            found[candidate.key] = Earlier(by.key[0], by.key[1], until, float(np.round(seen.replaced[n], 2)))
+            found[candidate.key] = Earlier(by.key[0], by.key[1], until, round(chance, 2))
     return found

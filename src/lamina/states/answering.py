@@ -1,4 +1,4 @@
-"""How likely a candidate answers a question at all: a logistic model over what recall knows, fitted by `make train`."""
+"""What tells whether a candidate answers a question at all, from everything recall knows of it."""
 
 from __future__ import annotations
 
@@ -32,14 +32,3 @@ def answer_features(question: QuestionState, view: StateView, terms: Sequence[Ma
             [each.get("speaker", 0.0) for each in terms], np.full(count, question.asks[Ask.LIST]),
         ]
     ).astype(np.float32)  # fmt: skip
-
-
-class AnswerModel:
-    """Gives the probability that a candidate answers; at `threshold` and above it counts as an answer."""
-
-    def __init__(self, weights: Sequence[float], bias: float, threshold: float) -> None:
-        self._weights, self._bias, self.threshold = np.array(weights, np.float64), bias, threshold
-
-    def probabilities(self, features: Floats) -> Floats:
-        """Return the probability for each row of features."""
-        return np.asarray(1.0 / (1.0 + np.exp(-np.clip(features @ self._weights + self._bias, -30, 30))), np.float32)

@@ -9,20 +9,19 @@ from importlib.resources import files
 
 import numpy as np
 
-from lamina.states.answering import AnswerModel
+from lamina.states.logistic import Logistic
 from lamina.states.replacement import ReplacementModel
 from lamina.vectors.levels import Floats
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """`ranker` is what each ranking feature adds to relevance; `likely` the probability of replacement from which on a
-    value is marked as an earlier one."""
+    """`ranker` is what each ranking feature adds to relevance."""
 
     replacement: ReplacementModel
     ranker: Floats
-    answers: AnswerModel
-    likely: float
+    earlier: Logistic
+    answers: Logistic
 
 
 @cache
@@ -32,5 +31,5 @@ def load_decisions(name: str) -> Decisions:
     fitted = json.loads(source.read_text(encoding="utf-8"))
     return Decisions(
         ReplacementModel(**fitted["replacement"]), np.array(fitted["ranker"], np.float32),
-        AnswerModel(**fitted["answers"]), fitted["likely"],
+        Logistic(**fitted["earlier"]), Logistic(**fitted["answers"]),
     )  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 
 from lamina.models.state_model import Ask, QuestionState
 from lamina.states.assertion import Assertion
-from lamina.states.replacement import CLOSE, ReplacementModel
+from lamina.states.replacement import CLOSE, ReplacementModel, log_odds
 from lamina.vectors.levels import Floats
 
 FEATURES = (
@@ -76,7 +76,7 @@ def view_states(question: QuestionState, candidates: Sequence[StateCandidate], m
     replaced, replaces = np.zeros(count, np.float32), np.zeros(count, np.float32)
     replaced_by: list[int | None] = [None] * count
     pairs = list(_newer_pairs(best))
-    chances = model.probabilities([(old, new) for _, _, old, new in pairs])
+    chances = model.of_pairs([(old, new) for _, _, old, new in pairs])
     for (i, j, _, _), chance in zip(pairs, chances, strict=True):
         if chance > replaced[i]:
             replaced[i], replaced_by[i] = chance, j
@@ -122,3 +122,23 @@ def state_features(question: QuestionState, view: StateView) -> Floats:
             current * asked, past * view.replaced, past * view.newest, past * states, several * states,
         ]
     ).astype(np.float32)  # fmt: skip
+
+
+EARLIER_FEATURES = (
+    "replaced", "states the slot", "the newer states the slot", "similarity", "similarity of the newer", "current",
+    "both near",
+)  # fmt: skip
+
+
+def earlier_features(question: QuestionState, view: StateView) -> Floats:
+    """Return, in the order of EARLIER_FEATURES, what speaks for each candidate being an earlier value of the slot asked
+    for; all zeros for one that nothing replaces."""
+    states, rows = view.states_slot, np.zeros((len(view.best), len(EARLIER_FEATURES)), np.float32)
+    for n, newer in enumerate(view.replaced_by):
+        if newer is not None:
+            near = min(float(view.similarity[n]), float(view.similarity[newer]))
+            rows[n] = (
+                log_odds(float(view.replaced[n])), states[n], states[newer], view.similarity[n], view.similarity[newer],
+                question.asks_current, near,
+            )  # fmt: skip
+    return rows

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lamina.states.assertion import Assertion
+from lamina.states.logistic import Logistic
 from lamina.vectors.levels import Floats
 
 FEATURES = (
@@ -30,8 +31,8 @@ def pair_features(old: Assertion, new: Assertion) -> list[float]:
     return [
         similarity,
         similarity * abs(similarity),
-        _log_odds(old.state.asserts),
-        _log_odds(new.state.asserts),
+        log_odds(old.state.asserts),
+        log_odds(new.state.asserts),
         1.0 - abs(old.state.is_own - new.state.is_own),
         float(old.speaker == new.speaker),
         max(old.state.is_many, new.state.is_many),
@@ -49,20 +50,17 @@ def _same_value(old: Assertion, new: Assertion) -> bool:
     return old.value_words <= new.value_words or new.value_words <= old.value_words or new.value_words <= old.words
 
 
-def _log_odds(chance: float) -> float:
+def log_odds(chance: float) -> float:
+    """Return a probability on the scale that the logistic models use, bounded."""
     chance = min(0.99, max(0.01, chance))
     return math.log(chance / (1 - chance)) / 4
 
 
-class ReplacementModel:
+class ReplacementModel(Logistic):
     """Gives the probability that the newer of two assertions replaces the older one."""
 
-    def __init__(self, weights: Sequence[float], bias: float) -> None:
-        self._weights, self._bias = np.array(weights, np.float64), bias
-
-    def probabilities(self, pairs: Sequence[tuple[Assertion, Assertion]]) -> Floats:
+    def of_pairs(self, pairs: Sequence[tuple[Assertion, Assertion]]) -> Floats:
         """Return the probability for each (old, new) pair."""
         if not pairs:
             return np.zeros(0, np.float32)
-        features = np.array([pair_features(old, new) for old, new in pairs])
-        return np.asarray(1.0 / (1.0 + np.exp(-(features @ self._weights + self._bias))), np.float32)
+        return self.probabilities(np.array([pair_features(old, new) for old, new in pairs]))

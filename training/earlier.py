@@ -1,0 +1,94 @@
+"""Fit the mark "earlier value": which candidates of a question for a current value state an outdated one.
+
+Usage: python -m training.earlier WEIGHTS.onnx minilm|light RECORDS.jsonl HELD_OUT.jsonl DECISIONS.json
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from lamina.models.state_model import StateModel
+from lamina.states.ranking import EARLIER_FEATURES, earlier_features
+from lamina.states.replacement import ReplacementModel
+from lamina.text.normal import normal_form
+from training.chat_format import Chat
+from training.examples import chat_texts, load_chats
+from training.logistic import fit_logistic
+from training.ranker import Record, load_records
+from training.train import MODELS
+from training.trunk import open_trunk
+
+WANTED_PRECISION = 0.85
+
+
+def outdated_turns(chat: Chat, question: str) -> set[int] | None:
+    """Return the turns that state an earlier value of the slot a question asks for; None where no slot is known."""
+    asked = next((slots for text, slots in chat_texts(chat).questions if text.text == question), [])
+    gold = next((each.gold for each in chat.questions if each.text == question), [])
+    if not asked or not gold:
+        return None
+    names = {slot.partition(":")[2] for slot in asked}
+    stated = {
+        turn.number: fact
+        for turn in chat.turns
+        for fact in turn.facts
+        if fact.is_current and f"{fact.owner.lower()}/{fact.attribute.lower()}" in names
+    }
+    if gold[0] not in stated or stated[gold[0]].adds:
+        return set()
+    current = normal_form(stated[gold[0]].value)
+    return {n for n, fact in stated.items() if n < gold[0] and normal_form(fact.value) != current}
+
+
+def rows(records: list[Record], chats: dict[str, Chat]) -> tuple[np.ndarray, np.ndarray]:
+    features, labels = [], []
+    for each in records:
+        if each.row["kind"] not in {"current", "yesno"} or each.question.asks_current < 0.5:
+            continue
+        outdated = outdated_turns(chats[each.row["chat"]], each.row["question"])
+        if outdated is None:
+            continue
+        matrix = earlier_features(each.question, each.view)
+        for n, hit in enumerate(each.row["hits"]):
+            if each.view.replaced_by[n] is not None and hit["turn"] is not None:
+                features.append(matrix[n])
+                labels.append(hit["turn"] in outdated)
+    return np.array(features).reshape(-1, len(EARLIER_FEATURES)), np.array(labels, float)
+
+
+def main() -> None:
+    weights_file, trunk, train_path, held_path, out = sys.argv[1], sys.argv[2], *map(Path, sys.argv[3:6])
+    model = StateModel(open_trunk(trunk, MODELS), weights_file)
+    decisions = json.loads(out.read_text())
+    replacement = ReplacementModel(**decisions["replacement"])
+    chats = {chat.id: chat for chat in [*load_chats(), *load_chats(held_out=True)]}
+    features, labels = rows(load_records(train_path, model, replacement), chats)
+    coefficients, bias = fit_logistic(features, labels, ridge=2.0)
+    chances = 1 / (1 + np.exp(-(features @ coefficients + bias)))
+    threshold = choose_threshold(chances, labels)
+    held, held_labels = rows(load_records(held_path, model, replacement), chats)
+    for name, x, y in (("ranker chats", features, labels), ("held-out people", held, held_labels)):
+        given = 1 / (1 + np.exp(-(x @ coefficients + bias))) >= threshold
+        right = (given & (y > 0)).sum()
+        print(
+            f"{name}: {given.sum()} marked, precision {right / max(1, given.sum()):.3f}, recall {right / y.sum():.3f}"
+        )
+    decisions["earlier"] = {"weights": [round(float(each), 5) for each in coefficients], "bias": round(bias, 5),
+                            "threshold": round(threshold, 4)}  # fmt: skip
+    out.write_text(json.dumps(decisions, indent=1) + "\n")
+
+
+def choose_threshold(chances: np.ndarray, labels: np.ndarray) -> float:
+    """Return the lowest threshold at which the wanted precision holds for all that is given."""
+    order = np.argsort(-chances)
+    precision = np.cumsum(labels[order]) / np.arange(1, len(order) + 1)
+    good = np.flatnonzero(precision >= WANTED_PRECISION)
+    return float(chances[order[good[-1]]]) if len(good) else 0.99
+
+
+if __name__ == "__main__":
+    main()
