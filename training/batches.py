@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from training.examples import ChatTexts, Sentence, Text, plain_text, slot_text
 from training.slot_sentences import SlotSentence
 
+REQUESTS_A_BATCH = 6
 _WORDS = re.compile(r"\w{3,}")
 
 
@@ -62,6 +63,8 @@ class Sampler:
         for item in slots:
             self._by_slot[item.slot][item.slot_id][item.role].append(slot_text(item))
         self._slot_names = sorted(self._by_slot)
+        self._requests = [(text, each) for each in chats for text in each.turns.values() if text.requests]
+        """Turns with requests are rare; some are in every batch."""
 
     def batch(self, chats: int = 5, slots: int = 10, remarks: int = 6) -> Batch:
         """Draw one batch."""
@@ -71,6 +74,9 @@ class Sampler:
             batch.rows += self._chat_rows(chat)
         for name in draw.sample(self._slot_names, slots):
             batch.rows += self._slot_rows(name)
+        for text, chat in draw.sample(self._requests, min(REQUESTS_A_BATCH, len(self._requests))):
+            for sentence in text.sentences:
+                batch.rows.append(_row(text, sentence, sentence.slots, chat.chat.id))
         for text in draw.sample(self._remarks, remarks):
             batch.rows.append(_row(text, text.sentences[0], [], "remark"))
         return batch
@@ -79,14 +85,11 @@ class Sampler:
         draw, source = self._draw, chat.chat.id
         by_slot: dict[str, list[tuple[Text, Sentence]]] = defaultdict(list)
         plain: list[tuple[Text, Sentence]] = []
-        requests: list[tuple[Text, Sentence]] = []
         for text in chat.turns.values():
             for sentence in text.sentences:
                 for slot in sentence.slots:
                     by_slot[slot].append((text, sentence))
-                if text.requests:
-                    requests.append((text, sentence))
-                elif not sentence.slots:
+                if not sentence.slots and not text.requests:
                     plain.append((text, sentence))
         changed = [slot for slot, stated in by_slot.items() if len(stated) > 1]
         draw.shuffle(changed)
@@ -98,7 +101,7 @@ class Sampler:
         for slot in draw.sample(others, min(5, len(others))):
             text, sentence = draw.choice(by_slot[slot])
             chosen[id(sentence)] = text, sentence
-        for text, sentence in draw.sample(plain, min(12, len(plain))) + requests[:3]:
+        for text, sentence in draw.sample(plain, min(12, len(plain))):
             chosen[id(sentence)] = text, sentence
         for text, sentence in chosen.values():
             yield _row(text, sentence, sentence.slots, source)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lamina.text.units import units
+from lamina.text.sentences import sentences
 from training.chat_format import Chat, Fact, Turn, read_chats
 from training.slot_sentences import SlotSentence
 
@@ -114,7 +114,7 @@ def _slots_asked(stated: Sequence[Sequence[str]]) -> list[str]:
 
 def _turn_text(turn: Turn, chat: Chat) -> Text:
     text = without_speaker(turn.text)
-    spans = units(text) or [(0, len(text))]
+    spans = sentences(text) or [(0, len(text))]
     labelled = [Sentence(start, end, "none") for start, end in spans]
     speaker = speaker_of(turn, chat)
     for fact in turn.facts:
@@ -158,7 +158,7 @@ def slot_text(item: SlotSentence) -> Text:
     """A template sentence as a labelled text; the clause around it may hold sentences of its own."""
     if item.role == "question":
         return Text(item.text, [_whole(item.text, "ask")], ask="current")
-    spans = units(item.text) or [(0, len(item.text))]
+    spans = sentences(item.text) or [(0, len(item.text))]
     at = item.span[0] if item.span else 0
     start, end = next((span for span in spans if span[0] <= at < span[1]), spans[0])
     sentence = Sentence(start, end, _slot_mood(item))

@@ -29,7 +29,7 @@ def read_chat(chat: Chat, model: StateModel) -> dict[int, list[Assertion]]:
         text = without_speaker(turn.text)
         speaker = speaker_of(turn, chat) if text != turn.text else "user"
         at_ms = int(np.datetime64(turn.day, "ms").astype(int)) + turn.number * 60_000
-        found[turn.number] = assertions_of(text, model.read_clauses(text), speaker, at_ms, f"{chat.id}-{turn.session}")
+        found[turn.number] = assertions_of(text, model.read(text), speaker, at_ms, f"{chat.id}-{turn.session}")
     return found
 
 

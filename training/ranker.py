@@ -38,7 +38,7 @@ def load_records(path: Path, model: StateModel, replacement: ReplacementModel) -
 
     def read(text: str) -> list:
         if text not in texts:
-            texts[text] = model.read_clauses(text)
+            texts[text] = model.read(text)
         return texts[text]
 
     records = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -73,8 +74,8 @@ def losses(
     rows = batch.rows
     moods = torch.tensor([MOODS.index(row.sentence.mood) if row.sentence.mood else -100 for row in rows])
     found["mood"] = F.cross_entropy(outputs.mood, moods, ignore_index=-100)
-    found["own"] = 0.3 * _masked_bce(outputs.own, [row.sentence.is_own for row in rows])
-    found["many"] = 0.3 * _masked_bce(outputs.many, [row.sentence.is_many for row in rows])
+    found["own"] = 0.6 * _masked_bce(outputs.own, [row.sentence.is_own for row in rows])
+    found["many"] = 0.3 * _masked_bce(outputs.many, [row.sentence.is_many for row in rows], positive=3.0)
     asks = torch.tensor([ASKS.index(row.text.ask) if row.text.ask else -100 for row in rows])
     weights = torch.tensor([0.15 if row.source.startswith("slots:") else 1.0 for row in rows])
     chosen = asks >= 0
@@ -115,12 +116,13 @@ def _slot_losses(network: StateNetwork, slot: Tensor, batch: Batch) -> dict[str,
     return {"slot": -shares.mean(), "pairs": 0.3 * (calibrated[pos].mean() + hardest.clamp(min=0).mean())}
 
 
-def _masked_bce(logits: Tensor, labels: Sequence[bool | None]) -> Tensor:
+def _masked_bce(logits: Tensor, labels: Sequence[bool | None], positive: float = 1.0) -> Tensor:
     known = torch.tensor([label is not None for label in labels])
     if not known.any():
         return logits.sum() * 0.0
     wanted = torch.tensor([float(bool(label)) for label in labels])
-    return F.binary_cross_entropy_with_logits(logits[known], wanted[known])
+    weights = torch.where(wanted[known] > 0, positive, 1.0)
+    return F.binary_cross_entropy_with_logits(logits[known], wanted[known], weight=weights)
 
 
 def _request_loss(logits: Tensor, batch: Batch) -> Tensor:
@@ -133,7 +135,7 @@ def _request_loss(logits: Tensor, batch: Batch) -> Tensor:
         marked = batch.rows[numbers[0]].text.requests
         wanted = torch.tensor([float(name in marked) for name in REQUESTS])
         best = logits[numbers].max(0).values
-        total = total + F.binary_cross_entropy_with_logits(best, wanted, weight=torch.where(wanted > 0, 3.0, 1.0))
+        total = total + F.binary_cross_entropy_with_logits(best, wanted, weight=torch.where(wanted > 0, 2.0, 1.0))
         count += 1
     return 0.7 * total / count
 
@@ -163,7 +165,7 @@ def main() -> None:
     parser.add_argument("--everything", action="store_true", help="train on the ranker's chats too")
     options = parser.parse_args()
     torch.manual_seed(options.seed)
-    torch.set_num_threads(2)
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "2")))
     cache = StateCache(open_trunk(options.trunk, MODELS))
     chats = [chat_texts(chat) for chat in load_chats()]
     training = [each for each in chats if options.everything or not is_ranker_chat(each.chat)]
@@ -174,7 +176,7 @@ def main() -> None:
     if options.trunk == "minilm":
         network = StateNetwork(384, options.layers or 3)
         load_upper_layers(network, MODELS / MINILM_WEIGHTS.sha256)
-        rates = {"layers": 8e-5, "heads": 3e-4}
+        rates = {"layers": 1e-4, "heads": 3e-4}
     else:
         network = StateNetwork(256, options.layers or 2, heads=8)
         rates = {"layers": 4e-4, "heads": 6e-4}

@@ -31,7 +31,7 @@ class StateEncoder:
         return Model(self.states.id, 8, TokenStates.SENTENCES)
 
     def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
-        return [Encoded(_EMPTY, pack_states(self.states.read_clauses(piece.text))) for piece in pieces]
+        return [Encoded(_EMPTY, pack_states(self.states.read(piece.text))) for piece in pieces]
 
     def question(self, text: str) -> Probe:
         """Read a question ahead of time; `asked` returns what was read."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from importlib.resources import files
@@ -21,7 +21,6 @@ from lamina.models.chunks import chunks
 from lamina.models.state_trunk import LightTrunk, MiniLmTrunk, Trunk, open_session
 from lamina.models.tokeniser import Tokens
 from lamina.text.sentences import sentences
-from lamina.text.units import units
 from lamina.vectors.levels import Floats
 
 LONGEST_TEXT = 20_000
@@ -54,7 +53,7 @@ class Ask(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SentenceState:
-    """What the model says of one sentence or clause; `start`, `end` and `value` are offsets in the text that was read.
+    """What the model says of one sentence; `start`, `end` and `value` are offsets in the text that was read.
 
     `asserts` is the probability that it asserts a current value; `is_own` that the value is the speaker's own;
     `is_many` that the slot holds several values at once; `forget`, `keep_out` and `secret` that it asks to forget
@@ -118,29 +117,13 @@ class StateModel:
         return f"{self._weights.removesuffix('.onnx')}@{hashlib.sha256(self._file).hexdigest()[:8]}"
 
     def read(self, text: str) -> list[SentenceState]:
-        """Return the states of a text's sentences, in order; sentences beyond the length limits are left out.
-
-        A sentence asserts what the surest of its clauses asserts, and asks what any of them asks.
-        """
-        clauses = self.read_clauses(text)
-        found: list[SentenceState] = []
-        for start, end in sentences(text):
-            own = [each for each in clauses if start <= each.start < end]
-            if own:
-                surest = max(own, key=lambda each: each.asserts)
-                forget, keep_out = max(each.forget for each in own), max(each.keep_out for each in own)
-                secret = max(each.secret for each in own)
-                found.append(replace(surest, start=start, end=end, forget=forget, keep_out=keep_out, secret=secret))
-        return found
-
-    def read_clauses(self, text: str) -> list[SentenceState]:
-        """Return the states of a text's clauses, in order: one sentence may state several facts."""
+        """Return the states of a text's sentences, in order; sentences beyond the length limits are left out."""
         text = text[:LONGEST_TEXT]
         tokens = self._trunk.tokens(text)
-        clauses = units(text)
+        spans = sentences(text)
         found: list[SentenceState] = []
         for first, last in chunks(text, tokens.spans)[:MOST_CHUNKS]:
-            found += self._read_chunk(clauses, tokens.between(first, last))
+            found += self._read_chunk(spans, tokens.between(first, last))
         return found
 
     def ask(self, question: str) -> QuestionState:
@@ -154,12 +137,12 @@ class StateModel:
         asks = _softmax(outputs["ask"][0])
         return QuestionState(outputs["slot"][0], {each: float(asks[n]) for n, each in enumerate(Ask)})
 
-    def _read_chunk(self, clauses: Sequence[tuple[int, int]], tokens: Tokens) -> list[SentenceState]:
-        """Return the states of the clauses that have tokens in this chunk."""
+    def _read_chunk(self, spans: Sequence[tuple[int, int]], tokens: Tokens) -> list[SentenceState]:
+        """Return the states of the sentences that have tokens in this chunk."""
         starts = np.array([start for start, _ in tokens.spans])
         bounds = [
             (start, end, first, last)
-            for start, end in clauses
+            for start, end in spans
             if (first := int(np.searchsorted(starts, start))) < (last := int(np.searchsorted(starts, end)))
         ]
         if not bounds:

@@ -28,7 +28,7 @@ from lamina.states.ranking import (
 from lamina.store.encodings import Key, unencoded
 from lamina.text.roles import is_assistant
 
-LOOKED_AT = 40
+LOOKED_AT = 50
 """So many of the best candidates are compared with each other."""
 
 
@@ -47,7 +47,7 @@ def add_state_terms(
     """Add the state terms to the best candidates and return their marks; `past`: whether another time is asked for."""
     best = sorted(candidates, key=lambda each: (-each.relevance, each.key))[:LOOKED_AT]
     read = passages_read(best, view)
-    best = [each for each in best if each.key in read]
+    best = [each for each in best if each.key in read and not _is_shown_with_its_words(read[each.key][0], read)]
     if not best:
         return StateTerms()
     decisions = load_decisions(encoder.states.name)
@@ -63,6 +63,11 @@ def add_state_terms(
     return StateTerms(earlier, answers, decisions.answers.threshold)
 
 
+def _is_shown_with_its_words(atom: Atom, read: Mapping[Key, tuple[Atom, Passage]]) -> bool:
+    """Whether a statement shares a hit with the passage it was taken from, which is ranked in its place."""
+    return any((each.segment, each.passage) in read for each in atom.evidence)
+
+
 def _assertions(
     best: Sequence[Candidate],
     read: Mapping[Key, tuple[Atom, Passage]],
@@ -70,7 +75,7 @@ def _assertions(
     thawed: Thawed,
     view: View,
 ) -> dict[Key, list[Assertion]]:
-    """Return each candidate's clauses with what the state model says of them."""
+    """Return each candidate's sentences with what the state model says of them."""
     packed = view.store.encodings.states(encoder.model.id, [each.near.digest for each in best])
     missing = [unencoded(*read[each.key]) for each in best if each.near.digest not in packed]
     packed |= thawed.states(encoder, missing)

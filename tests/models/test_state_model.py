@@ -1,0 +1,90 @@
+"""The state model: the same text gives the same result, packed states come back, the cut transformer agrees with the whole."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lamina.models.files import ModelStore, models_folder
+from lamina.models.light import WordLlama
+from lamina.models.minilm import MiniLM
+from lamina.models.state_encoder import pack_states, unpack_states
+from lamina.models.state_model import Ask, StateModel
+from lamina.models.state_trunk import LightTrunk, MiniLmTrunk
+
+FOLDER = models_folder(os.environ, Path.home(), sys.platform)
+
+
+@pytest.fixture(scope="module", params=["transformer", "light"])
+def model(request: pytest.FixtureRequest) -> StateModel:
+    if request.param == "light":
+        return StateModel.on_static_vectors(LightTrunk(WordLlama()))
+    return StateModel.on_transformer(MiniLmTrunk.open(FOLDER))
+
+
+def test_a_text_gives_the_same_states_whatever_was_read_before(model: StateModel) -> None:
+    text = "I live in Leeds. The cat is asleep, what a day!"
+    first = model.read(text)
+    model.read("Something else entirely, with other words and another length.")
+    again = model.read(text)
+    assert [each.asserts for each in first] == [each.asserts for each in again]
+    assert all((one.slot == two.slot).all() for one, two in zip(first, again, strict=True))
+
+
+def test_packed_states_come_back(model: StateModel) -> None:
+    states = model.read("My phone is a Pixel 8a, and the car is an old Mazda. Is it raining?")
+    assert states
+    for one, two in zip(states, unpack_states(pack_states(states), model.dimensions), strict=True):
+        assert (one.start, one.end, one.value, one.mood) == (two.start, two.end, two.value, two.mood)
+        assert abs(one.asserts - two.asserts) < 0.003
+        assert float(one.slot @ two.slot) > 0.999
+
+
+def test_every_sentence_has_one_state_within_its_bounds(model: StateModel) -> None:
+    text = "We use Postgres 17 in staging, production is on 16. Nothing else changed.\nok thanks"
+    states = model.read(text)
+    assert [text[each.start : each.end] for each in states] == [
+        "We use Postgres 17 in staging, production is on 16.", "Nothing else changed.", "ok thanks",
+    ]  # fmt: skip
+    assert all(each.value is None or each.start <= each.value[0] < each.value[1] <= each.end for each in states)
+
+
+@pytest.mark.parametrize("text", ["", " ", "?!", "\ud800", "a" * 50_000, "💥" * 300, "x, " * 9_000])
+def test_odd_texts_are_read_without_error(model: StateModel, text: str) -> None:
+    model.read(text)
+    asked = model.ask(text[:4_000])
+    assert abs(sum(asked.asks.values()) - 1) < 1e-4
+
+
+def test_a_statement_asserts_and_a_question_does_not(model: StateModel) -> None:
+    [statement] = model.read("I work at Globex as a nurse.")
+    [question] = model.read("Can you recommend a good pasta recipe for tonight?")
+    assert statement.asserts > 0.5 > question.asserts
+
+
+def test_a_question_for_a_value_is_told_from_one_about_an_event(model: StateModel) -> None:
+    assert model.ask("What phone do I have now?").asks_current > 0.5
+    assert model.ask("Why did the trip to Norway get cancelled?").asks[Ask.NO_STATE] > 0.5
+
+
+def test_sentences_and_questions_of_a_slot_are_nearer_than_those_of_another(model: StateModel) -> None:
+    question = model.ask("where do I live?").slot
+    [home] = model.read("I moved to Lisbon.")
+    [tea] = model.read("I drink green tea in the morning.")
+    assert float(question @ home.slot) > float(question @ tea.slot)
+
+
+def test_the_cut_transformer_gives_the_states_of_the_third_layer() -> None:
+    """Running the upper half of the whole model over them must lead to the whole model's states; here only the shape
+    and the dependence on the input are checked, the training starts from exactly these layers."""
+    trunk = MiniLmTrunk.open(FOLDER)
+    tokens = trunk.tokens("I live in Leeds")
+    states = trunk.states(tokens.ids)
+    whole = MiniLM(ModelStore(FOLDER)).question("I live in Leeds")
+    assert states.shape == (len(tokens.ids) + 2, 384)
+    assert whole.vector.shape == (384,)
+    assert not np.allclose(states[1:-1].mean(0) / np.linalg.norm(states[1:-1].mean(0)), whole.vector, atol=0.05)

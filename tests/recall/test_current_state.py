@@ -1,0 +1,86 @@
+"""Current state first: the newest value leads, earlier ones follow marked, nothing is hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import lamina
+from lamina import Memory
+from lamina.clock import FixedClock
+from lamina.settings import Settings
+
+START = datetime(2026, 1, 5, 9, tzinfo=UTC)
+CHANGES = [
+    ("I prefer dark roast coffee.", "I've switched to light roast coffee.", "Which coffee roast do I prefer?", "light"),
+    ("I live in Berlin.", "I moved to Lisbon.", "Where do I live?", "Lisbon"),
+    ("I work at Acme.", "I started a new job at Globex.", "Where do I work?", "Globex"),
+    ("I use VS Code.", "I've switched to Neovim.", "Which editor do I use?", "Neovim"),
+]
+
+
+@pytest.fixture(params=["auto", "light"])
+def clocked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Memory, FixedClock]]:
+    clock = FixedClock(START)
+    settings = Settings(embedder=request.param, background=False, watch=False)
+    with lamina.open(tmp_path / "vault", clock=clock, settings=settings) as memory:
+        yield memory, clock
+
+
+def say(memory: Memory, clock: FixedClock, *lines: str) -> None:
+    for line in lines:
+        clock.at += timedelta(days=7)
+        turn = {"speaker": "user", "content": line, "at": clock.at.isoformat()}
+        memory.capture([turn], session_id=f"s{clock.at:%m%d}", wait=True)
+    clock.at += timedelta(days=1)
+
+
+@pytest.mark.parametrize(("old", "new", "question", "value"), CHANGES)
+def test_the_new_value_answers_first(
+    clocked: tuple[Memory, FixedClock], old: str, new: str, question: str, value: str
+) -> None:
+    memory, clock = clocked
+    say(memory, clock, old, "The weather was awful on Sunday.", new, "Can you suggest a film for tonight?")
+    hits = memory.recall(question).hits
+    assert value in hits[0].text
+    assert any(old.rstrip(".") in hit.passage.text for hit in hits), "an earlier value is shown, not hidden"
+
+
+def test_an_earlier_value_is_marked_with_what_replaced_it(clocked: tuple[Memory, FixedClock]) -> None:
+    memory, clock = clocked
+    say(memory, clock, "I live in Berlin.", "I live in Lisbon now.")
+    hits = memory.recall("Where do I live?").hits
+    [berlin] = [hit for hit in hits if "Berlin" in hit.text]
+    assert berlin.flagged
+    assert berlin.earlier is not None
+    assert berlin.earlier.atom_id in {hit.atom.id for hit in hits if "Lisbon" in hit.text}
+
+
+def test_the_terms_of_a_state_add_up_to_the_score(clocked: tuple[Memory, FixedClock]) -> None:
+    memory, clock = clocked
+    say(memory, clock, "My dentist is Dr Wolff.", "I see Dr Amin for my teeth these days.")
+    for hit in memory.recall("who is my dentist?").hits:
+        told = hit.explain()
+        assert told["relevance"] == max(0.0, sum(told["terms"].values()))  # type: ignore[attr-defined]
+    assert any(name.startswith("state, ") for hit in memory.recall("who is my dentist?").hits for name, _ in hit.terms)
+
+
+def test_switched_off_nothing_is_added(tmp_path: Path) -> None:
+    clock = FixedClock(START)
+    settings = Settings(state_model="off", background=False, watch=False)
+    with lamina.open(tmp_path / "vault", clock=clock, settings=settings) as memory:
+        say(memory, clock, "I live in Berlin.", "I moved to Lisbon.")
+        hits = memory.recall("Where do I live?").hits
+    assert hits
+    assert not any(name.startswith("state, ") for hit in hits for name, _ in hit.terms)
+    assert all(hit.earlier is None and hit.answers is None for hit in hits)
+
+
+def test_different_owners_stay_apart(clocked: tuple[Memory, FixedClock]) -> None:
+    memory, clock = clocked
+    say(memory, clock, "Room A has 10 seats.", "Room B has 14 seats.")
+    hits = memory.recall("How many seats does Room A have?").hits
+    assert "Room A" in hits[0].text
