@@ -1,0 +1,1 @@
+"""What a passage asserts, and what that changes."""
