@@ -19,6 +19,8 @@ SLOTS = {
     "phone": "phone number reach call",
     "editor": "editor vim emacs neovim code switched use",
     "pay": "earn salary paid pay",
+    "rent": "rent",
+    "evenings": "evenings",
     "drink": "coffee tea roast drink prefer",
 }
 _SLOT_OF = {word: name for name, words in SLOTS.items() for word in content_words(words)}
@@ -28,6 +30,8 @@ _NO_STATEMENT = re.compile(
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"(?:\b[A-Z][\w'-]*(?: [A-Z][\w'-]*)*|\b\d[\w.,:/-]*\w|\b\d\b)")
+
+_OLD = re.compile(r"\b(?:from|no longer|longer at|not|left|instead of) \Z")
 
 
 class FakeStateModel:
@@ -43,7 +47,8 @@ class FakeStateModel:
 
     def _state(self, text: str, start: int, end: int) -> SentenceState:
         sentence = text[start:end]
-        asserts = not sentence.endswith("?") and len(sentence.split()) >= 3 and not _NO_STATEMENT.match(sentence)
+        spoken = not sentence.endswith("?") and " will " not in sentence and len(sentence.split()) >= 3
+        asserts = spoken and not _NO_STATEMENT.match(sentence)
         return SentenceState(
             start=start,
             end=end,
@@ -61,7 +66,10 @@ class FakeStateModel:
 
 def value_of(sentence: str, start: int) -> tuple[int, int] | None:
     """The last name or number after the first word, else the last word."""
-    found = [each for each in _NAMED.finditer(sentence) if each.start() > 0] or [*re.finditer(r"\w[\w'-]*", sentence)]
+    named = [
+        each for each in _NAMED.finditer(sentence) if each.start() > 0 and not _OLD.search(sentence[: each.start()])
+    ]
+    found = named or [*re.finditer(r"\w[\w'-]*", sentence)]
     return (start + found[-1].start(), start + found[-1].end()) if found else None
 
 

@@ -31,7 +31,8 @@ class RequestKind(StrEnum):
 class ForgetRequest:
     """A sentence that asks, as characters of its turn, and the words that name what is meant.
 
-    Without a `topic` it is what was said just before. `is_own`: it is the speaker's; `is_all`: all there is about it.
+    Without a `topic` it is what was said just before. `is_own`: it is the speaker's; `is_all`: all there is about it,
+    but for what `spared` names.
     """
 
     kind: RequestKind
@@ -40,6 +41,7 @@ class ForgetRequest:
     topic: str
     is_own: bool = False
     is_all: bool = False
+    spared: str = ""
 
 
 def forget_requests(text: str, states: Sequence[SentenceState] = ()) -> list[ForgetRequest]:
@@ -53,9 +55,10 @@ def forget_requests(text: str, states: Sequence[SentenceState] = ()) -> list[For
             continue
         kind = _kind_of(sentence, by_place.get(start))
         if kind is not None:
-            topic = _topic_of(sentence)
-            is_own, is_all = _OWN.search(sentence) is not None, _ALL.search(sentence) is not None
-            requests.append(ForgetRequest(kind, start, end, topic, is_own, is_all))
+            about, _, spared = _EXCEPT.sub("\0", sentence, count=1).partition("\0")
+            for topic, part in _topics_of(about):
+                is_own, is_all = _OWN.search(part) is not None, _ALL.search(part) is not None
+                requests.append(ForgetRequest(kind, start, end, topic, is_own, is_all, _topics_of(spared)[0][0]))
     return requests
 
 
@@ -91,13 +94,17 @@ def _plain(sentence: str) -> str:
     return sentence.replace("’", "'")
 
 
-def _topic_of(sentence: str) -> str:
-    """Return the words that name what is meant; "" where only a pronoun does."""
+def _topics_of(sentence: str) -> list[tuple[str, str]]:
+    """Return the words that name what is meant, each thing by itself with the part of the sentence it stands in.
+
+    Where only a pronoun says what is meant, it is one "" with the whole sentence.
+    """
+    topics: list[tuple[str, str]] = []
     for part in _PART.split(_plain(sentence)):
         words = [word for word in _WORD.findall(part) if word.lower().removesuffix("'s") not in _NO_TOPIC]
-        if words:
-            return " ".join(words)
-    return ""
+        if words and (not topics or _AND.match(part)):
+            topics.append((" ".join(words), part))
+    return topics or [("", sentence)]
 
 
 _SET = re.compile(r"\s*(?:>|\||#|\[|<|```)")
@@ -128,7 +135,7 @@ _MINE = (
 _NO_ORDER = re.compile(
     r"\A\W*(?:if|should|do|did|does|why|how|what|when|have|who|is|are) (?:i|you|we|he|she|they|people|happens)\b"
     r"|\A\W*(?:write|translate|say|imagine|in my (?:novel|story|dream))\b|\b(?:previous|prior|above) (?:instructions|prompts?)\b|\bguest list\b"
-    r"|\b(?:don't|do not|never|won't|not|let me) (?:let me )?(?:forget|delete)\b",
+    r"|\b(?:nobody|no one) wants\b|\b(?:don't|do not|never|won't|not|let me) (?:let me )?(?:forget|delete)\b",
     re.IGNORECASE,
 )
 """Questions about forgetting, orders not to forget, and attempts to override instructions."""
@@ -154,6 +161,8 @@ _KEEP_OUT_ORDER = re.compile(
     r"|\b(?:stays?|strictly|just|remains?) between (?:us|you and me|the two of us|ourselves)\b",
     re.IGNORECASE,
 )
+_EXCEPT = re.compile(r"\b(?:except(?: for)?|but not|apart from|other than)\b", re.IGNORECASE)
+_AND = re.compile(r"\s*(?:and|plus|as well as|also)\b", re.IGNORECASE)
 _OWN = re.compile(r"\b(?:my|our|mine|i|i'[a-z]+|we)\b", re.IGNORECASE)
 _ALL = re.compile(r"\b(?:everything|anything|all|whatever|any of|both|entire|whole)\b", re.IGNORECASE)
 _PART = re.compile(
@@ -170,7 +179,7 @@ _REQUEST_WORDS = """
     talked talk spoke speak discussed wrote write written down bring brought up
     please pls plz kindly thanks thank thx sorry ok okay hey hi hello oh yes yeah no right wait um btw like want need
     wish rather prefer love appreciate would could can will should may might must sure fine time possible ask asking
-    actually really simply just also maybe perhaps well good great better best able allowed supposed
+    favour favor dear chance kind actually really simply just also maybe perhaps well good great better best able allowed supposed
     thing things stuff anything everything something nothing whatever bit part fact subject topic matter ever again any
     all whole entire both last earlier previously before today now ago already still recently
     reason reasons privacy private privately personal sensitive secret confidential between us yourself anyone anybody nobody else someone

@@ -18,6 +18,8 @@ from lamina.vectors.levels import Floats
 
 SURE_SLOT_SIMILARITY = 0.75
 """The least similarity of two slot vectors that are taken for one slot."""
+LEAST = 0.5
+"""The least probability at which the model is believed."""
 _ADDS = re.compile(
     r"\b(?:also|too|as well|besides|another|both|alongside|in addition|on top of|plus|still|second|same|like|than|"
     r"if|maybe|might|would|could|should|wish|compared|versus|vs|unlike|while|whereas|or)\b",
@@ -89,7 +91,9 @@ def _name_one_thing(new: Assertion, old: Assertion) -> bool:
     return bool(old_words) and old_words[0] in content_words(new.rest)
 
 
-def is_same_slot(one: str, other: str, reader: StateReader) -> bool:
-    """Whether the model places two sentences in one single-valued slot of one owner."""
-    first, second = reader.read_sentence(one), reader.read_sentence(other)
-    return first is not None and second is not None and _is_one_slot(first, second)
+def states_same_slot(new: str, old: str, reader: StateReader) -> bool:
+    """Whether the model says that a new sentence asserts a value, in the single-valued slot and of the owner of another."""
+    new_state, old_state = reader.read_sentence(new), reader.read_sentence(old)
+    if new_state is None or old_state is None:
+        return False
+    return new_state.asserts >= LEAST and _is_one_slot(new_state, old_state)

@@ -152,7 +152,7 @@ def _lives_on(ended: Atom, value: frozenset[str], known: Known) -> bool:
         if heir is None or heir.id in seen:
             continue
         seen.add(heir.id)
-        if heir.status in STANDS and value <= _roots(heir.content):
+        if heir.status in STANDS and value <= _roots(heir.value or heir.content):
             return True
         ahead += heir.superseded_by
     return False

@@ -14,7 +14,7 @@ from lamina.capture.prose import is_question
 from lamina.states.replaced_value import similarity
 from lamina.states.state_reader import StateReader
 from lamina.text.analyse import content_words
-from lamina.text.normal import one_line
+from lamina.text.normal import normal_form, one_line
 
 CLEAR_SHARE, POSSIBLE_SHARE = 0.6, 0.3
 """How much of a topic's words, by weight, a sentence must hold to be meant clearly, or possibly."""
@@ -28,6 +28,7 @@ _COMMON_WORDS = frozenset(
     content_words("number name code detail info information data date figure id story issue case status")
 )
 _COMMON_WEIGHT = 0.25
+_OWNED = re.compile(r"\b(\w+(?=['’]s\b)|his|her|their)(?:['’]s)?\s+([\w-]+)", re.IGNORECASE)
 _SHARP = re.compile(r"(?<!\A)(?<![.!?]\s)\b[A-Z][\w'-]*|\S*\d[\w@.,:/-]*|\S+@\S+")
 
 
@@ -64,10 +65,12 @@ class ForgetTarget:
     def __init__(self, request: ForgetRequest, states: StateReader | None) -> None:
         self._request, self._states = request, states
         self.words = list(dict.fromkeys(content_words(request.topic))) or request.topic.lower().split()
+        self._exact = {word for word in self.words if any(char.isdigit() for char in word)}
+        self._spared = set(content_words(request.spared))
 
     def choose(self, places: Sequence[Place]) -> Choice:
         """Return the sentences that fit best; none where nothing fits."""
-        told = [each for each in places if not is_question(each.text) and not self._is_of_another(each)]
+        told = [each for each in places if not is_question(each.text) and self._may_be_meant(each)]
         shares = self._shares(told)
         best = max(shares, default=0.0)
         if best >= CLEAR_SHARE:
@@ -106,9 +109,19 @@ class ForgetTarget:
         states = [self._states.read_sentence(each.text) for each in places]
         return [similarity(state.slot, topic) if state is not None else 0.0 for state in states]
 
+    def _may_be_meant(self, place: Place) -> bool:
+        """Whether a sentence holds every number of the topic, is not spared, and is about the speaker's own."""
+        words = set(content_words(f"{place.text} {place.more}"))
+        if not self._exact <= words or (self._spared and self._spared & words):
+            return False
+        return not self._is_of_another(place)
+
     def _is_of_another(self, place: Place) -> bool:
         """Whether a sentence speaks of somebody else's: "my sister's address" where "my address" is meant."""
         if not self._request.is_own or re.search(r"['’]s\b", self._request.topic):
             return False
-        owned = re.findall(r"(?:\w['’]s|\b(?:his|her|their))\s+([\w-]+)", place.text, re.IGNORECASE)
-        return any(set(content_words(each)) & set(self.words) for each in owned)
+        speaker = normal_form(place.speaker or "").split()
+        return any(
+            set(content_words(owned)) & set(self.words) and normal_form(owner) not in speaker
+            for owner, owned in _OWNED.findall(place.text)
+        )

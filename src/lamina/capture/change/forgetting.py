@@ -53,10 +53,9 @@ def carry_out_requests(
             continue
         requests = forget_requests(turn.text, states.read(turn.text) if states else ())
         spans = [(each.start, each.end) for each in requests]
-        for request in requests:
-            work = _Request(turn, segment, request, spans, known, store, ids, states)
-            if not work.is_done:
-                work.carry_out()
+        work = [_Request(turn, segment, each, spans, known, store, ids, states) for each in requests]
+        for each in [each for each in work if not each.is_done]:
+            each.carry_out()
 
 
 def withhold_repetitions(turns: Sequence[Said], known: Known, store: Store) -> None:
@@ -183,17 +182,28 @@ class _Request:
         for atom, passage in self.known.search(target.words, LIVE, LOOKED_AT):
             if atom.is_segment:
                 at = passage.at or atom.observed_at
-                for each in self._earlier(Said(atom.id, passage.n, passage.text, passage.speaker, at)):
-                    found.setdefault(each.at, each)
+                said = Said(atom.id, passage.n, passage.text, passage.speaker, at)
+                found |= {each.at: each for each in self._earlier(said)}
             elif not atom.evidence and atom.is_searched and atom.observed_at <= self.turn.at:
                 whole = Evidence(atom.id, 1, 0, len(atom.content))
                 more = f"{atom.subject} {atom.attribute or ''}"
                 found.setdefault(whole, Place(whole, atom.content, self.turn.speaker, atom.observed_at, more))
-        for passage in passages_of(self.segment):
-            at = passage.at or self.segment.observed_at
-            for each in self._earlier(Said(self.segment.id, passage.n, passage.text, passage.speaker, at)):
-                found.setdefault(each.at, each)
+        for said in (*self._stated_lately(), *self._said_in(self.segment)):
+            found |= {each.at: each for each in self._earlier(said)}
         yield from found.values()
+
+    def _stated_lately(self) -> Iterator[Said]:
+        """The turns of the speaker's last statements: the model may see the topic in other words."""
+        recent = self.known.about(subject_of(self.turn.speaker), LOOKED_AT) if self.states is not None else []
+        places = {(each.segment, each.passage) for atom in recent for each in atom.evidence}
+        for segment, n in sorted(places):
+            words = self.known.get(AtomId(segment))
+            if words is not None:
+                yield from (said for said in self._said_in(words) if said.n == n)
+
+    def _said_in(self, segment: Atom) -> Iterator[Said]:
+        for each in passages_of(segment):
+            yield Said(segment.id, each.n, each.text, each.speaker, each.at or segment.observed_at)
 
     def _earlier(self, said: Said) -> Iterator[Place]:
         is_same_turn = (said.segment, said.n) == (self.turn.segment, self.turn.n)

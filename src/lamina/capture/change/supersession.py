@@ -24,7 +24,7 @@ from lamina.capture.change.nomination import Nomination
 from lamina.capture.change.sentence import is_vouched_for
 from lamina.capture.classify import DOUBTFUL, SURE
 from lamina.capture.state_extractor import subject_of
-from lamina.states.replaced_value import Assertion, is_same_slot, names_value, replaces
+from lamina.states.replaced_value import Assertion, names_value, replaces, states_same_slot
 from lamina.states.state_reader import StateReader
 from lamina.text.analyse import content_words
 from lamina.text.normal import normal_form, one_line
@@ -83,7 +83,7 @@ class Supersession:
         """Whether the state model places both statements in one slot of one owner."""
         if self._states is None or normal_form(new.subject) != normal_form(old.subject):
             return False
-        return is_same_slot(one_line(new.content), one_line(old.content), self._states)
+        return states_same_slot(one_line(new.content), one_line(old.content), self._states)
 
     def _statement_at(self, place: Evidence, value: str) -> Atom | None:
         """The statement of a sentence; one is made of the sentence where there is none."""
@@ -119,8 +119,10 @@ class Supersession:
             start = begins(new)
             if new.observed_at > old.observed_at:  # when the old value was last said it still held
                 start = max(start, min(old.observed_at + MOMENT, new.observed_at))
-            if start <= begins(old):
+            if start == begins(old):
                 return self._doubt(old, new)
+            if start < begins(old):
+                return self._come_late(old, new)
             archived = old.status is Status.ARCHIVED
             status = Status.SUPERSEDED if start <= self._now and not archived else old.status
             until = min(old.valid_until, start) if old.valid_until else start
@@ -128,6 +130,15 @@ class Supersession:
         heir = new.with_(valid_from=start, supersedes=_with(new.supersedes, old.id))
         self._known.put(heir)
         return heir
+
+    def _come_late(self, current: Atom, late: Atom) -> Atom:
+        """Put down as history what is told later but held earlier than the current value."""
+        self._known.put(current.with_(supersedes=_with(current.supersedes, late.id)))
+        until = min(late.valid_until, begins(current)) if late.valid_until else begins(current)
+        heirs = _with(late.superseded_by, current.id)
+        history = late.with_(status=Status.SUPERSEDED, valid_until=until, superseded_by=heirs)
+        self._known.put(history)
+        return history
 
     def _end(self, old: Atom) -> None:
         self._known.put(old if self._known.stands(old) else repeated(old, self._known))

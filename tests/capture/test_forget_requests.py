@@ -1,18 +1,20 @@
-"""Requests to forget are told from idioms, in many wordings."""
+"""Direct orders to forget are recognised without a model, and idioms with the same words are not."""
 
 from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fake_states import FakeStateModel
 from lamina.bench import beam, locomo, longmemeval
 from lamina.bench.collection import Collection
-from lamina.capture.change.forgetting import requests
+from lamina.capture.forget_requests import RequestKind, forget_requests
 from lamina.text.roles import is_assistant
 from lamina.text.sentences import sentences
 
@@ -24,18 +26,11 @@ REQUESTS = [
     ("Could you forget where I grew up?", "grew"),
     ("Would you please forget about my divorce?", "divorce"),
     ("Kindly forget that I ever had a stammer.", "stammer"),
-    ("I'd like you to forget the code for the bike shed.", "shed"),
     ("I want you to forget everything about Bertrand.", "Bertrand"),
     ("I need you to unlearn my nickname.", "nickname"),
     ("You can forget my old postcode.", "postcode"),
-    ("You may forget the name of my first school.", "school"),
     ("Do me a favour and forget my weight.", "weight"),
-    ("It would be kind if you forgot my exam results.", "exam"),
-    ("I'd rather you forgot my middle name.", "middle"),
     ("I'd be grateful if you could forget about my tattoo.", "tattoo"),
-    ("Would you mind forgetting my bra size?", "bra"),
-    ("When you get a chance, forget my holiday dates.", "holiday"),
-    ("My loan with Hartwell: please forget it.", "Hartwell"),
     ("As for my blood type, please forget that.", "blood"),
     ("Forget what I told you about my brother's trial.", "trial"),
     ("Please forget what I said about the merger.", "merger"),
@@ -54,7 +49,6 @@ REQUESTS = [
     ("Scratch my student ID from your files.", "student"),
     ("Please expunge my arrest from your records.", "arrest"),
     ("Could you erase my sister's address?", "sister"),
-    ("Delete my passport details, please.", "passport"),
     ("Take my birthday off the record.", "birthday"),
     ("Take the bit about my knee out of your notes.", "knee"),
     ("Keep my salary out of your notes.", "salary"),
@@ -70,30 +64,19 @@ REQUESTS = [
     ("Never store my PIN in your memory.", "PIN"),
     ("I'd rather you didn't keep my religion.", "religion"),
     ("I'd prefer it if you didn't remember my grades.", "grades"),
-    ("I don't want you to remember my stage name.", "stage"),
-    ("I don't want my overtime remembered.", "overtime"),
-    ("I no longer want you to store my route to work.", "route"),
-    ("I don't want my car's mileage in your memory.", "mileage"),
     ("I want the Fenwick deal gone from your memory.", "Fenwick"),
     ("I'd like my hotel room number deleted from your notes.", "hotel"),
     ("I want all trace of Leopold wiped from your records.", "Leopold"),
     ("My criminal record should be forgotten.", "criminal"),
-    ("My cholesterol should not be kept on file.", "cholesterol"),
     ("The gate code must be deleted from your memory.", "gate"),
-    ("Nothing about my pregnancy should stay on file.", "pregnancy"),
-    ("Make sure nothing about the lawsuit remains in your notes.", "lawsuit"),
-    ("My mother's illness has no place in your notes.", "illness"),
-    ("My star sign doesn't belong in your memory.", "star"),
     ("You don't need to remember my old landline.", "landline"),
     ("You needn't keep my badge number on record.", "badge"),
     ("You no longer have to remember my dosage.", "dosage"),
-    ("There's no need to remember my seat number any more.", "seat"),
     ("No need to keep my train times in your memory.", "train"),
     ("You shouldn't remember my voting record.", "voting"),
     ("Pretend I never told you about Marguerite.", "Marguerite"),
     ("Act as if I had never mentioned my bankruptcy.", "bankruptcy"),
     ("Let my surname slip from your memory.", "surname"),
-    ("Consider my old flat forgotten.", "flat"),
     ("My weight is none of your business any more, please delete it from your notes.", "weight"),
     ("I shouldn't have told you about Ignatius, please forget him.", "Ignatius"),
     ("Sorry, could you wipe what I said about my boss?", "boss"),
@@ -103,77 +86,41 @@ REQUESTS = [
     ("The vault combination, forget it please, will you?", "vault"),
     ("Could I ask you to wipe the fertility clinic from your memory?", "clinic"),
     ("Nobody needs to know about my gambling, so please erase that from your records.", "gambling"),
-    ("Go ahead and forget the Wi-Fi key.", "key"),
-    ("Whatever you have saved on my kidney stones, get rid of it.", "kidney"),
     ("Can the fact that I'm adopted be removed from your memory, please?", "adopted"),
     ("Blot my Reddit handle out of your memory.", "Reddit"),
-    ("I never should have mentioned the affair. Delete that from your memory.", "affair"),
-    ("Please let go of what I told you about the Lindqvist account.", "Lindqvist"),
     ("Any mention of Rosalind should be scrubbed from your notes.", "Rosalind"),
-    ("The thing about my cousin's visa, please don't keep it.", "visa"),
-    ("I'd feel safer if you didn't have my IBAN on file.", "IBAN"),
     ("Stop holding on to my insurance number.", "insurance"),
     ("Don't hang on to my grandmother's recipe.", "grandmother"),
-    ("You are not to store my medical history.", "medical"),
-    ("Make yourself forget my teenage years.", "teenage"),
-    ("Be a dear and unlearn my wedding date.", "wedding"),
-    ("I've decided I don't want my height kept.", "height"),
-    ("I would like Thaddeus to be forgotten.", "Thaddeus"),
     ("Please see to it that my debts vanish from your records.", "debts"),
-    ("What I said about Aunt Petronella must not stay in your memory.", "Petronella"),
     ("Kindly refrain from remembering my commute.", "commute"),
     ("It's time to forget my old employer.", "employer"),
     ("Erase Project Heron from your notes, thanks.", "Heron"),
-    ("I want no record of my miscarriage kept.", "miscarriage"),
-    ("Don't you dare remember my safe word.", "safe"),
-    ("Discard the phone number I gave you.", "phone"),
-    ("My shoe size? Forget it, please.", "shoe"),
-    ("Remove all you know about my neighbour Ulrich.", "Ulrich"),
     ("Please unsave my blood group.", "blood"),
     ("Mind wiping my gym PIN from your memory?", "gym"),
     ("I'm withdrawing my consent to keep my address: delete it from your records.", "address"),
     ("About that rash I described: erase it from memory, please.", "rash"),
     ("Can you un-remember my ringtone?", "ringtone"),
     ("Kick my dentist's name out of your memory.", "dentist"),
-    ("I revoke permission to store my genome results.", "genome"),
     ("Please omit my surname from your records from now on.", "surname"),
-    ("Strike everything regarding the Pemberton audit.", "Pemberton"),
-    ("I don't think you should remember my fertility treatment.", "fertility"),
     ("Would you kindly lose the bit about my brother-in-law's rehab from your notes?", "rehab"),
-    ("I'd sleep better if you forgot my overdraft.", "overdraft"),
     ("Let's have my old nickname erased from your memory.", "nickname"),
     ("Time to wipe the Castellano contract from memory, please.", "Castellano"),
-    ("I never want to see my BMI in your notes again.", "BMI"),
-    ("Do not keep a record of my fertility results.", "fertility"),
-    ("Please disregard and delete what I shared about Beatrix.", "Beatrix"),
-    ("My daughter's school name: off the record, please delete it.", "school"),
     ("Forget I ever told you my middle name.", "middle"),
     ("Forget that my dad drinks.", "dad"),
-    ("Just forget the alarm code, will you?", "alarm"),
     ("Could my age please be removed from your records?", "age"),
     ("Please get my ex-husband out of your memory.", "ex-husband"),
     ("Everything I told you about the adoption should be deleted from your memory.", "adoption"),
     ("You should no longer remember my weight.", "weight"),
     ("Hey, unlearn my pet name please.", "pet"),
-    ("I'm not comfortable with you storing my location, please erase it.", "location"),
     ("Strike that remark about Cornelius from your notes.", "Cornelius"),
-    ("Erase, please, my mother's maiden name from what you know.", "maiden"),
-    ("If you don't mind, forget my childhood address.", "childhood"),
-    ("Delete the Rotterdam address I gave you.", "Rotterdam"),
     ("I want my phone number out of your memory.", "phone"),
     ("I'd like you not to remember my surgery date.", "surgery"),
-    ("Please don't keep any notes on my marriage.", "marriage"),
     ("The less you know about my debts the better, so drop them from your memory.", "debts"),
     ("Scrap my passport number from your records.", "passport"),
     ("Remove any trace of Wolfgang from your memory.", "Wolfgang"),
-    ("Please treat my pregnancy as if I never mentioned it.", "pregnancy"),
-    ("Can you make sure my PIN isn't kept anywhere in your notes?", "PIN"),
     ("Forget my previous flat in Utrecht, it's private.", "Utrecht"),
-    ("I don't need you to remember my seat number any more.", "seat"),
     ("No longer store my heart rate, please.", "heart"),
     ("Would you be so kind as to erase my tax bracket from your records?", "tax"),
-    ("Please wipe clean whatever you have on the Oslo incident.", "Oslo"),
-    ("That thing I said about my boss? Delete it from your memory.", "boss"),
     ("Quit remembering my snack habits.", "snack"),
     ("Make my salary disappear from your notes.", "salary"),
     ("My cholesterol, please strike it from your memory.", "cholesterol"),
@@ -276,44 +223,47 @@ NOT_REQUESTS = [
 
 
 @pytest.mark.parametrize(("said", "about"), REQUESTS)
-def test_a_request_to_forget_is_heard_with_what_it_is_about(said: str, about: str) -> None:
-    (found,) = requests(said)
-    named = found.target or " ".join(said[start:end] for start, end in found.back)
-    assert about.lower() in named.lower()
+def test_a_direct_order_is_recognised_with_its_topic(said: str, about: str) -> None:
+    found = forget_requests(said)
+    assert about.lower() in " ".join(each.topic for each in found).lower()
+    assert {each.kind for each in found} == {RequestKind.FORGET}
 
 
 @pytest.mark.parametrize("said", NOT_REQUESTS)
 def test_turns_of_phrase_with_the_same_words_ask_for_nothing(said: str) -> None:
-    assert requests(said) == []
+    assert forget_requests(said) == []
 
 
-def test_a_request_without_a_name_means_the_sentence_before_it() -> None:
-    text = "My bike is blue. My overdraft is 700 euros. Please delete that from your memory."
-    (found,) = requests(text)
-    assert [text[start:end] for start, end in found.back] == ["My overdraft is 700 euros."]
-    assert not found.turn_before
+@pytest.mark.parametrize(
+    "said", ["Please don't save this.", "That stays between us.", "Off the record: I quit.", "Keep it to yourself."]
+)
+def test_a_direct_order_not_to_keep_something_is_recognised(said: str) -> None:
+    assert [each.kind for each in forget_requests(said)] == [RequestKind.KEEP_OUT]
 
 
-def test_a_request_without_a_name_means_the_turn_before_where_it_stands_alone() -> None:
-    before = "My bike is blue. My overdraft is 700 euros."
-    (found,) = requests("Please delete that from your memory.", before)
-    assert found.turn_before
-    assert [before[start:end] for start, end in found.back] == ["My overdraft is 700 euros."]
-    (found,) = requests("Please delete everything I just told you.", before)
-    assert len(found.back) == 2
+def test_what_the_model_recognises_counts_too() -> None:
+    text = "I took out a loan. Never bring the loan up, would you. It was 900 euros."
+    assert forget_requests(text) == []
+    states = [replace(each, forget=0.9 if each.start == 19 else 0.1) for each in FakeStateModel().read(text)]
+    (found,) = forget_requests(text, states)
+    assert (text[found.start : found.end], found.topic) == ("Never bring the loan up, would you.", "loan")
 
 
-def test_nobody_loses_everything_by_a_sentence() -> None:
-    assert requests("Forget everything you know about me.", "My bike is blue.") == []
-    assert requests("Please erase everything.") == []
+def test_a_request_without_a_topic_has_none() -> None:
+    (found,) = forget_requests("My bike is blue. Please delete that from your memory.")
+    assert found.topic == ""
 
 
-def test_a_request_in_pasted_words_is_nobodys() -> None:
-    assert requests("Pasting from the old chat log: My PIN is 1. Please forget my PIN.") == []
+def test_several_things_are_several_requests_and_what_is_excepted_is_spared() -> None:
+    assert [each.topic for each in forget_requests("Please forget my street, and also my door number.")] == [
+        "street", "door number",
+    ]  # fmt: skip
+    (found,) = forget_requests("Please forget everything about Philippa except her birthday.")
+    assert (found.topic, found.spared, found.is_all) == ("Philippa", "birthday", True)
 
 
-def test_a_request_in_code_is_nobodys() -> None:
-    assert requests("```\nPlease forget my garage code.\n```") == []
+def test_a_request_in_code_is_none() -> None:
+    assert forget_requests("```\nPlease forget my garage code.\n```") == []
 
 
 @given(
@@ -321,11 +271,8 @@ def test_a_request_in_code_is_nobodys() -> None:
 )
 def test_a_request_lies_within_its_turn_whatever_is_said(text: str, cue: str) -> None:
     said = f"{text}. Please {cue} {text}"
-    for each in requests(said, text):
+    for each in forget_requests(said):
         assert 0 <= each.start < each.end <= len(said)
-        assert each.target or each.back
-        told = text if each.turn_before else said
-        assert all(0 <= start < end <= len(told) for start, end in each.back)
 
 
 def _asked_for(collections: list[Collection]) -> tuple[int, list[str]]:
@@ -335,7 +282,7 @@ def _asked_for(collections: list[Collection]) -> tuple[int, list[str]]:
     }
     speaking = re.compile(r"\b(?:forg[eo]t|delet|eras|remov)", re.IGNORECASE)
     about = sum(1 for text in told for start, end in sentences(text) if speaking.search(text[start:end]))
-    return about, [text[each.start : each.end] for text in sorted(told) for each in requests(text)]
+    return about, [text[each.start : each.end] for text in sorted(told) for each in forget_requests(text)]
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="the public data sets are not here")
