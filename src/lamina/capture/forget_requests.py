@@ -122,19 +122,20 @@ _ERASE = (
     r"discard|disregard|get rid of|unlearn|un-?remember|unsave|omit)"
 )
 _GONE = r"(?:forgotten|erased|deleted|removed|wiped|scrubbed|purged|gone|disappear|vanish|struck|slip)"
-_HOLD = r"(?:remember(?:ing)?|stor(?:e|ing)|keep(?:ing)?|kept|retain(?:ing)?|sav(?:e|ing)|hold(?:ing)? on ?to|hang on to)"
-_NOT = r"(?:don't|do not|dont|never|didn't|no need to|needn't|shouldn't|no longer|not to|stop|quit|refrain from|nothing)"
+_HOLD = r"(?:remember(?:ing)?|stor(?:e|ing)|keep(?:ing)?|kept|retain(?:ing)?|sav(?:e|ing)|h(?:old(?:ing)?|ang) on ?to)"
+_NOT = r"(?:don't|do not|dont|never|didn't|no need to|needn't|shouldn't|no longer|not to|stop|quit|refrain from)"
 _ASKING = (
     r"(?:\A\W*|[,:;?–—]\s*|\b(?:please|pls|plz|kindly|just|you|you to|you could|you can|you may|you should|so|ok|okay|"
     r"hey|sorry|go ahead and|favour and|time to|wait|no|actually)[\s,]+)"
 )
 _MINE = (
-    r"(?:about )?(?:my|our|what (?:i|we|you)|where (?:i|we)|that (?:i|we|my)|i ever|everything|anything|whatever|him|her"
-    r"|them|the (?:fact|thing|bit|part|stuff)|(?:the|that) [^.!?]{1,60}\bi (?:gave|told|said|mentioned))\b"
+    r"(?:about )?(?:my|our|what (?:i|we|you)|where (?:i|we)|that (?:i|we|my)|i ever|everything|anything|whatever|him|"
+    r"her|them|the (?:fact|thing|bit|part|stuff)|(?:the|that) [^.!?]{1,60}\bi (?:gave|told|said|mentioned))\b"
 )
 _NO_ORDER = re.compile(
     r"\A\W*(?:if|should|do|did|does|why|how|what|when|have|who|is|are) (?:i|you|we|he|she|they|people|happens)\b"
-    r"|\A\W*(?:write|translate|say|imagine|in my (?:novel|story|dream))\b|\b(?:previous|prior|above) (?:instructions|prompts?)\b|\bguest list\b"
+    r"|\A\W*(?:write|translate|say|imagine|in my (?:novel|story|dream))\b|\bguest list\b"
+    r"|\b(?:previous|prior|above) (?:instructions|prompts?)\b"
     r"|\b(?:nobody|no one) wants\b|\b(?:don't|do not|never|won't|not|let me) (?:let me )?(?:forget|delete)\b",
     re.IGNORECASE,
 )
@@ -155,7 +156,8 @@ _FORGET_ORDER = re.compile(
 )
 _KEEP_OUT_ORDER = re.compile(
     rf"{_ASKING}(?:don't|do not|dont|never) (?:save|store|remember|keep|record|log|note|memori[sz]e|retain|write)"
-    r"(?: down)? (?:this|that|it|any of (?:this|that|it)|the following)(?: down)?\s*(?:[.!,:;–—-]|\Z|please|pls|anywhere|ok)"
+    r"(?: down)? (?:this|that|it|any of (?:this|that|it)|the following)(?: down)?"
+    r"\s*(?:[.!,:;–—-]|\Z|please|pls|anywhere|ok)"
     r"|\b(?:this|that|it)(?:'s| is| was|, )? ?(?:strictly )?(?:off|not for) the record\b|\A\W*off the record\b"
     rf"|\bkeep (?:this|that|it) (?:to yourself|between (?:us|you and me)|out of {_YOURS})"
     r"|\b(?:stays?|strictly|just|remains?) between (?:us|you and me|the two of us|ourselves)\b",
@@ -179,10 +181,12 @@ _REQUEST_WORDS = """
     talked talk spoke speak discussed wrote write written down bring brought up
     please pls plz kindly thanks thank thx sorry ok okay hey hi hello oh yes yeah no right wait um btw like want need
     wish rather prefer love appreciate would could can will should may might must sure fine time possible ask asking
-    favour favor dear chance kind actually really simply just also maybe perhaps well good great better best able allowed supposed
+    favour favor dear chance kind actually really simply just also maybe perhaps well good great better best able
+    allowed supposed
     thing things stuff anything everything something nothing whatever bit part fact subject topic matter ever again any
     all whole entire both last earlier previously before today now ago already still recently
-    reason reasons privacy private privately personal sensitive secret confidential between us yourself anyone anybody nobody else someone
+    reason reasons privacy
+    private privately personal sensitive secret confidential between us yourself anyone anybody nobody else someone
     a an the this that these those it its i i'm i've i'd i'll me my mine we we're we've our ours us you you're you've
     you'd your yours u ur he she they them their his her him what which who whom when where why how there here
     is are was were am be been being do does did don't dont doesn't didn't has have had not and or but if so than

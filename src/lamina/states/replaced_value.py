@@ -16,12 +16,12 @@ from lamina.states.state_reader import StateReader
 from lamina.text.analyse import content_words
 from lamina.vectors.levels import Floats
 
-SURE_SLOT_SIMILARITY = 0.75
+SURE_SLOT_SIMILARITY = 0.65
 """The least similarity of two slot vectors that are taken for one slot."""
 LEAST = 0.5
 """The least probability at which the model is believed."""
 _ADDS = re.compile(
-    r"\b(?:also|too|as well|besides|another|both|alongside|in addition|on top of|plus|still|second|same|like|than|"
+    r"\b(?:also|too|as well|besides|another|both|alongside|in addition|on top of|plus|still|second|same|than|"
     r"if|maybe|might|would|could|should|wish|compared|versus|vs|unlike|while|whereas|or)\b",
     re.IGNORECASE,
 )
@@ -92,7 +92,7 @@ def _name_one_thing(new: Assertion, old: Assertion) -> bool:
 
 
 def states_same_slot(new: str, old: str, reader: StateReader) -> bool:
-    """Whether the model says that a new sentence asserts a value, in the single-valued slot and of the owner of another."""
+    """Whether a new sentence asserts a value in the single-valued slot and of the owner of an old one."""
     new_state, old_state = reader.read_sentence(new), reader.read_sentence(old)
     if new_state is None or old_state is None:
         return False

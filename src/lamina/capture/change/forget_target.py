@@ -18,7 +18,7 @@ from lamina.text.normal import normal_form, one_line
 
 CLEAR_SHARE, POSSIBLE_SHARE = 0.6, 0.3
 """How much of a topic's words, by weight, a sentence must hold to be meant clearly, or possibly."""
-CLEAR_SLOT, POSSIBLE_SLOT = 0.8, 0.6
+CLEAR_SLOT, POSSIBLE_SLOT = 0.75, 0.55
 """The same for the similarity of slots."""
 MOST_PLACES = 8
 """More sentences than these are no clear target unless everything about a topic is to go."""
