@@ -14,6 +14,7 @@ from lamina.vectors.levels import Floats
 
 DIMENSIONS = 256
 SLOTS = {
+    "office": "office",
     "home": "live lives living moved moving home city address flat street",
     "job": "work works working job employer hired company",
     "phone": "phone number reach call",
@@ -31,7 +32,7 @@ _NO_STATEMENT = re.compile(
 )
 _NAMED = re.compile(r"(?:\b[A-Z][\w'-]*(?: [A-Z][\w'-]*)*|\b\d[\w.,:/-]*\w|\b\d\b)")
 
-_OLD = re.compile(r"\b(?:from|no longer|longer at|not|left|instead of) \Z")
+_OLD = re.compile(r"\b(?:from|no|no longer|not|left|instead of)(?: \w+)? \Z")
 
 
 class FakeStateModel:
@@ -69,7 +70,8 @@ def value_of(sentence: str, start: int) -> tuple[int, int] | None:
     named = [
         each for each in _NAMED.finditer(sentence) if each.start() > 0 and not _OLD.search(sentence[: each.start()])
     ]
-    found = named or [*re.finditer(r"\w[\w'-]*", sentence)]
+    words = [each for each in re.finditer(r"\w[\w'-]*", sentence) if not _OLD.search(sentence[: each.start()])]
+    found = named or words
     return (start + found[-1].start(), start + found[-1].end()) if found else None
 
 
@@ -77,7 +79,7 @@ def slot_of(sentence: str) -> Floats:
     """One direction for each known slot; unknown sentences lie where their words say."""
     slot = np.zeros(DIMENSIONS, np.float32)
     words = content_words(sentence)
-    names = [_SLOT_OF[word] for word in words if word in _SLOT_OF]
-    for name in names[:1] or words:
+    named = {_SLOT_OF[word] for word in words if word in _SLOT_OF}
+    for name in [each for each in SLOTS if each in named][:1] or words:
         slot[int.from_bytes(sha256(name.encode()).digest()[:2]) % DIMENSIONS] = 1.0
     return slot

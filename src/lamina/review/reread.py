@@ -78,8 +78,9 @@ def _former_statements(by: Reviewer) -> list[Atom]:
     """The statements that were made of words by rules and that no person touched, the oldest first."""
     found = by.store.read(Filter(scopes=(by.scope,), statuses=_READ))
     made = [each for each in found if each.evidence and not each.is_segment and not proposal_of(each)]
-    own = [each for each in made if each.origin is not Origin.DREAM and not each.pinned and ASKED_AT not in each.metadata]
-    return sorted((each for each in own if _is_untouched(each, by)), key=lambda each: each.id)
+    said = [each for each in made if each.origin is not Origin.DREAM and ASKED_AT not in each.metadata]
+    untouched = (each for each in said if not each.pinned and _is_untouched(each, by))
+    return sorted(untouched, key=lambda each: each.id)
 
 
 def _is_untouched(atom: Atom, by: Reviewer) -> bool:
