@@ -9,6 +9,8 @@ from hypothesis import settings
 from typer.testing import CliRunner
 
 from desk import Desk
+from fake_states import FakeStateModel
+from lamina import equipment
 from lamina.cli.app import app
 from lamina.clock import FixedClock
 from lamina.store.sqlite.store import SqliteStore
@@ -36,6 +38,16 @@ def _words_alone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     """What is about files is tested without the statements that words give rise to."""
     if "sync" in request.path.parts:
         monkeypatch.setenv("LAMINA_EXTRACTOR", "none")
+
+
+@pytest.fixture(autouse=True)
+def _fake_state_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sentences become statements without the trained weights, wherever models are not what is tested."""
+    fake = FakeStateModel()
+    choose = equipment.choose_state_model
+    monkeypatch.setattr(
+        equipment, "choose_state_model", lambda name, folder: fake if name == "none" else choose(name, folder)
+    )
 
 
 @pytest.fixture

@@ -13,14 +13,14 @@ from pydantic import SecretStr
 
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
-from lamina.capture.change.life import LIFE, Rule, rule
+from lamina.capture.change.dependency_rules import DependencyRule, dependency_rule
 from lamina.capture.change.nomination import Nominator
-from lamina.capture.found import Extractor, Nobody
+from lamina.capture.found import AskedFor, Extractor, Nobody
 from lamina.capture.llm.extractor import LlmExtractor
 from lamina.capture.llm.nominator import ChatNominator
 from lamina.capture.reading import Reader
-from lamina.capture.rules.extractor import RulesExtractor
 from lamina.capture.signals import DEFAULT
+from lamina.capture.state_extractor import StateExtractor
 from lamina.clock import Clock
 from lamina.dream.ration import Rationed
 from lamina.dream.scene import Scene
@@ -30,12 +30,14 @@ from lamina.models.budget import Budget, Limits, Prices
 from lamina.models.chat import Chat
 from lamina.models.choose import Choice, choose, choose_state_model
 from lamina.models.choose_chat import choose_chat
+from lamina.models.choose_state import choose_state_model
 from lamina.models.embedder import Embedder
 from lamina.models.errors import ModelError
 from lamina.models.files import models_folder
 from lamina.models.patience import Timing
 from lamina.models.reranker import choose_reranker
 from lamina.settings import Settings
+from lamina.states.state_reader import StateReader
 from lamina.store.base import Store
 from lamina.store.usage import Usage
 from lamina.text.normal import normal_form
@@ -77,16 +79,27 @@ class Equipment:
         return frozenset(form for each in self._settings.multi_valued if (form := normal_form(each)))
 
     @cached_property
-    def dependencies(self) -> tuple[Rule, ...]:
-        """What hangs on what: as is common, and as somebody says of their own."""
-        own = (rule(f"changed {each.when[0]}", each.when, each.doubts) for each in self._settings.dependencies)
-        return (*LIFE, *own)
+    def dependencies(self) -> tuple[DependencyRule, ...]:
+        """Which attributes depend on which, as the settings say."""
+        return tuple(
+            dependency_rule(f"changed {each.when[0]}", each.when, each.doubts) for each in self._settings.dependencies
+        )
 
     @cached_property
     def reader(self) -> Reader:
-        """Who reads captured words for statements."""
+        """How captured words are read for statements."""
         own = DEFAULT.with_own(self._settings.signals)
-        return Reader(self._extractor(), own, self._light, self.dependencies, self.several, self._nominator())
+        return Reader(
+            self._extractor(), own, self._light, self.dependencies, self.several, self._nominator(), self.states
+        )  # fmt: skip
+
+    @cached_property
+    def states(self) -> StateReader | None:
+        """The reader of sentence states; None where no state model can be loaded or statements are switched off."""
+        if self._settings.extractor == "none":
+            return None
+        model = choose_state_model(self._settings.embedder, self._models_folder())
+        return StateReader(model) if model is not None else None
 
     def scene(self, store: Store, scope: Scope, ids: Iterator[AtomId], stop: Callable[[], bool]) -> Scene:
         """A scope as a dream finds it."""
@@ -114,10 +127,9 @@ class Equipment:
         match self._settings.extractor:
             case "none":
                 return Nobody()
-            case "rules":
-                return RulesExtractor()
             case "auto":
-                return LlmExtractor(self.chat, RulesExtractor()) if self.chat is not None else RulesExtractor()
+                own: Extractor = StateExtractor(self.states) if self.states is not None else AskedFor()
+                return LlmExtractor(self.chat, own) if self.chat is not None else own
 
     def _nominator(self) -> Nominator | None:
         """Who is asked what changed: whoever reads, where that is a chat model."""

@@ -31,6 +31,7 @@ from lamina.capture.pieces import Piece
 from lamina.capture.receipt import Receipt, with_statements
 from lamina.capture.redact import redact
 from lamina.capture.run import Run
+from lamina.capture.state_extractor import StateExtractor
 from lamina.capture.write import fresh_ids
 from lamina.dream.dream import BATCH, chosen, dream
 from lamina.dream.dream import Progress as DreamProgress
@@ -67,6 +68,7 @@ from lamina.review.history import History, Transition, history_of
 from lamina.review.pictures import write_pictures
 from lamina.review.propose import propose, with_contract
 from lamina.review.quarantine import Suspect, quarantine
+from lamina.review.reread import Reread, reread
 from lamina.review.reviewer import with_reason
 from lamina.review.revise import parse_revision, revised
 from lamina.review.rollback import rollback
@@ -251,6 +253,20 @@ class Memory(Opened):
     def block(self, workstream: str, *, private: bool = False) -> Block:
         """The memory block of a workstream: short notes by role, told to an agent beside what it recalls."""
         return Block(workstream, self._workplace(private), bundled_count)
+
+    @traced(Operation.MAINTAIN)
+    def reread(self, *, apply: bool = False) -> Reread:
+        """Read statements of former versions' rules again, as sentences; without `apply`, only tell what would change.
+
+        Refused without a state model, and with a chat model: its statements cannot be told from those of the rules.
+        """
+        states = self._equipment.states
+        if states is None:
+            raise Refused("no state model can be loaded, so nothing can be read again; `lamina doctor` says why")
+        if self.settings.chat != "none":
+            raise Refused("statements of the chat model look like those of the former rules; unset `chat` to re-read")
+        self._look()
+        return reread(StateExtractor(states), self._reviewer(), apply=apply and not self._trying)
 
     @traced(Operation.UPDATE)
     def revise(self, id: str, content: str | None = None, *, reason: str, **fields: Any) -> Atom:

@@ -45,9 +45,10 @@ class Settings(BaseSettings):
     )
     reranker_url: str | None = Field(default=None, description="where endpoint:MODEL is served, such as …/v1")
     reranker_key: SecretStr | None = Field(default=None, description="the key of that service")
-    extractor: Literal["auto", "rules", "none"] = Field(
+    extractor: Literal["auto", "none"] = Field(
         default="auto",
-        description="who reads captured words for statements: auto (a chat model where there is one), rules or none",
+        description="how captured words become statements: auto (the state model, and the chat model where there is "
+        "one) or none",
     )
     state_model: Literal["auto", "off"] = Field(
         default="auto",
@@ -129,6 +130,12 @@ class Settings(BaseSettings):
         "at most, and none where models are asked over a network",
     )  # fmt: skip
     state_dir: Path | None = Field(default=None, description="where the databases live; default .lamina/ in the vault")
+
+    @field_validator("extractor", mode="before")
+    @classmethod
+    def _known_extractor(cls, name: object) -> object:
+        """Read "rules", the name of an extractor that older versions had, as "auto"."""
+        return "auto" if name == "rules" else name
 
     @field_validator("token_bits")
     @classmethod

@@ -31,14 +31,14 @@ def over(days: Days, words: str) -> Atom:
 
 def test_an_assistants_echo_goes_with_what_it_repeats(days: Days) -> None:
     days.says("My rent is 940 euros.", ">Noted, your rent is 940 euros.")
-    days.says("My rent is now 1010 euros.")
+    days.says("My rent went up from 940 to 1010 euros.")
     told = over(days, "940")
     assert {each.passage for each in told.evidence} == {1, 2}
 
 
 def test_an_echo_that_comes_later_goes_with_it_too(days: Days) -> None:
     days.says("My rent is 940 euros.")
-    days.says("My rent is now 1010 euros.")
+    days.says("My rent went up from 940 to 1010 euros.")
     before = segments(over(days, "940"))
     days.says("Which budget did I ask about?", ">With a rent of 940 euros you have room for a holiday.")
     assert len(segments(over(days, "940"))) == len(before) + 1
@@ -46,26 +46,26 @@ def test_an_echo_that_comes_later_goes_with_it_too(days: Days) -> None:
 
 def test_a_person_who_says_it_again_is_no_echo(days: Days) -> None:
     days.says("My rent is 940 euros.")
-    days.says("My rent is now 1010 euros.")
+    days.says("My rent went up from 940 to 1010 euros.")
     before = over(days, "940").evidence
     days.says("My rent is 940 euros again.")
     assert over(days, "940").evidence == before
-    assert [each.status for each in days.that_say("940") if each.evidence != before] == [Status.ACTIVE]
+    assert [each.status for each in days.that_say("940 euros again")] == [Status.ACTIVE]
 
 
 def test_what_has_come_back_takes_no_echo_with_it(days: Days) -> None:
     days.says("My rent is 940 euros.")
-    days.says("My rent is now 1010 euros.")
-    days.says("My rent is now 940 euros.")
-    before = over(days, "940").evidence
+    days.says("My rent went up from 940 to 1010 euros.")
+    days.says("My rent went down from 1010 to 940 euros.")
+    before = over(days, "rent is 940").evidence
     days.says("What was it again?", ">Your rent is 940 euros.")
-    assert over(days, "940").evidence == before
+    assert over(days, "rent is 940").evidence == before
     assert "940" in days.finds("How high is my rent?")
 
 
 def test_an_echo_of_something_else_stays(days: Days) -> None:
     days.says("My rent is 940 euros.", "My insurance is 88 euros.", ">So the insurance costs 88 euros.")
-    days.says("My rent is now 1010 euros.")
+    days.says("My rent went up from 940 to 1010 euros.")
     assert not any(each.passage == 3 for each in over(days, "940").evidence)
     assert "88" in days.finds("How much is my insurance?")
 

@@ -97,7 +97,7 @@ def test_what_was_said_meanwhile_is_not_kept_twice_and_its_evidence_is_added(mem
     )  # fmt: skip
     (held,) = memory.review.held()
     clock.at += DAY
-    known = stands(memory, "Her home is Rome.", subject=held.subject, attribute=held.attribute, value=held.value)
+    known = stands(memory, held.content, kind=held.kind, subject=held.subject, value=held.value)
     receipt = memory.review.confirm(held.id)
     assert receipt.outcomes[0].result is Result.DUPLICATE
     assert known.id in receipt.outcomes[0].reason

@@ -20,7 +20,7 @@ STATEMENT: Json = {
     "valid_from": "", "valid_until": "", "corrects": False,
 }  # fmt: skip
 SAID = [{"speaker": "Ann", "content": "I moved to Lisbon. My dentist is Dr Reyes."}]
-RULES = "Ann's dentist is Dr Reyes."
+STATED = "My dentist is Dr Reyes."
 
 
 def opened(folder: Path, url: str, **more: object) -> Memory:
@@ -55,15 +55,15 @@ def test_the_model_reads_and_the_receipt_says_so(tmp_path: Path) -> None:
     ],
     ids=["down", "refused", "prose", "wrong", "truncated", "unwilling"],
 )  # fmt: skip
-def test_whatever_the_model_does_the_rules_stand_in_and_the_receipt_tells_why(
+def test_whatever_the_model_does_the_state_model_stands_in_and_the_receipt_tells_why(
     tmp_path: Path, broken: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lamina.models.patience.PAUSES", ())
     with scripted(broken) as server, opened(tmp_path, server.address) as memory:
         receipt = memory.capture(SAID, session_id="s")
         told = dict(receipt.stages)["statements"]
-        assert told.startswith("read by rules, because ")
-        assert RULES in made(memory)
+        assert told.startswith("read by state model, because ")
+        assert STATED in made(memory)
         assert memory.waiting() == 0
         assert memory.recall("Lisbon").hits
 
@@ -75,10 +75,10 @@ def test_a_server_that_is_not_there_costs_nothing_but_its_statements(
     with scripted(completion(WORTHY)) as server:
         address = server.address
     with opened(tmp_path, address) as memory:
-        assert "read by rules, because" in dict(memory.capture(SAID, session_id="s").stages)["statements"]
+        assert "read by state model, because" in dict(memory.capture(SAID, session_id="s").stages)["statements"]
         with pytest.raises(ModelError):
             memory.answer("where does Ann live?")
-        assert RULES in made(memory)
+        assert STATED in made(memory)
 
 
 def test_a_slow_server_is_given_up(tmp_path: Path) -> None:
@@ -89,22 +89,22 @@ def test_a_slow_server_is_given_up(tmp_path: Path) -> None:
             told = dict(memory.capture(SAID, session_id="s").stages)["statements"]
         finally:
             gone.set()
-        assert told.startswith("read by rules, because ")
+        assert told.startswith("read by state model, because ")
 
 
-def test_a_spent_budget_leaves_the_rules(tmp_path: Path) -> None:
+def test_a_spent_budget_leaves_the_state_model(tmp_path: Path) -> None:
     script = (completion(WORTHY), completion({"statements": [STATEMENT]}))
     with scripted(*script) as server, opened(tmp_path, server.address, chat_calls_per_day=2) as memory:
         memory.capture(SAID, session_id="s")
         told = dict(memory.capture(SAID, session_id="t").stages)["statements"]
         assert "budget" in told
         assert len(server.asked) == 2
-        assert RULES in made(memory)
+        assert STATED in made(memory)
 
 
 def test_an_answer_cites_what_it_rests_on(tmp_path: Path) -> None:
     answer: Json = {"known": True, "text": "In Lisbon [1].", "cites": [1], "tool": "none", "arguments": []}
-    with scripted(completion(answer)) as server, opened(tmp_path, server.address, extractor="rules") as memory:
+    with scripted(completion(answer)) as server, opened(tmp_path, server.address, extractor="none") as memory:
         receipt = memory.capture(SAID, session_id="s")
         found = memory.answer("where does Ann live?")
         assert (found.known, found.cited) == (True, (receipt.outcomes[0].atom.id,))

@@ -1,4 +1,4 @@
-"""A chat model may name changes that no rule sees; what it names is checked, dated by intervals and held to trust."""
+"""A chat model may name changes; they are sure where the state model agrees, dated by intervals and held to trust."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from lamina import Atom, Memory, Settings, Status
 from lamina.atom.atom import Evidence
+from lamina.atom.relation import RelationName
 from lamina.capture.change.link import Kind
 from lamina.capture.change.nomination import Line
 from lamina.capture.llm.nominator import ChatNominator
@@ -59,9 +60,17 @@ def test_what_the_model_names_is_over_with_links_both_ways(tmp_path: Path) -> No
     assert "because" not in how
 
 
-def test_the_rules_alone_see_no_change_there(tmp_path: Path) -> None:
+def test_without_the_model_there_is_no_change(tmp_path: Path) -> None:
     atoms, _ = told(tmp_path, completion({"changes": []}))
     assert not any(each.superseded_by for each in atoms)
+
+
+def test_what_the_state_model_does_not_see_is_only_a_likely_change(tmp_path: Path) -> None:
+    first, then = "The chess club meets on Mondays.", "The judo mat is free on Mondays."
+    atoms, _ = told(tmp_path, completion(change()), first=first, then=then)
+    old, new = stated(atoms)[first], stated(atoms)[then]
+    assert (old.status, new.status) == (Status.ACTIVE, Status.ACTIVE)
+    assert [(each.name, each.target) for each in new.relations] == [(RelationName.CONTRADICTS, old.id)]
 
 
 def test_what_was_never_so_is_invalidated(tmp_path: Path) -> None:
@@ -99,13 +108,13 @@ def test_what_the_lines_do_not_bear_out_is_not_believed(tmp_path: Path, named: J
     [error(500, "on fire"), completion("no json"), completion({"changes": 3}), completion(None, refusal="no")],
     ids=["down", "prose", "wrong", "unwilling"],
 )
-def test_where_the_model_fails_the_words_are_kept_and_the_receipt_says_that_rules_decided(
+def test_where_the_model_fails_the_words_are_kept_and_the_receipt_says_that_no_changes_were_named(
     tmp_path: Path, broken: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lamina.models.patience.PAUSES", ())
     atoms, how = told(tmp_path, broken)
     assert sum(each.is_segment for each in atoms) == 2
-    assert "; changes went by rules alone, because " in how
+    assert "; the model named no changes, because " in how
 
 
 def test_nobody_is_asked_where_nothing_was_said_before(tmp_path: Path) -> None:
@@ -118,7 +127,7 @@ def test_nobody_is_asked_where_nothing_was_said_before(tmp_path: Path) -> None:
 def test_a_statement_somebody_asked_to_remember_is_shown_and_ended_too(tmp_path: Path) -> None:
     script = (completion(WORTHY), completion(NOTHING), completion(change()))
     with scripted(*script) as server, opened(tmp_path, server.address) as memory:
-        kept = memory.remember(OLD).outcomes[0].atom
+        kept = memory.remember(OLD, subject="user").outcomes[0].atom
         memory.capture([{"speaker": "user", "content": NEW}], session_id="b")
         assert memory.get(kept.id).status is Status.SUPERSEDED
         memory.undo()

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 import lamina
+from fake_states import FakeStateModel
 from lamina import FixedClock, Memory, Result, Settings, Status
 from lamina.atom.scope import Scope
 from lamina.capture.found import Finding, Said
 from lamina.capture.reading import Pace, Reader, Rhythm
-from lamina.capture.rules.extractor import RulesExtractor
+from lamina.capture.state_extractor import StateExtractor
+from lamina.states.state_reader import StateReader
 from lamina.store.buffer import Queue
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
@@ -44,9 +46,9 @@ def made(memory: Memory) -> list[str]:
 def test_a_capture_without_a_background_reads_at_once_in_one_commit(memory: Memory) -> None:
     receipt = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1")
     assert [each.result for each in receipt.outcomes] == [Result.KEPT, Result.NEW]
-    assert receipt.stages == (("words", "kept"), ("statements", "read by rules"))
+    assert receipt.stages == (("words", "kept"), ("statements", "read by state model"))
     fact = receipt.outcomes[1].atom
-    assert (fact.subject, fact.attribute, fact.value) == ("Ann", "dentist", "Dr Reyes")
+    assert (fact.subject, fact.attribute, fact.value) == ("Ann", None, "Dr Reyes")
     assert len(memory.journal()) == 1
     memory.undo()
     assert memory.recall("who is the dentist").hits == ()
@@ -56,21 +58,21 @@ def test_with_a_background_the_words_are_there_at_once_and_the_statements_follow
     settings = Settings(embedder="none", watch=False, background=True)
     with Memory(tmp_path / "vault", settings=settings) as memory:
         read = threading.Event()
-        own = RulesExtractor().extract
+        own = StateExtractor(StateReader(FakeStateModel())).extract
 
-        class Told(RulesExtractor):
+        class Told(StateExtractor):
             def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
                 read.set()
                 return own(turns, before)
 
-        memory._equipment.__dict__["reader"] = Reader(Told())
+        memory._equipment.__dict__["reader"] = Reader(Told(StateReader(FakeStateModel())))
         receipt = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1")
         assert [each.result for each in receipt.outcomes] == [Result.KEPT]
         assert dict(receipt.stages)["statements"] == "wait to be read"
         assert memory.recall("dentist").hits
         assert read.wait(30)
     with lamina.open(tmp_path / "vault", watch=False) as memory:
-        assert made(memory) == ["Ann's dentist is Dr Reyes."]
+        assert made(memory) == ["My dentist is Dr Reyes."]
         assert memory.read_waiting() == []
 
 
@@ -119,25 +121,26 @@ def test_what_somebody_vouches_for_is_said_although_the_same_waits_for_review(me
 def test_held_words_never_replace_a_trusted_value(memory: Memory, clock: FixedClock) -> None:
     kept = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1").outcomes[1].atom
     clock.at = NOON + MINUTE
-    outcome = memory.capture([turn("My dentist is Dr Moss.")], session_id="s2", origin="document").outcomes[1]
+    said = [turn("My dentist is Dr Moss, no longer Dr Reyes.")]
+    outcome = memory.capture(said, session_id="s2", origin="document").outcomes[1]
     assert (outcome.result, outcome.atom.status) == (Result.HELD, Status.CONSTRAINED)
-    assert [(each.name, each.target) for each in outcome.atom.relations] == [("contradicts", kept.id)]
     assert memory.get(kept.id).status is Status.ACTIVE
 
 
-def test_a_new_value_supersedes_and_a_correction_invalidates(memory: Memory, clock: FixedClock) -> None:
+def test_a_sentence_that_names_the_old_value_replaces_it_and_another_value_alone_does_not(
+    memory: Memory, clock: FixedClock
+) -> None:
     first = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1").outcomes[1].atom
     clock.at = NOON + MINUTE
     second = memory.capture([turn("My dentist is Dr Moss now.")], session_id="s2").outcomes[1]
-    assert (second.result, memory.get(first.id).status) == (Result.SUPERSEDES, Status.SUPERSEDED)
+    assert (second.result, memory.get(first.id).status) == (Result.NEW, Status.ACTIVE)
     clock.at = NOON + 2 * MINUTE
-    third = memory.capture([turn("Actually, my dentist is Dr Hale.")], session_id="s3").outcomes[1]
-    assert "correction" in third.atom.tags
-    wrong = memory.get(second.atom.id)
-    assert (third.result, wrong.status, wrong.superseded_by) == (
-        Result.SUPERSEDES, Status.INVALIDATED, (third.atom.id,)
+    third = memory.capture([turn("My dentist is Dr Hale, no longer Dr Reyes.")], session_id="s3").outcomes[1]
+    ended = memory.get(first.id)
+    assert (third.result, ended.status, ended.superseded_by) == (
+        Result.SUPERSEDES, Status.SUPERSEDED, (third.atom.id,)
     )  # fmt: skip
-    assert third.atom.valid_from == wrong.valid_from
+    assert memory.get(second.atom.id).status is Status.ACTIVE
 
 
 def test_what_a_person_took_back_does_not_return_with_the_same_old_words(memory: Memory, clock: FixedClock) -> None:
@@ -167,13 +170,13 @@ def test_nearly_the_same_words_are_one_statement_with_more_evidence(memory: Memo
 
 
 def test_an_extractor_that_stumbles_costs_its_statements_and_no_word(memory: Memory) -> None:
-    class Stumbles(RulesExtractor):
+    class Stumbles(StateExtractor):
         def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
             raise RecursionError("too deep")
 
-    memory._equipment.__dict__["reader"] = Reader(Stumbles())
+    memory._equipment.__dict__["reader"] = Reader(Stumbles(StateReader(FakeStateModel())))
     receipt = memory.capture([turn("My dentist is Dr Reyes. Remember that tea is ready.")], session_id="s1")
-    assert dict(receipt.stages)["statements"] == "read by nobody, because rules failed: RecursionError"
+    assert dict(receipt.stages)["statements"] == "read by nobody, because state model failed: RecursionError"
     assert [each.result for each in receipt.outcomes] == [Result.KEPT, Result.NEW]
     assert memory.recall("dentist").hits
 

@@ -35,7 +35,10 @@ def talk(own_id: str, *said: str) -> dict[str, Any]:
 @pytest.fixture
 def export(tmp_path: Path) -> Path:
     file = tmp_path / "conversations.json"
-    talks = [talk("home", "I live in Rome.", "My favourite colour is green."), talk("pets", "I have a dog called Rex.")]
+    talks = [
+        talk("home", "Remember that I live in Rome.", "Remember that my favourite colour is green."),
+        talk("pets", "Remember that I have a dog called Rex."),
+    ]
     file.write_text(json.dumps(talks), encoding="utf-8")
     return file
 
@@ -219,7 +222,9 @@ def test_on_a_terminal_one_key_keeps_or_drops(cli: Cli, export: Path, vault: Pat
 
 def test_on_a_terminal_all_the_rest_from_one_source_is_kept_with_one_key(cli: Cli, export: Path, vault: Path) -> None:
     (export.parent / "notes").mkdir()
-    (export.parent / "notes" / "a.md").write_text("I live in Rome. My favourite colour is green. I have a dog.")
+    (export.parent / "notes" / "a.md").write_text(
+        "Remember that I live in Rome. Remember that my favourite colour is green."
+    )
     screen = Terminal(vault, "import", str(export.parent / "notes"))
     screen.until("1 of ")
     screen.press("a")

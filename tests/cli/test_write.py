@@ -66,11 +66,11 @@ def test_capture_keeps_the_words_and_remembers_what_was_asked(cli: Cli, vault: P
     words = ("capture", "Remember that I fly on Friday.", "--speaker", "Ann", "--session", "call", "--at", "2026-11-01")
     ran = cli(*words, "--json")
     kept, asked = ran.data["outcomes"]
-    assert (kept["result"], asked["result"], asked["atom"]["content"]) == ("kept", "new", "Ann flies on Friday.")
+    assert (kept["result"], asked["result"], asked["atom"]["content"]) == ("kept", "new", "I fly on Friday.")
     text = (vault / kept["atom"]["path"]).read_text(encoding="utf-8")
     assert "**Ann** 2026-11-01T00:00:00Z\nRemember that I fly on Friday. ^p1" in text
     shown = cli("get", asked["atom"]["id"][-6:]).out
-    assert "#^p1]]: “Remember that I fly on Friday.”" in shown
+    assert "#^p1]]: “I fly on Friday.”" in shown
 
 
 def test_capture_takes_a_file_a_pipe_and_json_turns(cli: Cli, tmp_path: Path) -> None:

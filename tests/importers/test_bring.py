@@ -202,7 +202,10 @@ with lamina.open(sys.argv[1], watch=False) as memory:
 """
 
 
-def test_an_import_that_is_killed_again_and_again_brings_everything_once(tmp_path: Path) -> None:
+def test_an_import_that_is_killed_again_and_again_brings_everything_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAMINA_EXTRACTOR", "none")
     count = 30
     source = write(tmp_path / "conversations.json", [chatgpt(f"c{n}", talk(n)) for n in range(count)])
     facts = tmp_path / "facts"

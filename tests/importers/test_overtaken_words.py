@@ -25,19 +25,19 @@ TALK = (
     "I keep a caravan at Keem Bay.",
     "My address is 5 Mill Lane.",
     "We moved the office from Cork to Galway.",
-    "My locker is number 22 now.",
-    "Sorry, the launch party is on Friday, not Thursday.",
-    "I sold the caravan.",
+    "My locker is number 22, no longer number 14.",
+    "The launch party is on Friday, not Thursday.",
+    "I keep a caravan at Achill, no longer at Keem Bay.",
     "Please forget my address.",
     "The garden gate is green.",
 )
 OVER = TALK[:5]
 QUESTIONS = {
     "where is our office?": "We moved the office from Cork to Galway.",
-    "what number is my locker?": "My locker is number 22 now.",
-    "is locker 14 mine?": "My locker is number 22 now.",
-    "when is the launch party?": "Sorry, the launch party is on Friday, not Thursday.",
-    "where is the caravan at Keem Bay?": "I sold the caravan.",
+    "what number is my locker?": "My locker is number 22, no longer number 14.",
+    "is locker 14 mine?": "My locker is number 22, no longer number 14.",
+    "when is the launch party?": "The launch party is on Friday, not Thursday.",
+    "where is the caravan at Keem Bay?": "I keep a caravan at Achill, no longer at Keem Bay.",
     "is the garden gate green?": "The garden gate is green.",
 }
 
@@ -168,12 +168,12 @@ def test_an_export_says_nothing_of_words_that_came_in_otherwise(tmp_path: Path) 
 
 def test_what_ends_after_an_export_ends_with_the_next(memory: Memory, tmp_path: Path) -> None:
     first = exported(memory, tmp_path / "first")
-    say(memory, 15, "The garden gate is blue now.")
+    say(memory, 15, "The garden gate is blue, no longer green.")
     with opened(tmp_path / "other", 30) as other:
         other.import_(first)
         assert shown(other, "which colour is the garden gate?") == ["The garden gate is green."]
         other.import_(exported(memory, tmp_path / "second"))
-        assert shown(other, "which colour is the garden gate?") == ["The garden gate is blue now."]
+        assert shown(other, "which colour is the garden gate?") == ["The garden gate is blue, no longer green."]
         green = [atom.status for atom in statements(other) if "green" in atom.content]
         assert green == [Status.SUPERSEDED]
         position = len(other.journal())
@@ -183,7 +183,7 @@ def test_what_ends_after_an_export_ends_with_the_next(memory: Memory, tmp_path: 
 
 def test_what_a_person_confirmed_here_is_not_ended_by_an_import(memory: Memory, tmp_path: Path) -> None:
     first = exported(memory, tmp_path / "first")
-    say(memory, 15, "The garden gate is blue now.")
+    say(memory, 15, "The garden gate is blue, no longer green.")
     with opened(tmp_path / "other", 30) as other:
         other.import_(first)
         (green,) = [atom for atom in other.review.held() if "green" in atom.content]

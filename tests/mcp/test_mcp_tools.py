@@ -195,7 +195,7 @@ def test_get_lets_a_reader_see_what_it_rests_on_was_and_is_linked_with(server: S
         await agent.call("relate", a=home, relation="supports", b=other)
         inside = (await agent.told("get", id=home, history=True, neighbours=True)).partition("<memories>")[2]
         assert "; it rests on this] Ann: Well, I live in Porto." in inside
-        assert "; earlier: revision 1] Ann lives in Porto." in inside
+        assert "; earlier: revision 1] Well, I live in Porto." in inside
         assert "; out supports] Porto lies by the sea." in inside
         plain = await agent.told("get", id=home)
         assert "earlier" not in plain

@@ -314,21 +314,15 @@ def test_a_doubted_statement_that_speaks_against_one_that_holds_is_not_shown(led
 # Order
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Perhaps we will sail on Lake Iseo, we will sail some day.",
-        "I wonder whether we will sail on Lake Iseo; sail!",
-        "I used to sail on Lake Iseo, sail every day.",
-    ],
-)
-def test_what_claims_nothing_stands_behind_what_a_person_claims(ledge: Ledge, said: str) -> None:
-    ledge.say(said, "On and on.", "We sail on Lough Derg, the four of us and the dog, whatever the weather is.")
+def test_a_question_stands_behind_what_a_person_claims(ledge: Ledge) -> None:
+    ledge.say(
+        "Do we sail on Lake Iseo? Do we sail some day?",
+        "On and on.",
+        "We sail on Lough Derg, the four of us and the dog, whatever the weather is.",
+    )
     found = ledge.memory.recall("where do we sail?").hits
     claims, supposes = (only(found, lake) for lake in ("Lough Derg", "Lake Iseo"))
     assert found.index(claims) < found.index(supposes)
-    assert [each.why for each in claims.before] == ["which claims nothing"]
-    assert claims.score < supposes.score
 
 
 def test_a_guess_that_speaks_of_more_of_the_question_keeps_its_place(ledge: Ledge) -> None:

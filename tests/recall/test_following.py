@@ -21,7 +21,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
             [
                 {"speaker": "Ann", "content": "My dentist is Dr Reyes. My sister Ola lives in Bergen."},
                 {"speaker": "Bob", "content": "My dentist is Dr Moss."},
-                {"speaker": "Ann", "content": "A dentist is never cheap, they say."},
+                {"speaker": "Ann", "content": "Is a dentist never cheap, as they say?"},
             ],
             session_id="s",
         )
@@ -37,14 +37,14 @@ def test_a_statement_and_its_words_share_a_slot(memory: Memory) -> None:
     hits = memory.recall("who is the dentist?").hits
     assert all(hit.atom.is_segment for hit in hits)
     told = {hit.passage.n: [each.content for each in hit.statements] for hit in hits}
-    assert told[2] == ["Bob's dentist is Dr Moss."]
-    assert "Ann's dentist is Dr Reyes." in told[1]
+    assert told[2] == ["My dentist is Dr Moss."]
+    assert "My dentist is Dr Reyes." in told[1]
     assert told[3] == []
 
 
 def test_in_a_mode_without_words_statements_stand_for_themselves(memory: Memory) -> None:
     hits = memory.recall("who is the dentist?", mode="facts_only").hits
-    assert {hit.text for hit in hits} >= {"Ann's dentist is Dr Reyes.", "Bob's dentist is Dr Moss."}
+    assert {hit.text for hit in hits} >= {"My dentist is Dr Reyes.", "My dentist is Dr Moss."}
 
 
 def test_a_statement_that_was_edited_away_from_its_words_stands_for_itself(memory: Memory) -> None:
@@ -58,7 +58,7 @@ def test_a_statement_that_gained_evidence_still_goes_with_its_words(memory: Memo
     assert statement(memory, "Moss").revision == 2
     hits = memory.recall("is Moss the dentist?").hits
     assert [hit.atom.is_segment for hit in hits] == [True] * len(hits)
-    assert any(each.content == "Bob's dentist is Dr Moss." for hit in hits for each in hit.statements)
+    assert any(each.content == "My dentist is Dr Moss." for hit in hits for each in hit.statements)
 
 
 def test_the_statements_are_told_in_the_context_and_count_when_they_are_cited(memory: Memory) -> None:

@@ -117,7 +117,7 @@ def test_without_an_embedder_words_alone_answer(tmp_path: Path) -> None:
         says(memory, ("Ann", "We adopted a greyhound."), ("Bob", "The train was late."))
         found = memory.recall("when was the train?")
         assert found.model == "text"
-        assert texts(found) == ["The train was late."]
+        assert texts(found)[0] == "The train was late."
         assert memory.recall(QUESTION).hits == ()
         assert memory.embed() == 0
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.text.tokens import TokenKind, plain, tokens
+from lamina.text.tokens import TokenKind, tokens
 
 
 def kinds(text: str) -> list[tuple[str, str]]:
@@ -69,4 +69,3 @@ def test_tokens_lie_in_the_text_in_order_and_cover_it(text: str) -> None:
     assert all(one.end <= other.start for one, other in pairwise(found))
     inside = {at for token in found for at in range(token.start, token.end)}
     assert all(at in inside or text[at].isspace() for at in range(len(text)))
-    assert plain(found, text) in text

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Any
 
-from lamina.atom.atom import DATA_FIELDS, FIXED_FIELDS, Atom
+from lamina.atom.atom import DATA_FIELDS, FIXED_FIELDS, Atom, Evidence
 
 TYPE = "proposal_type"
 EDITED = "edited_fields"
 """Which fields of another atom the proposal of a file's edit wants to set."""
 FILE = "edited_file"
+PLACES = "forget_places"
+"""Which sentences a question whether to forget is about, each as segment:passage:start:end."""
 _DECIDED = FIXED_FIELDS | {"status", "supersedes", "superseded_by", "derived_from"}
 PROPOSABLE = tuple(name for name in DATA_FIELDS if name not in _DECIDED)
 """What an edit that waits may set: links of descent and statuses follow from decisions."""
@@ -25,6 +28,7 @@ class Proposal(StrEnum):
     PROCEDURAL_DEDUP = "procedural_dedup"
     FILE_EDIT = "file_edit"
     INSIGHT = "insight"
+    FORGET = "forget"
 
 
 PROCEDURES = frozenset({Proposal.PROCEDURAL_CANONICAL, Proposal.PROCEDURAL_DEDUP})
@@ -45,3 +49,16 @@ def edited_values(atom: Atom) -> dict[str, Any]:
     if "metadata" in wanted:
         wanted["metadata"] = {key: value for key, value in atom.metadata.items() if key not in (TYPE, EDITED, FILE)}
     return wanted
+
+
+def write_places(places: Iterable[Evidence]) -> str:
+    """Write sentences as a question whether to forget names them."""
+    return " ".join(f"{each.segment}:{each.passage}:{each.start}:{each.end}" for each in places)
+
+
+def read_places(atom: Atom) -> Iterator[Evidence]:
+    """Yield the sentences a question whether to forget is about; a person may have written anything there."""
+    for each in atom.metadata.get(PLACES, "").split():
+        segment, *numbers = each.split(":")
+        if len(numbers) == 3 and all(number.isdecimal() for number in numbers):
+            yield Evidence(segment, *map(int, numbers))

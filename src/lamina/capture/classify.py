@@ -13,12 +13,10 @@ from lamina.atom.pair import is_guess
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.capture.change.cues import Cue
-from lamina.capture.change.told import told
 from lamina.capture.current import Current
 from lamina.capture.receipt import Result
 from lamina.text.alike import say_the_same
-from lamina.text.normal import normal_form, one_line, value_form
+from lamina.text.normal import normal_form, value_form
 
 CORRECTION = "correction"
 """The tag of a statement that says an earlier one was wrong."""
@@ -94,9 +92,6 @@ def _in_claim(atom: Atom, claim: Claim, current: Current, now: datetime) -> Verd
     trusted = [each for each in rivals if current.guard(each) > current.trust(atom)]
     if trusted or atom.status is Status.CONSTRAINED:
         return _doubted(atom, (trusted or rivals)[0], f"{claim} has another value; a person decides")
-    if not all(_is_about_the_same(each, atom) for each in rivals):
-        beside = atom.with_(metadata={**atom.metadata, SEVERAL: "true"})
-        return Verdict(Result.NEW, beside, (), f"{claim} has another value, and nothing tells that it changed")
     if CORRECTION in atom.tags:
         return _correct(atom, [*rivals, *doubted], claim)
     return _against(atom, [*rivals, *doubted], claim, now)
@@ -110,7 +105,7 @@ def _doubted_before(atom: Atom, rivals: Sequence[Atom], claim: Claim, current: C
     return [
         each
         for each in current.doubted(atom, claim)
-        if _begins(each) < first and _meets(each, atom) and _is_about_the_same(each, atom)
+        if _begins(each) < first and _meets(each, atom)
         if current.guard(each) <= current.trust(atom)
     ]
 
@@ -119,19 +114,6 @@ def _may_be_late(verdict: Verdict) -> bool:
     """Whether values that are over may begin after the statement does: where one that holds began before, none do."""
     alone = verdict.result is Result.NEW and verdict.atom.metadata.get(SEVERAL) != "true"
     return alone or verdict.result is Result.SUPERSEDED
-
-
-def _is_about_the_same(known: Atom, atom: Atom) -> bool:
-    """Whether two statements taken from words speak of one thing: a slot read off grammar may be too wide."""
-    if not (known.evidence and atom.evidence):
-        return True
-    one, other = told(one_line(known.content), known.subject), told(one_line(atom.content), atom.subject)
-    if one is None or other is None:
-        return one is other is None or CORRECTION in atom.tags
-    habit = (atom.attribute or "").endswith(" routine")
-    if (one.passing or habit) and other.cue < Cue.STRONG:
-        return False
-    return any(each in other.roots for each in one.roots) or other.cue >= Cue.STRONG
 
 
 def _beside(atom: Atom, current: Current, now: datetime) -> Verdict:

@@ -12,13 +12,13 @@ from datetime import datetime
 from lamina.atom.atom import Atom
 from lamina.atom.claim import SEVERAL, Claim, claim_of, may_replace, value_of
 from lamina.atom.identity import AtomId
-from lamina.atom.proposal import PROCEDURES, Proposal, edited_values, proposal_of
+from lamina.atom.proposal import PROCEDURES, Proposal, edited_values, proposal_of, read_places
 from lamina.atom.relation import RelationName
 from lamina.atom.standing import begins
 from lamina.atom.status import ENDED, Status, Way
 from lamina.atom.trust import TRUST, Origin
 from lamina.capture.change.dependants import with_dependants
-from lamina.capture.change.life import LIFE, Rule
+from lamina.capture.change.dependency_rules import DependencyRule
 from lamina.capture.classify import CORRECTION, Verdict, classify
 from lamina.capture.current import Current
 from lamina.capture.receipt import Outcome, Receipt, Result
@@ -72,7 +72,7 @@ def confirm(
     return unhurried(store, confirmed)
 
 
-def by_file(atom: Atom, status: Status, store: Store, now: datetime, rules: Sequence[Rule] = LIFE) -> Decision:
+def by_file(atom: Atom, status: Status, store: Store, now: datetime, rules: Sequence[DependencyRule] = ()) -> Decision:
     """What it does to an atom and to others that a person wrote another status into its file."""
     if atom.status in OPEN and status is Status.ACTIVE:
         verdict = verdict_on(atom, store, now)
@@ -133,6 +133,8 @@ def verdict_on(held: Atom, store: Store, now: datetime) -> Verdict:
         return _in_place_of(held, _compacted(held, store), begins(held), "it says what they said")
     if proposal in PROCEDURES:
         return _in_place_of(held, _procedures(held, store), begins(held), "it is the canonical procedure")
+    if proposal is Proposal.FORGET:
+        return _forgotten(held, store)
     if proposal is Proposal.FILE_EDIT and held.derived_from:
         return _taken_over(held, store)
     timeless = held.valid_from is None and held.valid_until is None
@@ -215,6 +217,15 @@ def _taken_over(held: Atom, store: Store) -> Verdict:
     return Verdict(Result.REVISED, served, (edited,), f"the edit is taken over into {edited.id}")
 
 
+def _forgotten(held: Atom, store: Store) -> Verdict:
+    """What a request to forget meant becomes a tombstone; the question covers the sentences that have no statement."""
+    statements = store.read(Filter(scopes=(held.scope,), ids=held.derived_from)) if held.derived_from else []
+    gone = tuple(each.with_(status=Status.TOMBSTONED) for each in statements if each.status not in ENDED)
+    places = dict.fromkeys((*held.evidence, *read_places(held)))
+    covered = held.with_(status=Status.TOMBSTONED, evidence=tuple(places), value=held.value or held.content)
+    return Verdict(Result.TAKEN_BACK, covered, gone, "forgotten, as was asked")
+
+
 def _from_now_on(held: Atom, claim: Claim, store: Store, now: datetime) -> Verdict:
     """A value of the profile holds from when it is confirmed, whatever the profile said before."""
     wanted = Filter(scopes=(held.scope,), claims=claim.names, statuses=frozenset({Status.ACTIVE}))
@@ -255,7 +266,7 @@ def _commit(
 
 
 def _with_doubts(
-    verdict: Verdict, held: Atom, reason: str, store: Store, rules: Sequence[Rule]
+    verdict: Verdict, held: Atom, reason: str, store: Store, rules: Sequence[DependencyRule]
 ) -> tuple[list[Atom], str]:
     """All that changes. Where the same is only said elsewhere, nothing that rests on it is doubted."""
     changed = [verdict.atom, *verdict.others]
@@ -265,6 +276,8 @@ def _with_doubts(
 
 
 def _became(other: Atom, verdict: Verdict, held: Atom) -> Result:
+    if other.status is Status.TOMBSTONED and proposal_of(held) is Proposal.FORGET:
+        return Result.TAKEN_BACK
     if held.id in other.superseded_by:
         return Result.SUPERSEDED
     if other.status is Status.CHALLENGED:

@@ -56,8 +56,19 @@ class Extractor(Protocol):
         """Every statement the turns make, in their order; `before` are the turns that led up to them."""
 
 
+class AskedFor:
+    """Finds nothing by itself, where no model can be loaded: only sentences a person asked to remember are kept."""
+
+    name = "explicit requests only"
+    instant = True
+
+    def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
+        """Return nothing."""
+        return []
+
+
 class Nobody:
-    """Finds nothing: only sentences somebody asked to have remembered become statements."""
+    """Switched off: only sentences a person asked to remember become statements, and no changes are looked for."""
 
     name = "nobody"
     instant = True

@@ -16,11 +16,11 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.capture.box import boxed
 from lamina.capture.change.change import Change
-from lamina.capture.change.forgetting import requests
-from lamina.capture.change.life import LIFE, Rule
+from lamina.capture.change.dependency_rules import DependencyRule
 from lamina.capture.change.nomination import Nomination, Nominator, nominations
 from lamina.capture.change.replay import Replays, replays_of, said_first
 from lamina.capture.classify import Verdict
+from lamina.capture.forget_requests import may_hold_request
 from lamina.capture.found import Extractor, Nobody, Said
 from lamina.capture.receipt import Receipt
 from lamina.capture.signals import DEFAULT, Level, Patterns, scan
@@ -30,7 +30,7 @@ from lamina.capture.write import Words, Writer, fresh_ids, kept_anyway, verdicts
 from lamina.errors import LaminaError
 from lamina.models.embedder import Embedder
 from lamina.models.errors import ModelError
-from lamina.models.sense import alike
+from lamina.states.state_reader import StateReader
 from lamina.store.base import Filter, Store
 from lamina.store.buffer import Queue, Waiting
 from lamina.text.roles import is_assistant
@@ -47,14 +47,15 @@ AT_MOST = 10
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How words are read: who finds the statements, which signals are urgent, and through which model news is felt."""
+    """How words are read: which extractor finds the statements, which signals are urgent, and which models help."""
 
     extractor: Extractor
     patterns: Patterns = DEFAULT
     embedder: Callable[[], Embedder | None] = lambda: None
-    dependencies: tuple[Rule, ...] = LIFE
+    dependencies: tuple[DependencyRule, ...] = ()
     several: frozenset[str] = frozenset()
     nominator: Nominator | None = None
+    states: StateReader | None = None
 
     @property
     def links(self) -> bool:
@@ -101,7 +102,7 @@ class Reader:
         verdicts = verdicts_on(atoms, store, now, self.several)
         if not (self.links and compare):
             return verdicts
-        return Change(turns, words, replays, store, scope, ids, now, alike, nominated).made_of(verdicts)
+        return Change(turns, words, replays, store, scope, ids, now, self.states, nominated).made_of(verdicts)
 
 
 class Rhythm(StrEnum):
@@ -146,7 +147,7 @@ def waiting(
 
 
 def _is_urgent(text: str, patterns: Patterns) -> bool:
-    return scan(text, patterns).level is Level.HIGH or bool(requests(text))
+    return scan(text, patterns).level is Level.HIGH or may_hold_request(text)
 
 
 def passages_said(segments: Sequence[Atom], before: Atom | None) -> tuple[list[Said], list[Said]]:

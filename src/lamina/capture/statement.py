@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from lamina.atom.atom import Atom, Evidence
@@ -15,18 +15,17 @@ from lamina.atom.status import Status
 from lamina.atom.trust import statements_wait
 from lamina.capture.causes import with_causes
 from lamina.capture.change.nomination import Nomination
-from lamina.capture.change.since import since
 from lamina.capture.classify import CORRECTION
 from lamina.capture.draft import CONTENT_LIMIT, parse_draft
 from lamina.capture.explicit import asked_for
 from lamina.capture.found import Extractor, Finding, Said
 from lamina.capture.gate import importance_of, is_echo, is_memory_talk, without_context
 from lamina.capture.llm.extractor import Extraction, extraction
+from lamina.capture.state_extractor import subject_of
 from lamina.errors import InvalidInput
 from lamina.logs import wordless
 from lamina.text.normal import normal_form
 from lamina.text.roles import is_assistant, is_instrument, is_prompt
-from lamina.text.sentences import sentences
 
 logger = logging.getLogger("lamina")
 
@@ -34,8 +33,6 @@ AT_ONCE = 5
 """How many turns are read together."""
 CONTEXT = 4
 """How many turns before them are shown to the extractor."""
-MOST: Mapping[str, int] = {"question": 3, "entity": 6, "": 12}
-"""How many statements of a kind are taken from turns read together; '' is all other kinds."""
 ADDITIVE = "additive"
 """The tag of a statement that adds to earlier ones."""
 WORTHLESS = 0.15
@@ -57,7 +54,7 @@ class Made:
     def told(self) -> str:
         """How the reading went, for the receipt."""
         read = f"read by {self.by}" + (f", because {self.trouble}" if self.trouble else "")
-        return read + (f"; changes went by rules alone, because {self.unnamed}" if self.unnamed else "")
+        return read + (f"; the model named no changes, because {self.unnamed}" if self.unnamed else "")
 
 
 def statements(
@@ -76,10 +73,10 @@ def statements(
         read = _read(extractor, batch, [*before, *turns[:start]][-CONTEXT:])
         by, trouble = (read.by, read.trouble) if read.trouble else (by, trouble)
         told = {(each.segment, each.n): each.text for each in batch}
-        findings = _capped([each for each in read.findings if not _says_nothing(each, told)])
+        findings = [each for each in read.findings if not _says_nothing(each, told)]
         findings += _asked(batch, findings)
         at = {(each.segment, each.n): each.at for each in batch}
-        made = list(_atoms([_dated(each, told, at) for each in sorted(findings, key=_place)], segments, at, ids))
+        made = list(_atoms(sorted(findings, key=_place), segments, at, ids))
         found += with_causes(made, told, batch[-1].at) if batch else made
     return Made(found, by, trouble)
 
@@ -114,24 +111,12 @@ def _says_nothing(finding: Finding, told: Mapping[tuple[str, int], str]) -> bool
     return sentence not in without_context(text) or "[redacted: " in sentence
 
 
-def _capped(findings: Sequence[Finding]) -> list[Finding]:
-    """The surest of each kind, no more of them than a few turns can hold."""
-    left = dict(MOST)
-    kept: list[Finding] = []
-    for finding in sorted(findings, key=lambda each: (-each.confidence, _place(each))):
-        kind = finding.kind if finding.kind in left else ""
-        if left[kind] > 0:
-            left[kind] -= 1
-            kept.append(finding)
-    return kept
-
-
 def _asked(turns: Sequence[Said], found: Sequence[Finding]) -> list[Finding]:
     """The sentences somebody asked to have remembered, as they were said where the extractor made nothing of them."""
     covered = [each.evidence for each in found]
     return [
         Finding(
-            content=turn.text[start:end], kind="fact", confidence=1.0,
+            content=turn.text[start:end], kind="fact", confidence=1.0, subject=subject_of(turn.speaker),
             evidence=Evidence(turn.segment, turn.n, start, end),
         )
         for turn in turns
@@ -160,17 +145,6 @@ def _atoms(
         atom = _atom(finding, segments[place[0]], at[place], importance, next(ids))
         if atom is not None:
             yield atom
-
-
-def _dated(finding: Finding, told: Mapping[tuple[str, int], str], at: Mapping[tuple[str, int], datetime]) -> Finding:
-    """A change holds from the day its sentence, or the one before it, tells."""
-    if not finding.attribute or finding.valid_from or finding.valid_until:
-        return finding
-    place = finding.evidence
-    text = told[place.segment, place.passage]
-    before = text[: place.start].rstrip()
-    last = before[sentences(before)[-1][0] :] if before else ""
-    return replace(finding, valid_from=since(text[place.start : place.end], at[place.segment, place.passage], last))
 
 
 def _kind(finding: Finding) -> str:

@@ -14,7 +14,7 @@ from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
 from lamina.capture.change.dependants import dependants
-from lamina.capture.change.life import LIFE, Rule
+from lamina.capture.change.dependency_rules import DependencyRule
 from lamina.capture.classify import Verdict, classify
 from lamina.capture.current import Current
 from lamina.capture.erased import erased_among
@@ -32,14 +32,14 @@ logger = logging.getLogger("lamina")
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Who writes, into which scope, with what word for the journal; `rules` say what commonly hangs on what, `through`
-    who brings what is of another origin."""
+    """Who writes, into which scope, with what word for the journal; `rules` say which attributes depend on which,
+    `through` who brings what is of another origin."""
 
     actor: str
     origin: Origin
     principal: str | None
     scope: Scope
-    rules: tuple[Rule, ...] = LIFE
+    rules: tuple[DependencyRule, ...] = ()
     through: Origin = Origin.HUMAN
     several: frozenset[str] = frozenset()
 

@@ -59,6 +59,29 @@ def rebuild(session: Session) -> View:
     return View({"atoms": atoms}, (Line(f"the index holds {atoms} atoms"),))
 
 
+@command(app, "reread", panel=PANEL, changes=True, example="lamina reread --apply")
+def reread(
+    session: Session,
+    apply: Annotated[bool, typer.Option("--apply", help="Change the statements, in one commit.")] = False,
+) -> View:
+    """Replace statements that former versions' rules made by the sentences they were made of; --apply does it.
+
+    Statements that a person touched stay as they are, and so do all words.
+    """
+    done = session.memory.reread(apply=apply and not session.dry_run)
+    rows = [("as it was said", each) for each in done.revised] + [("dropped", each) for each in done.dropped]
+    grid = Grid(("what", "id", "content"), tuple((what, each.id, each.content) for what, each in rows))
+    told = f"{len(done.revised)} statements as they were said, {len(done.dropped)} dropped"
+    commit = done.receipt.commit if done.receipt else None
+    hint = f"; `lamina undo {commit}` reverts it" if commit else "; nothing is changed yet, --apply does it"
+    data = {
+        "revised": [{"id": each.id, "content": each.content} for each in done.revised],
+        "dropped": [{"id": each.id, "content": each.content} for each in done.dropped],
+        "commit": commit,
+    }
+    return View(data, ((grid,) if rows else ()) + (Line(told + (hint if rows else "")),))
+
+
 @command(app, "jobs", panel=PANEL, example="lamina jobs --now")
 def jobs(
     session: Session,

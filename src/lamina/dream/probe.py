@@ -1,6 +1,6 @@
-"""Step 5, probe: what nobody has used for a while is held against what was said since.
+"""Step 5, probe: statements that were not used for a while are compared with what was said since, by the chat model.
 
-Five statements a day, the oldest use first, and none twice within a fortnight.
+Without a chat model nothing is probed. Five statements a day, the oldest use first, and none twice within a fortnight.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from lamina.atom.kinds import KINDS
 from lamina.atom.pair import hold_both, link_between
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin, trust_of
+from lamina.atom.trust import Origin
 from lamina.capture.change.known import Known
-from lamina.capture.classify import DOUBTFUL, SURE
+from lamina.capture.classify import DOUBTFUL
 from lamina.capture.entity import is_stated
 from lamina.dream.doubts import doubted_by
-from lamina.dream.newer import Line, newer_lines, speaks_against
+from lamina.dream.newer import Line, newer_lines
 from lamina.dream.plan import Move, Plan
 from lamina.dream.scene import Scene
 from lamina.store.base import Filter
@@ -71,22 +71,19 @@ def turn(scene: Scene) -> list[Atom]:
 
 
 def _probe(belief: Atom, known: Known, scene: Scene, found: _Found) -> None:
-    lines = newer_lines(belief, known, scene)
-    rivals = [(sure, line) for line in lines if (sure := speaks_against(line, belief)) is not None]
     writer = scene.writer
-    if not rivals and lines and writer is not None:
-        rivals = [(False, line) for line in doubted_by(writer, belief, lines)]
-    for sure, line in sorted(rivals, key=_rank):
-        if _set_against(belief, line, sure, known, scene, found):
+    lines = newer_lines(belief, known, scene) if writer is not None else []
+    rivals = doubted_by(writer, belief, lines) if writer is not None and lines else []
+    for line in sorted(rivals, key=_rank):
+        if _set_against(belief, line, known, scene, found):
             return  # one question at a time
 
 
-def _rank(rival: tuple[bool, Line]) -> tuple[bool, float, str, int]:
-    sure, line = rival
-    return not sure, -line.at.timestamp(), line.source.id, line.place.start if line.place else 0
+def _rank(line: Line) -> tuple[float, str, int]:
+    return -line.at.timestamp(), line.source.id, line.place.start if line.place else 0
 
 
-def _set_against(belief: Atom, line: Line, sure: bool, known: Known, scene: Scene, found: _Found) -> bool:
+def _set_against(belief: Atom, line: Line, known: Known, scene: Scene, found: _Found) -> bool:
     """Make a pair of a statement and a line, or leave it one; False where somebody has decided about them already."""
     other = next(_said_in(line, known), None) or _quoted(line, belief, scene, found)
     if other is not None and link_between(belief, found.latest(other)):
@@ -94,7 +91,7 @@ def _set_against(belief: Atom, line: Line, sure: bool, known: Known, scene: Scen
     if other is None or _is_settled(belief, other, scene):
         return False
     belief, other = found.latest(belief), found.latest(other)
-    link = RelationName.CONTRADICTS, (SURE if sure else DOUBTFUL), scene.now
+    link = RelationName.CONTRADICTS, DOUBTFUL, scene.now
     if not other.pinned:
         other = other.with_(relations=(*other.relations, Relation(link[0], belief.id, *link[1:])))
         found.changes[other.id] = other
@@ -104,11 +101,8 @@ def _set_against(belief: Atom, line: Line, sure: bool, known: Known, scene: Scen
     else:
         found.notes.append(f"{belief.id} and {other.id} may contradict each other, and both are pinned")
         return True
-    doubted = sure and not belief.pinned and _is_as_trusted(line, other, belief, scene)
-    if doubted:
-        found.changes[belief.id] = belief.with_(status=Status.CHALLENGED)
     why = f"{line.at:%Y-%m-%d}: {line.text[:_TOLD_CHARS]} [{other.id}]"
-    found.moves.append(Move("doubt" if doubted else "ask", belief.id, one_line(belief.content)[:_TOLD_CHARS], why))
+    found.moves.append(Move("ask", belief.id, one_line(belief.content)[:_TOLD_CHARS], why))
     return True
 
 
@@ -144,9 +138,3 @@ def _is_settled(belief: Atom, other: Atom, scene: Scene) -> bool:
         return True
     before = [each.atom for atom in (belief, other) if atom.revision for each in scene.store.versions(atom.id)]
     return any(link_between(each, other) or link_between(belief, each) for each in before)
-
-
-def _is_as_trusted(line: Line, other: Atom, belief: Atom, scene: Scene) -> bool:
-    """Whether whoever said the line is as trusted as whoever stands behind the statement."""
-    own = scene.store.guard(other) if other.revision else trust_of(line.source.origin)
-    return own >= scene.store.guard(belief)

@@ -11,7 +11,7 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
-from lamina.capture.change.life import LIFE, Rule
+from lamina.capture.change.dependency_rules import DependencyRule
 from lamina.capture.entity import is_stated
 from lamina.dream.ration import Rationed
 from lamina.lifecycle.moment import Moment
@@ -39,7 +39,7 @@ class Scene:
     embedder: Callable[[], Embedder | None] = lambda: None
     chat: Chat | None = None
     roots: tuple[Path, ...] = ()
-    rules: tuple[Rule, ...] = LIFE
+    rules: tuple[DependencyRule, ...] = ()
     insights: bool = False
     stop: Callable[[], bool] = lambda: False
 

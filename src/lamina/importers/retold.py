@@ -28,4 +28,6 @@ class Retold(Reader):
 
 def retold(reader: Reader) -> Reader:
     """The same reader for words that come with their statements."""
-    return Retold(reader.extractor, reader.patterns, reader.embedder, reader.dependencies, reader.several)
+    return Retold(
+        reader.extractor, reader.patterns, reader.embedder, reader.dependencies, reader.several, None, reader.states
+    )  # fmt: skip

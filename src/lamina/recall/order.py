@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from lamina.atom.identity import AtomId
-from lamina.capture.rules.classes import sort_of
+from lamina.capture.prose import is_question
 from lamina.recall.follow import Found
 from lamina.recall.grounds import Grounds
 from lamina.recall.marks import Before, Mark, is_flagged
@@ -88,10 +88,8 @@ def _move_up(ordered: list[Found], hit: Found, better: Better) -> None:
 
 
 def _claims(sentence: str) -> bool:
-    """Whether a sentence claims that something is so: not a question, a guess, a wish, a quotation or a thing of the
-    past."""
-    sort = sort_of(sentence)
-    return sort.asserts and not sort.past_state
+    """Whether a sentence may claim that something is so: it is no question."""
+    return not is_question(sentence)
 
 
 def _claims_as_much(later: Found, shared: frozenset[str]) -> bool:

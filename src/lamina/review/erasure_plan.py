@@ -29,12 +29,12 @@ from lamina.atom.trust import Origin
 from lamina.capture.box import topics_of
 from lamina.store.base import Filter, Store
 from lamina.store.fingerprints import Mark, MarkKind
-from lamina.text.analyse import analyse
+from lamina.text.analyse import QUESTION_STOP, analyse
 from lamina.text.normal import normal_form
 from lamina.text.roles import ROLES, is_assistant
 from lamina.text.sentences import sentences
 
-_SAYS_NOTHING = ROLES | {"i", "me", "my", "the", "a", "an", "of", "is", "s", "profile"}
+_SAYS_NOTHING = ROLES | QUESTION_STOP | {"s", "m", "profile"}
 """Words of a subject or attribute that stand in any sentence."""
 _SPOKEN = (Origin.HUMAN, Origin.AGENT)
 AT_ONCE = 2000
@@ -169,7 +169,9 @@ class Planner:
     def _told(self) -> Iterator[Told]:
         for version in self._statements():
             value = normal_form(version.value or "")
-            about = frozenset(normal_form(f"{version.subject} {version.attribute or ''}").split()) - _SAYS_NOTHING
+            # A sentence as it was said has no attribute: its other words tell what the value is of.
+            named = version.attribute or (version.content if version.evidence else "")
+            about = frozenset(normal_form(f"{version.subject} {named}").split()) - _SAYS_NOTHING - set(value.split())
             if len(value) >= _TELLING_VALUE or " " in value or any(map(str.isdigit, value)):
                 yield Told(value, about)
 

@@ -59,6 +59,8 @@ class Review:
         """Let a statement that waits count in other words or with other fields."""
         wanted = parse_revision(content, fields, personal=self._by.personal)
         atom, why = self._by.find(id), with_reason(reason)
+        if proposal_of(atom) is Proposal.FORGET:
+            raise Refused(f"{atom.id} asks what to forget: confirm or reject it")
         if proposal_of(atom) is Proposal.FILE_EDIT:
             raise Refused(f"{atom.id} is an edit of a file: confirm or reject it, and edit the file again")
         writer = self._by.writer(atom.scope)

@@ -12,7 +12,7 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import Way
 from lamina.atom.trust import Origin
 from lamina.capture.change.dependants import dependants
-from lamina.capture.change.life import LIFE, Rule
+from lamina.capture.change.dependency_rules import DependencyRule
 from lamina.capture.draft import parse_text
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.redact import redact
@@ -27,7 +27,7 @@ class Reviewer:
     """One person's place at a memory.
 
     `find` gives an atom by its id or the id's ending, `fresh` reads atoms, both as their files say; `published` writes
-    files after a commit; `personal`: numbers of persons are secrets, too; `rules` say what commonly hangs on what.
+    files after a commit; `personal`: numbers of persons are secrets, too; `rules` say which attributes depend on which.
     """
 
     store: Store
@@ -43,7 +43,7 @@ class Reviewer:
     published: Callable[[Receipt], Receipt]
     problems: Callable[[], list[Problem]]
     personal: bool = False
-    rules: tuple[Rule, ...] = LIFE
+    rules: tuple[DependencyRule, ...] = ()
 
     def writer(self, scope: Scope | None = None) -> Writer:
         """A person's hand in a scope; nobody else has one here."""

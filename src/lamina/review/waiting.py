@@ -129,7 +129,10 @@ def _of_atom(atom: Atom, by: Reviewer) -> Item:
     proposal = proposal_of(atom)
     why = f"proposed: {proposal.replace('_', ' ')}" if proposal else f"nobody vouches for the word of {atom.origin}"
     verbs = [("confirm", _outlook(atom, by)), ("reject", "it is taken back and does not return from the same words")]
-    if proposal is not Proposal.FILE_EDIT:
+    if proposal is Proposal.FORGET:
+        why = "a request to forget something does not say clearly what"
+        verbs[1] = ("reject", "nothing is forgotten")
+    if proposal not in (Proposal.FILE_EDIT, Proposal.FORGET):
         verbs.append(("edit", "it counts in your words"))
     return Item(_sort(atom), one_line(atom.content), why, tuple(verbs), (atom,))
 
@@ -147,6 +150,8 @@ def _told(verdict: Verdict) -> str:
         return f"it counts, and takes the place of {', '.join(ended)}"
     if verdict.result is Result.SUPERSEDED:
         return f"it is kept as history: {verdict.reason}"
+    if verdict.result is Result.TAKEN_BACK:
+        return "these words are forgotten; undo brings them back"
     if verdict.result in (Result.DUPLICATE, Result.REVISED):
         return verdict.reason
     return "it counts"

@@ -53,6 +53,13 @@ def analyse(text: str) -> list[str]:
     return list(map(_TOKENS.__getitem__, _words(text)))
 
 
+def content_words(text: str) -> list[str]:
+    """The tokens of a text without stop words, in order; none where it has no other words."""
+    if not text.isascii():
+        text = compatible(text).translate(_FOLDED)
+    return [_TOKENS[word] for word in _words(text) if word not in QUESTION_STOP]
+
+
 def question_terms(text: str) -> list[Term]:
     """The tokens of a question without its stop words and without duplicates; all of them if nothing else is left."""
     if not text.isascii():

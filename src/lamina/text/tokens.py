@@ -6,8 +6,6 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lamina.text.verbs import is_past
-
 
 class TokenKind(StrEnum):
     """What sort of thing a token names."""
@@ -24,10 +22,6 @@ class TokenKind(StrEnum):
     MARK = "mark"
 
 
-TYPED = frozenset(set(TokenKind) - {TokenKind.WORD, TokenKind.MARK})
-"""Kinds that by themselves can be the value of a claim."""
-
-
 @dataclass(frozen=True, slots=True)
 class Token:
     """A word or mark as written, where it stands, and its plain lower-case form."""
@@ -37,10 +31,6 @@ class Token:
     end: int
     kind: TokenKind
     lower: str
-
-    @property
-    def is_typed(self) -> bool:
-        return self.kind in TYPED
 
     @property
     def is_mark(self) -> bool:
@@ -70,6 +60,8 @@ _KINDS = {
     "negated": TokenKind.WORD, "word": TokenKind.WORD, "mark": TokenKind.MARK,
 }  # fmt: skip
 _FEWEST_DIGITS = 7
+_LONGEST_NAME_IN_ED = 4
+"""Longer words in -ed that open a sentence are verbs: "Visited Ann" names one person, "Fred Hale" is a name."""
 
 
 def tokens(text: str, *, opens: bool = True) -> list[Token]:
@@ -118,7 +110,7 @@ def _names(found: list[Token], at: int, at_start: bool) -> bool:
     after = found[at + 1] if at + 1 < len(found) else None
     if after is None or after.is_mark or found[at].lower in _OPENING_WORDS:
         return False
-    if is_past(found[at].lower) and found[at].lower.endswith("ed"):
+    if found[at].lower.endswith("ed") and len(text) > _LONGEST_NAME_IN_ED:
         return False
     return after.text[0].isupper() and after.lower not in NEVER_NAMES
 
@@ -141,8 +133,3 @@ _OPENERS = """
     uncle aunt
 """
 _OPENING_WORDS = frozenset(_OPENERS.split())
-
-
-def plain(found: list[Token] | tuple[Token, ...], text: str) -> str:
-    """The text from the first of the tokens to the last."""
-    return text[found[0].start : found[-1].end] if found else ""

@@ -1,4 +1,4 @@
-"""The story of change: what words say is compared with what was said before, and what is over is put down as over."""
+"""What new words change: statements they replace, repetitions of what ended, and requests to forget."""
 
 from __future__ import annotations
 
@@ -8,57 +8,58 @@ from datetime import datetime
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
+from lamina.atom.proposal import Proposal, proposal_of
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
-from lamina.capture.change.conditions import Conditions
 from lamina.capture.change.echo import OVER, heard, repeated
+from lamina.capture.change.forgetting import QUESTION_REASON, REASON, carry_out_requests, withhold_repetitions
 from lamina.capture.change.known import Known
-from lamina.capture.change.linking import Linking
-from lamina.capture.change.meaning import Sense
 from lamina.capture.change.nomination import Nomination
-from lamina.capture.change.obey import REASON, hushed, obey
 from lamina.capture.change.replay import Replays, rest_again, said_first
+from lamina.capture.change.supersession import Supersession
 from lamina.capture.classify import Verdict
 from lamina.capture.current import ended_at
 from lamina.capture.found import Said
 from lamina.capture.receipt import Result
+from lamina.states.state_reader import StateReader
 from lamina.store.base import Store
 
 _TAKEN_BACK = frozenset({Status.TOMBSTONED, Status.INVALIDATED})
 
 
 class Change:
-    """What turns that are kept now do to what was said before."""
+    """What newly captured turns do to what was said before."""
 
     def __init__(
         self, turns: Sequence[Said], words: Iterable[Atom], replays: Replays, store: Store, scope: Scope,
-        ids: Iterator[AtomId], now: datetime, sense: Sense | None = None, nominated: Sequence[Nomination] = (),
+        ids: Iterator[AtomId], now: datetime, states: StateReader | None = None,
+        nominated: Sequence[Nomination] = (),
     ) -> None:  # fmt: skip
         self._known = Known(store, scope, now)
+        words = tuple(words)
         self._known.hear(words)
-        self._turns, self._store, self._ids, self._now, self._sense = turns, store, ids, now, sense
-        self._nominated = nominated
+        self._turns, self._store, self._ids, self._now, self._states = turns, store, ids, now, states
+        self._words, self._nominated = words, nominated
         self._replays = {place: replays[place] for each in turns if (place := (each.segment, each.n)) in replays}
 
     def made_of(self, verdicts: Sequence[Verdict]) -> list[Verdict]:
-        """The verdicts on what the turns state, with all that is over because of them."""
+        """Return the verdicts on what the turns state, with all that ends because of them."""
         known, fresh = self._known, said_first(self._turns, self._replays)
         for verdict in verdicts:
             known.take((*verdict.others, *(() if verdict.result is Result.REFUSED else (verdict.atom,))))
         rest_again(self._replays, known)
-        linking = Linking(known, self._ids, self._now, self._sense, self._nominated)
-        Conditions(known, self._ids, self._now).read(fresh)
-        linking.read(fresh)
+        supersession = Supersession(known, self._ids, self._now, self._states)
         for verdict in verdicts:
-            if verdict.result is Result.NEW and not verdict.atom.evidence:
-                linking.compare(verdict.atom)
+            if verdict.result in (Result.NEW, Result.ENRICHES):
+                supersession.compare(verdict.atom)
+        supersession.take(self._nominated, self._words)
         for other in (each for verdict in verdicts for each in verdict.others if each.status in OVER):
             last = known.get(other.id) or other
             if (told := repeated(last, known)) != last:
                 known.put(told)
         heard(self._turns, known)
-        obey(fresh, known, self._store, self._ids)
-        hushed(self._turns, known, self._store)
+        carry_out_requests(fresh, known, self._store, self._ids, self._states)
+        withhold_repetitions(self._turns, known, self._store)
         return self._merged(verdicts)
 
     def _merged(self, verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -104,6 +105,8 @@ def _updated(verdicts: Sequence[Verdict], changed: Mapping[AtomId, Atom]) -> tup
 def _result(atom: Atom, otherwise: Result) -> Result:
     if atom.status is Status.TOMBSTONED:
         return Result.TAKEN_BACK
+    if proposal_of(atom) is Proposal.FORGET:
+        return Result.HELD
     if atom.status in OVER:
         return Result.SUPERSEDED
     if atom.status is Status.CHALLENGED:
@@ -114,6 +117,8 @@ def _result(atom: Atom, otherwise: Result) -> Result:
 def _reason(atom: Atom, otherwise: str) -> str:
     if atom.status is Status.TOMBSTONED:
         return REASON
+    if proposal_of(atom) is Proposal.FORGET:
+        return QUESTION_REASON
     if atom.superseded_by:
         word = "was wrong" if atom.status is Status.INVALIDATED else "is over"
         return f"{word}: {atom.superseded_by[-1]} says otherwise"

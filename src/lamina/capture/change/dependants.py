@@ -9,18 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from lamina.atom.atom import Atom
-from lamina.atom.claim import claim_of, value_of
+from lamina.atom.claim import Claim, claim_of, value_of
 from lamina.atom.identity import AtomId
-from lamina.atom.kinds import MemoryType
 from lamina.atom.relation import RelationName
 from lamina.atom.scope import Scope
 from lamina.atom.standing import begins
 from lamina.atom.status import Status
 from lamina.atom.trust import TRUST, Origin
-from lamina.capture.change.life import LIFE, Rule, doubted, words_doubted
-from lamina.store.base import Filter, Store, TextQuery
+from lamina.capture.change.dependency_rules import DependencyRule, attributes_doubted, find_doubted
+from lamina.store.base import Filter, Store
 from lamina.text.alike import form_of, say_the_same
-from lamina.text.analyse import analyse
 
 RESTS_ON = frozenset({RelationName.DEPENDS_ON.value, RelationName.IMPLEMENTS.value})
 ENDS = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.TOMBSTONED})
@@ -28,7 +26,7 @@ LOOKED_AT = 100
 
 
 def dependants(
-    changed: Mapping[AtomId, Atom], store: Store, origin: Origin, rules: Sequence[Rule] = LIFE
+    changed: Mapping[AtomId, Atom], store: Store, origin: Origin, rules: Sequence[DependencyRule] = ()
 ) -> list[tuple[Atom, str]]:
     """What is doubted because of what changes, and why; nothing that changes itself is among it.
 
@@ -48,7 +46,7 @@ def dependants(
 
 
 def with_dependants(
-    changed: Sequence[Atom], reason: str, store: Store, origin: Origin, rules: Sequence[Rule] = LIFE
+    changed: Sequence[Atom], reason: str, store: Store, origin: Origin, rules: Sequence[DependencyRule] = ()
 ) -> tuple[list[Atom], str]:
     """What changes together with what is doubted because of it, and the reason with all of theirs."""
     found = dependants({each.id: each for each in changed}, store, origin, rules)
@@ -113,30 +111,23 @@ def _heirs(ended: Atom, changed: Mapping[AtomId, Atom], store: Store) -> list[At
 
 
 def _by_rule(
-    over: Mapping[AtomId, Atom], changed: Mapping[AtomId, Atom], store: Store, scope: Scope, rules: Sequence[Rule]
-) -> dict[AtomId, tuple[Atom, str]]:
-    """What commonly hangs on them; only where something else is so instead."""
+    over: Mapping[AtomId, Atom], changed: Mapping[AtomId, Atom], store: Store, scope: Scope,
+    rules: Sequence[DependencyRule],
+) -> dict[AtomId, tuple[Atom, str]]:  # fmt: skip
+    """Return the declared claims that depend on replaced ones by a rule of the settings."""
     found: dict[AtomId, tuple[Atom, str]] = {}
     for ended in (each for each in over.values() if each.status is Status.SUPERSEDED):
-        words = words_doubted(ended, rules)
-        heirs = _heirs(ended, changed, store) if words else []
-        if not heirs or value_of(heirs[-1]) == value_of(ended):
+        claim, attributes = claim_of(ended), attributes_doubted(ended, rules)
+        heirs = _heirs(ended, changed, store) if attributes else []
+        if claim is None or not heirs or value_of(heirs[-1]) == value_of(ended):
             continue
         heir = max(heirs, key=lambda each: (begins(each), each.id))
-        said = {claim_of(each) for each in changed.values() if each.id != ended.id} - {None}
-        others = [each for each in _about(words, store, scope, heir) if claim_of(each) not in said]
-        found |= {atom.id: (atom, why) for atom, why in doubted(ended, heir, others, rules)}
+        told = {claim_of(each) for each in changed.values() if each.id != ended.id} - {None}
+        names = tuple(name for each in attributes for name in Claim(claim.subject, each).names)
+        wanted = Filter(scopes=(scope,), claims=names, statuses=frozenset({Status.ACTIVE}), limit=LOOKED_AT)
+        others = [each for each in store.read(wanted) if claim_of(each) not in told]
+        found |= {atom.id: (atom, why) for atom, why in find_doubted(ended, heir, others, rules)}
     return found
-
-
-def _about(words: Iterable[str], store: Store, scope: Scope, heir: Atom) -> list[Atom]:
-    tokens = tuple(dict.fromkeys(token for word in words for token in analyse(word)))
-    query = TextQuery(
-        scopes=(scope,), tokens=tokens, statuses=frozenset({Status.ACTIVE}), memory_types=frozenset(MemoryType),
-        valid_at=begins(heir), limit=LOOKED_AT,
-    )  # fmt: skip
-    found = _read({match.atom_id for match in store.search(query)}, store, scope)
-    return [each for each in found if not each.is_segment and not each.is_episode and each.is_searched]
 
 
 def _read(ids: Iterable[AtomId], store: Store, scope: Scope) -> list[Atom]:

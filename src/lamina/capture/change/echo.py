@@ -15,16 +15,17 @@ from lamina.atom.identity import AtomId
 from lamina.atom.passage import Passage
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin, statements_wait, trust_of
-from lamina.capture.change.items import ME, Item, items
 from lamina.capture.change.known import STANDS, Known
 from lamina.capture.found import Said
-from lamina.capture.rules.classes import is_pasted
-from lamina.text.analyse import QUESTION_STOP, analyse
+from lamina.capture.prose import is_pasted
+from lamina.text.analyse import content_words
 from lamina.text.roles import is_assistant
 from lamina.text.sentences import sentences
 
 LOOKED_AT = 20
 OVER = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.TOMBSTONED})
+MOST_EVIDENCE = 50
+"""The most sentences that are counted as repetitions of one statement."""
 _BEGINNING = 4000
 """So many characters of a long turn tell what it is about."""
 _SHORTEST_WORD = 4
@@ -38,15 +39,19 @@ def repeated(ended: Atom, known: Known) -> Atom:
     if not value:
         return ended
     key = _key(ended, value)
-    words = [each for each in analyse(f"{ended.value} {ended.content}") if each not in QUESTION_STOP]
+    words = content_words(f"{ended.value} {ended.content}")
     places = [
         place
         for atom, passage in (*known.search(words, STANDS, LOOKED_AT), *known.heard())
         if atom.is_segment and is_hearsay(atom, passage.speaker, passage.text) and _may_rest_on(ended, atom)
         for place in _places(atom, passage, value, key, known, named=_is_named(ended))
     ]
-    fresh = tuple(each for each in dict.fromkeys(places) if each not in ended.evidence)
+    fresh = tuple(each for each in dict.fromkeys(places) if each not in ended.evidence)[: _room(ended)]
     return ended.with_(evidence=(*ended.evidence, *fresh)) if fresh else ended
+
+
+def _room(ended: Atom) -> int:
+    return max(0, MOST_EVIDENCE - len(ended.evidence))
 
 
 def _may_rest_on(ended: Atom, segment: Atom) -> bool:
@@ -60,14 +65,14 @@ def heard(turns: Sequence[Said], known: Known) -> None:
         segment = known.get(AtomId(turn.segment))
         if segment is None or not is_hearsay(segment, turn.speaker, turn.text):
             continue
-        words = [each for each in analyse(turn.text[:_BEGINNING]) if each not in QUESTION_STOP]
+        words = content_words(turn.text[:_BEGINNING])
         for ended in _over(words, known):
             value = _value(ended)
             if not value or _lives_on(ended, value, known):
                 continue
             passage = Passage(turn.n, turn.text, 0, len(turn.text), turn.speaker, turn.at)
             places = tuple(_places(segment, passage, value, _key(ended, value), known, named=_is_named(ended)))
-            fresh = tuple(each for each in places if each not in ended.evidence)
+            fresh = tuple(each for each in places if each not in ended.evidence)[: _room(ended)]
             if fresh:
                 known.put(ended.with_(evidence=(*ended.evidence, *fresh)))
 
@@ -88,22 +93,20 @@ def is_hearsay(segment: Atom, speaker: str | None, text: str) -> bool:
 
 
 def _value(ended: Atom) -> frozenset[str]:
-    """What a value is told by; empty where it is too common to tell."""
-    found = [each for each in _items(ended.value or "") if each.root != ME]
-    sharp = [each for each in found if each.is_typed or each.end - each.start >= _SHORTEST_WORD]
-    return frozenset(each.root for each in found) if sharp else frozenset()
+    """The words a value is recognised by; empty where they are too common."""
+    words = frozenset(content_words(ended.value or ""))
+    return words if any(len(each) >= _SHORTEST_WORD or not each.isalpha() for each in words) else frozenset()
 
 
 def _is_named(ended: Atom) -> bool:
-    """Whether a value is told by a name, a number or several words; one plain word stands in many sentences that do
-    not repeat it."""
-    found = _items(ended.value or "")
-    return len(found) > 1 or any(each.is_typed or each.opens for each in found)
+    """Whether a value is a name, a number or several words; one plain word stands in many sentences that do not
+    repeat it."""
+    value = ended.value or ""
+    return len(content_words(value)) > 1 or any(char.isdigit() or char.isupper() for char in value)
 
 
 def _key(ended: Atom, value: frozenset[str]) -> frozenset[str]:
-    said = _items(f"{ended.subject} {ended.attribute or ''} {ended.content}")
-    return frozenset(each.root for each in said if each.is_key) - value
+    return frozenset(content_words(f"{ended.subject} {ended.attribute or ''} {ended.content}")) - value
 
 
 def _places(
@@ -138,12 +141,7 @@ def _told(text: str) -> _Told:
 
 
 def _roots(text: str) -> frozenset[str]:
-    return frozenset(each.root for each in items(text))
-
-
-@lru_cache(maxsize=4096)
-def _items(text: str) -> tuple[Item, ...]:
-    return items(text)
+    return frozenset(content_words(text))
 
 
 def _lives_on(ended: Atom, value: frozenset[str], known: Known) -> bool:
@@ -154,7 +152,7 @@ def _lives_on(ended: Atom, value: frozenset[str], known: Known) -> bool:
         if heir is None or heir.id in seen:
             continue
         seen.add(heir.id)
-        if heir.status in STANDS and value <= {each.root for each in _items(heir.content)}:
+        if heir.status in STANDS and value <= _roots(heir.value or heir.content):
             return True
         ahead += heir.superseded_by
     return False

@@ -1,252 +1,320 @@
-"""Requests to forget, and what they are about.
+"""Carrying out requests to forget or not to keep: statements become tombstones, and so do sentences without one.
 
-What is to be forgotten is not parsed: words of erasing, of memory and of courtesy are taken away, and what is left
-names it. Where nothing is left it is what was said before.
+Nothing is lost: the words are only withheld from recall, in one commit with the request, and come back when it is
+undone. Where it is unclear which memory is meant, one question waits in review instead.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from lamina.capture.change.asking import asked
-from lamina.capture.change.matter import speaks_of_keeping, tells_a_fact
-from lamina.capture.change.wordings import CUE, POINTS
-from lamina.capture.rules.classes import is_pasted
-from lamina.capture.rules.prose import fenced
-from lamina.text.closed import AUXILIARIES, DETERMINERS, FUNCTION_WORDS, word_set
+from lamina.atom.atom import Atom, Evidence, kind_defaults
+from lamina.atom.identity import AtomId
+from lamina.atom.passage import passage_of, passages_of
+from lamina.atom.proposal import PLACES, TYPE, Proposal, proposal_of, write_places
+from lamina.atom.status import Status
+from lamina.atom.trust import TRUST, statements_wait
+from lamina.capture.change.dependants import may_end
+from lamina.capture.change.echo import repeated
+from lamina.capture.change.forget_target import ForgetTarget, Place
+from lamina.capture.change.known import STANDS, Known
+from lamina.capture.current import ASKED_AT, asked_at, ended_at
+from lamina.capture.forget_requests import ForgetRequest, RequestKind, forget_requests
+from lamina.capture.found import Said
+from lamina.capture.prose import is_pasted, is_question
+from lamina.capture.state_extractor import subject_of
+from lamina.states.state_reader import StateReader
+from lamina.store.base import Store
+from lamina.text.analyse import content_words
+from lamina.text.normal import normal_form, one_line
+from lamina.text.roles import is_assistant
 from lamina.text.sentences import sentences
-from lamina.text.verbs import looks_finite
+from lamina.text.times import format_time
 
-LONGEST = 400
-"""Longer sentences ask for something else."""
+LIVE = STANDS | {Status.CONSTRAINED, Status.CHALLENGED}
+"""What can be forgotten."""
+REASON = "taken back, as somebody asked to forget it"
+QUESTION_REASON = "it is unclear which memory is to be forgotten; waiting for review"
+LOOKED_AT = 60
+_TAKEN_BACK = frozenset({Status.TOMBSTONED})
+_FEW = 10
+_FEWEST_WORDS = 3
+"""Shorter sentences tell nothing that "forget that" could mean."""
+
+
+def carry_out_requests(
+    turns: Sequence[Said], known: Known, store: Store, ids: Iterator[AtomId], states: StateReader | None
+) -> None:
+    """Withhold what people ask in these turns to have forgotten or not kept."""
+    for turn in turns:
+        segment = known.get(AtomId(turn.segment))
+        if segment is None or is_assistant(turn.speaker) or statements_wait(segment.origin) or is_pasted(turn.text):
+            continue
+        requests = forget_requests(turn.text, states.read(turn.text) if states else ())
+        spans = [(each.start, each.end) for each in requests]
+        work = [_Request(turn, segment, each, spans, known, store, ids, states) for each in requests]
+        for each in [each for each in work if not each.is_done]:
+            each.carry_out()
+
+
+def withhold_repetitions(turns: Sequence[Said], known: Known, store: Store) -> None:
+    """Withhold sentences that were taken back before and come again, unless a person says them anew later."""
+    for turn in turns:
+        segment = known.get(AtomId(turn.segment))
+        words = content_words(turn.text[:4000])
+        if segment is None or not words:
+            continue
+        ended = [atom for atom, _ in known.search(words, _TAKEN_BACK, _FEW) if not atom.is_segment]
+        is_anew = not (is_assistant(turn.speaker) or statements_wait(segment.origin) or is_pasted(turn.text))
+        for start, end in sentences(turn.text):
+            place, form = Evidence(turn.segment, turn.n, start, end), normal_form(turn.text[start:end])
+            for tombstone in (each for each in ended if form and form in _forms(each, known)):
+                at = ended_at(tombstone, store) if tombstone.revision else asked_at(tombstone)
+                if at is not None and (not is_anew or turn.at <= at):
+                    _rest(known, tombstone, (place,))
+            _withhold_new_statements(place, known)
+
+
+def _withhold_new_statements(place: Evidence, known: Known) -> None:
+    """Take back what was only now made of a sentence that is taken back."""
+    resting = known.on(place)
+    if not any(each.status is Status.TOMBSTONED and each.value is not None for each in resting):
+        return
+    for each in resting:
+        is_new = not each.revision and len(each.evidence) == 1 and proposal_of(each) is not Proposal.FORGET
+        if is_new and each.status in LIVE and each.is_searched:
+            known.put(each.with_(status=Status.TOMBSTONED))
+
+
+def _rest(known: Known, atom: Atom, places: Sequence[Evidence]) -> None:
+    current = known.get(atom.id) or atom
+    fresh = tuple(each for each in places if each not in current.evidence)
+    if fresh:
+        known.put(current.with_(evidence=(*current.evidence, *fresh)))
+
+
+def _forms(ended: Atom, known: Known) -> Iterator[str]:
+    """The sentences that say what was taken back."""
+    yield normal_form(ended.content)
+    for each in ended.evidence:
+        text = _text_at(each, known)
+        if text is not None:
+            yield normal_form(text)
+
+
+def _text_at(place: Evidence, known: Known) -> str | None:
+    words = known.get(AtomId(place.segment))
+    passage = passage_of(words, place.passage) if words else None
+    return passage.text[place.start : place.end] if passage else None
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """A sentence that asks to forget something.
+class _Request:
+    """One request being carried out; `asking` are the spans of all requests of its turn."""
 
-    `target` holds the words that name it. Where there are none it is what `back` says: characters of the same turn,
-    or of the turn before where `turn_before`. Unless `sure`, it is a request only where the target names something
-    known word for word. `own`: it is the speaker's; `everything`: all there is about it, but for what `spared` names.
-    """
+    turn: Said
+    segment: Atom
+    request: ForgetRequest
+    asking: Sequence[tuple[int, int]]
+    known: Known
+    store: Store
+    ids: Iterator[AtomId]
+    states: StateReader | None
 
-    start: int
-    end: int
-    target: str
-    sure: bool
-    own: bool = False
-    everything: bool = False
-    back: tuple[tuple[int, int], ...] = ()
-    turn_before: bool = False
-    spared: str = ""
+    @property
+    def place(self) -> Evidence:
+        return Evidence(self.turn.segment, self.turn.n, self.request.start, self.request.end)
 
+    @property
+    def is_done(self) -> bool:
+        """Whether it was carried out, or its question asked, when the words were read before."""
+        return any(
+            each.status is Status.TOMBSTONED or proposal_of(each) is Proposal.FORGET
+            for each in self.known.on(self.place)
+        )
 
-def requests(text: str, before: str = "") -> list[Request]:
-    """The requests to forget of a turn, in their order; `before` is what the same person said in the turn before."""
-    if not CUE.search(text):
-        return []
-    spans, code = sentences(text), fenced(text)
-    found: list[Request] = []
-    for at, (start, end) in enumerate(spans):
-        sentence = text[start:end]
-        set_apart = any(first <= start < last for first, last in code) or _SET.match(sentence)
-        if len(sentence) > LONGEST or len(sentence.lower()) != len(sentence) or set_apart:
-            continue
-        fresh = _Asking(text, spans[: at + 1], before, found).found()
-        if fresh and not is_pasted(text[:start] + " " + text[end:]):
-            found += fresh
-    return found
+    def carry_out(self) -> None:
+        """Withhold what is meant, or ask."""
+        if self.request.kind is RequestKind.KEEP_OUT:
+            self._withhold(self._being_said(), None)
+        elif not self.request.topic:
+            said = self._said_last()
+            self._withhold(said if self.request.is_all else said[-1:], None)
+        else:
+            target = ForgetTarget(self.request, self.states)
+            choice = target.choose([each for each in self._candidates(target) if self._may_touch(each.at)])
+            if choice.is_clear:
+                self._withhold(choice.places, target)
+            elif choice.places:
+                self._ask(choice.places)
 
+    def _being_said(self) -> list[Place]:
+        """The sentences of the turn itself, the asking one too if it says more; else those of the turn before."""
+        own = [each for each in self._sentences(self.turn) if (each.at.start, each.at.end) not in self.asking]
+        if self.request.topic:
+            asking = self.turn.text[self.request.start : self.request.end]
+            own.append(Place(self.place, asking, self.turn.speaker, self.turn.at))
+        return own or self._sentences_before()
 
-class _Asking:
-    """One sentence of a turn being read for what it asks to forget."""
+    def _said_last(self) -> list[Place]:
+        """What the speaker told before the request, in the same turn or in the one before."""
+        own = [each for each in self._sentences(self.turn) if each.at.end <= self.request.start]
+        telling = [each for each in own if _tells(each.text) and (each.at.start, each.at.end) not in self.asking]
+        return telling or [each for each in self._sentences_before() if _tells(each.text)]
 
-    def __init__(self, text: str, spans: list[tuple[int, int]], before: str, found: list[Request]) -> None:
-        self._text, self._before, self._earlier, self._found = text, before, spans[:-1], found
-        self._start, self._end = spans[-1]
-
-    def found(self) -> list[Request]:
-        topic = _topic(self._text, self._earlier)
-        sentence = topic + self._text[self._start : self._end]
-        order = asked(_plain(sentence), kept=bool(self._asked_before() or self._kept()), told=self._told())
-        if order is None:
+    def _sentences_before(self) -> list[Place]:
+        own = [each for each in passages_of(self.segment) if each.n < self.turn.n and each.speaker == self.turn.speaker]
+        if not own:
             return []
-        about = sentence[order.start : order.end]
-        spared = _named(sentence[order.spared :]) if order.spared is not None else ""
-        if POINTS.match(_plain(about)):
-            return self._pointing(sentence[: order.start], spared, sure=order.sure, everything=_is_all(about))
-        if _ALL_OF_ME.search(sentence) and not _named(about):
-            return []
-        whose = sentence[: order.start] if _THEIRS.match(about) else ""
-        named = [f"{_named(whose)} {name}".strip() for each in _several(about) if (name := _named(each))]
-        own = _OWN.match(about) is not None or _OWN_LATER.search(about) is not None
-        made = Request(self._start, self._end, "", order.sure, own, _is_all(about), spared=spared)
-        return [replace(made, target=each) for each in named]
+        at = own[-1].at or self.segment.observed_at
+        return self._sentences(Said(self.segment.id, own[-1].n, own[-1].text, own[-1].speaker, at))
 
-    def _pointing(self, lead: str, spared: str, *, sure: bool, everything: bool) -> list[Request]:
-        """The request where a pronoun stands for what it is about: it was named before, or is what was said last."""
-        made = Request(self._start, self._end, "", sure, everything=everything, spared=spared)
-        if target := "" if _SAYS_OF_IT.match(lead) else _named(lead):
-            return [replace(made, target=target, own=_OWN_LATER.search(f"of {lead}") is not None)]
-        if not sure:
-            return []
-        if last := self._asked_before():
-            return [replace(last, start=self._start, end=self._end, sure=True)]
-        if kept := self._kept():
-            return [replace(made, target=_named(kept), own=_MINE.search(kept) is not None)]
-        back, turn_before = next(self._said_last(everything=everything), ((), False))
-        return [replace(made, back=back, turn_before=turn_before)] if back else []
+    def _sentences(self, said: Said) -> list[Place]:
+        return [
+            Place(Evidence(said.segment, said.n, start, end), said.text[start:end], said.speaker, said.at)
+            for start, end in sentences(said.text)
+        ]
 
-    def _asked_before(self) -> Request | None:
-        """What the sentence before asks for."""
-        last = self._found[-1] if self._found else None
-        return last if last and self._earlier and self._earlier[-1] == (last.start, last.end) else None
+    def _candidates(self, target: ForgetTarget) -> Iterator[Place]:
+        """The speaker's sentences and statements that were said before the request and still stand."""
+        found: dict[Evidence, Place] = {}
+        for atom, passage in self.known.search(target.words, LIVE, LOOKED_AT):
+            if atom.is_segment:
+                at = passage.at or atom.observed_at
+                said = Said(atom.id, passage.n, passage.text, passage.speaker, at)
+                found |= {each.at: each for each in self._earlier(said)}
+            elif not atom.evidence and atom.is_searched and atom.observed_at <= self.turn.at:
+                whole = Evidence(atom.id, 1, 0, len(atom.content))
+                more = f"{atom.subject} {atom.attribute or ''}"
+                found.setdefault(whole, Place(whole, atom.content, self.turn.speaker, atom.observed_at, more))
+        for said in (*self._stated_lately(), *self._said_in(self.segment)):
+            found |= {each.at: each for each in self._earlier(said)}
+        yield from found.values()
 
-    def _told(self) -> bool:
-        """Whether the sentence before says what somebody's number, age or address is."""
-        start, end = self._earlier[-1] if self._earlier else (0, 0)
-        return tells_a_fact(_plain(self._text[start:end]))
+    def _stated_lately(self) -> Iterator[Said]:
+        """The turns of the speaker's last statements: the model may see the topic in other words."""
+        recent = self.known.about(subject_of(self.turn.speaker), LOOKED_AT) if self.states is not None else []
+        places = {(each.segment, each.passage) for atom in recent for each in atom.evidence}
+        for segment, n in sorted(places):
+            words = self.known.get(AtomId(segment))
+            if words is not None:
+                yield from (said for said in self._said_in(words) if said.n == n)
 
-    def _kept(self) -> str:
-        """What was said just before of something that is kept and perhaps should not be."""
-        for start, end in self._earlier[: -_FEW_BACK - 1 : -1]:
-            said = self._text[start:end]
-            if _named(said):
-                return said if speaks_of_keeping(_plain(said)) else ""
-        return ""
+    def _said_in(self, segment: Atom) -> Iterator[Said]:
+        for each in passages_of(segment):
+            yield Said(segment.id, each.n, each.text, each.speaker, each.at or segment.observed_at)
 
-    def _said_last(self, *, everything: bool) -> Iterator[tuple[tuple[tuple[int, int], ...], bool]]:
-        """The sentences that tell something, of this turn or of the one before."""
-        for told, turn_before in ((self._text, False), (self._before, True)):
-            said = sentences(told) if turn_before else self._earlier
-            spans = [each for each in said if _tells(told[each[0] : each[1]])]
-            if spans:
-                yield tuple(spans if everything else spans[-1:]), turn_before
+    def _earlier(self, said: Said) -> Iterator[Place]:
+        is_same_turn = (said.segment, said.n) == (self.turn.segment, self.turn.n)
+        is_later = said.at > self.turn.at or (said.segment == self.turn.segment and said.n > self.turn.n)
+        if is_later or said.speaker != self.turn.speaker:
+            return
+        for place in self._sentences(said):
+            if is_same_turn and (place.at.start, place.at.end) in self.asking:
+                continue
+            resting = [each for each in self.known.on(place.at) if each.is_searched]
+            if not resting or any(each.status is not Status.TOMBSTONED for each in resting):
+                more = " ".join(f"{each.attribute or ''} {each.content}" for each in resting)
+                yield Place(place.at, place.text, place.speaker, place.time, more)
 
+    def _withhold(self, places: Sequence[Place], target: ForgetTarget | None) -> None:
+        """Make tombstones of the statements on these sentences, or of the sentences themselves."""
+        touched = [each for each in places if self._may_touch(each.at)]
+        every = {each.at: each for each in (*touched, *self._said_elsewhere(touched))}
+        ended = [tombstone for place in every.values() for tombstone in self._tombstones(place, target)]
+        if ended:
+            _rest(self.known, ended[0], (self.place,))
 
-def _plain(text: str) -> str:
-    return text.replace("’", "'").lower()
+    def _said_elsewhere(self, places: Sequence[Place]) -> Iterator[Place]:
+        """The other sentences that the statements on these rest on: to leave one would be to leave it said."""
+        for place in places:
+            for statement in self._live_on(place.at):
+                for each in statement.evidence:
+                    text = _text_at(each, self.known)
+                    if text is not None and self._may_touch(each):
+                        yield Place(each, text, place.speaker, place.time)
 
+    def _live_on(self, place: Evidence) -> list[Atom]:
+        resting = (each for each in self.known.on(place) if each.status in LIVE and each.is_searched)
+        return [
+            each for each in resting if not each.is_segment and may_end(each, self.segment.origin, self.store)
+            if proposal_of(each) is not Proposal.FORGET
+        ]  # fmt: skip
 
-def _is_all(about: str) -> bool:
-    return _ALL.search(about) is not None
+    def _tombstones(self, place: Place, target: ForgetTarget | None) -> list[Atom]:
+        told = {ASKED_AT: format_time(self.turn.at)}
+        ended = [
+            self._put(
+                each.with_(
+                    status=Status.TOMBSTONED,
+                    value=each.value or place.value(target),
+                    metadata={**each.metadata, **told},
+                )
+            )
+            for each in self._live_on(place.at)
+        ]
+        is_statement = not self._is_segment(place.at)
+        return ended if ended or is_statement else [self._put(self._tombstone(place, target))]
 
+    def _is_segment(self, place: Evidence) -> bool:
+        words = self.known.get(AtomId(place.segment))
+        return words is not None and words.is_segment
 
-def _several(about: str) -> list[str]:
-    """What is named, one by one: "my street and my door number" are two things."""
-    parts = _AND_MY.split(about)
-    return parts if all(_named(each) for each in parts) else [about]
+    def _tombstone(self, place: Place, target: ForgetTarget | None) -> Atom:
+        """A tombstone in the very words of a sentence."""
+        words = self.known.get(AtomId(place.at.segment)) or self.segment
+        origin = min(self.segment.origin, words.origin, key=lambda each: TRUST[each])
+        return Atom(
+            id=next(self.ids), scope=self.segment.scope, kind="fact", content=one_line(place.text),
+            observed_at=place.time, subject=subject_of(place.speaker), value=place.value(target), evidence=(place.at,),
+            origin=origin, principal=self.segment.principal, status=Status.TOMBSTONED,
+            metadata={ASKED_AT: format_time(self.turn.at)}, session_id=words.session_id, source_id=words.source_id,
+            **kind_defaults("fact", 1.0, origin),
+        )  # fmt: skip
 
+    def _put(self, ended: Atom) -> Atom:
+        self.known.put(ended)
+        if ended.value and not self._is_said_otherwise(ended):
+            ended = repeated(ended, self.known)
+            self.known.put(ended)
+        return ended
 
-def _topic(text: str, earlier: list[tuple[int, int]]) -> str:
-    """What the sentence before only names, for one that goes on with it: "My shoe size? Forget it, please." """
-    if not earlier:
-        return ""
-    words = text[earlier[-1][0] : earlier[-1][1]].rstrip("?!.… ")
-    named = [each.lower() for each in _NAMING.findall(words)]
-    if not 1 < len(named) <= _LONGEST_TOPIC or named[0] not in _NAMES_ONLY:
-        return ""
-    asks = text[: earlier[-1][1]].rstrip()[-1:] in "?:…"
-    told = any(each in AUXILIARIES or "'" in each or (not asks and looks_finite(each)) for each in named[1:])
-    return "" if told else f"{words}, "
+    def _is_said_otherwise(self, ended: Atom) -> bool:
+        """Whether the speaker's own words name the same value in another sentence, which an echo may mean."""
+        value = set(content_words(ended.value or ""))
+        for atom, passage in self.known.search(sorted(value), STANDS, LOOKED_AT):
+            if not atom.is_segment or is_assistant(passage.speaker) or statements_wait(atom.origin):
+                continue
+            for start, end in sentences(passage.text):
+                text, place = passage.text[start:end], Evidence(atom.id, passage.n, start, end)
+                is_other = place != self.place and not any(each.id == ended.id for each in self.known.on(place))
+                if is_other and value <= set(content_words(text)) and not is_question(text):
+                    return True
+        return False
+
+    def _ask(self, places: Sequence[Place]) -> None:
+        """Put one question into review: are these the words to forget?"""
+        told = " / ".join(one_line(each.text) for each in places)
+        statements = {each.id for place in places for each in self._live_on(place.at)}
+        question = Atom(
+            id=next(self.ids), scope=self.segment.scope, kind="fact", content=f"Forget this? {told}",
+            observed_at=self.turn.at, subject=subject_of(self.turn.speaker), evidence=(self.place,),
+            origin=self.segment.origin, principal=self.segment.principal, status=Status.CONSTRAINED,
+            derived_from=tuple(sorted(statements)), session_id=self.segment.session_id, confidence=0.5,
+            metadata={
+                TYPE: Proposal.FORGET.value, ASKED_AT: format_time(self.turn.at),
+                PLACES: write_places([each.at for each in places if self._is_segment(each.at)]),
+            },
+            **kind_defaults("fact", 0.5, self.segment.origin),
+        )  # fmt: skip
+        self.known.put(question)
+
+    def _may_touch(self, at: Evidence) -> bool:
+        """Whoever asks has no say over words of somebody more trusted."""
+        words = self.known.get(AtomId(at.segment))
+        return words is not None and TRUST[words.origin] <= TRUST[self.segment.origin]
 
 
 def _tells(sentence: str) -> bool:
-    """Whether a sentence says something of somebody that could be forgotten."""
-    if sentence.rstrip("\"'”’)!.* ").endswith("?") or len(_WORD.findall(sentence)) < _FEWEST:
-        return False
-    return _SPEAKS.search(sentence) is not None
-
-
-def _named(words: str) -> str:
-    """The words that name something, in their order; courtesy, erasing, memory and reasons are left out."""
-    told = _REASON.split(_BANKS.sub(" ", words.replace("’", "'")), maxsplit=1)[0]
-    said = ["", *_NAMING.findall(told)]
-    kept = [each for last, each in pairwise(said) if not _is_noise(last.lower(), each.lower())]
-    return " ".join(kept)
-
-
-def _is_noise(last: str, word: str) -> bool:
-    """Whether a word names nothing; "first, forget …" is none, "my first flat" is one."""
-    return word.removesuffix("'s") in NOISE and not (
-        (word in _TELLING and last in DETERMINERS) or (word in ("record", "records") and last in _RECORDS)
-    )
-
-
-_FEWEST = 3
-_FEW_BACK = 2
-_NAMES_ONLY = frozenset({"my", "our", "the", "that", "all", "everything", "what"})
-_RECORDS = frozenset({"criminal", "medical", "health", "police", "school", "dental", "driving"})
-_TELLING = frozenset({"first", "second", "sort"})
-_LONGEST_TOPIC = 8
-_WORD = re.compile(r"[^\W_]+")
-_NAMING = re.compile(r"[^\W_]+(?:['._@+/:-][^\W_]+)*")
-_BANKS = re.compile(r"\bmemory banks?\b", re.IGNORECASE)
-_SET = re.compile(r"\s*(?:>|\||#|\[|<|```)")
-_SPEAKS = re.compile(r"\b(?:i|i['’]\w+|my|our|we|me|us|mine)\b|\w\s+[A-Z\d]", re.IGNORECASE)
-_ALL = re.compile(r"\b(?:everything|anything|all|whatever|any of|nothing|both|entire|whole)\b", re.IGNORECASE)
-_OWN = re.compile(
-    r"\W*(?:(?:about|that|all|any|of|the fact|everything|anything|what|where|how) )*(?:my|our|i|we)\b", re.IGNORECASE
-)
-_ALL_OF_ME = re.compile(
-    r"\b(?:everything|anything|all|whatever)\b.*(?:\b(?:about|of|on) (?:me|us|myself)\b|\byou(?:'ve| have)? (?:know|"
-    r"have|"
-    r"stored|remember))",
-    re.IGNORECASE,
-)
-_THEIRS = re.compile(r"\W*(?:about )?(?:his|her|their)\b(?=\s\w)", re.IGNORECASE)
-_AND_MY = re.compile(
-    r"\s*,?\s+(?:and|plus|as well as|along with)(?: also)? (?=(?:my|our)\b)|\s*,\s+(?=(?:my|our)\b)", re.IGNORECASE
-)
-_SAYS_OF_IT = re.compile(
-    r"\W*(?:sorry,? |but |and |well,? )*(?:that|this|it|which|those|these)(?:['’]s| was| is| were| are)\b",
-    re.IGNORECASE,
-)
-_MINE = re.compile(r"\b(?:my|our)\b(?! (?:books?|records?|files?|notes)\b)", re.IGNORECASE)
-_OWN_LATER = re.compile(r"\b(?:about|regarding|on|of|concerning) (?:my|our)\b", re.IGNORECASE)
-_REASON = re.compile(
-    r"[\s,;–—(-]+(?=(?:because|since|cause|cos|as (?:i|it|we|she|he|they|that)|now that|so (?:that|nobody|no one)|"
-    r"in case)\b)"
-    r"|\s*[,;–—(]+\s*(?=(?:it|that|this|they|she|he|i|we|those|these|which|nobody)\b)",
-    re.IGNORECASE,
-)
-_ERASING = """
-    forget forgot forgotten forgetting unlearn unlearned unremember disremember erase erased erasing delete deleted
-    deleting wipe wiped wiping scrub scrubbed scrubbing expunge expunged purge purged purging unsave remove removed
-    removing strike struck striking drop dropped dropping scratch scratched clear cleared clearing redact redacted
-    discard discarded dump ditch destroy destroyed bin trash rid lose losing lost let throw toss rub blot cross
-    eliminate eliminated shred withdraw dispose clean keep keeping kept leave take taking get getting gone stop quit
-    cease refrain avoid pretend act behave consider belong place vanish disappear fade slip stay stays remain remains
-    go goes come pull cut put
-"""
-_REMEMBERING = """
-    memory memories notes note notebook record records recorded recording file files filed profile log logs
-    logged database storage knowledge head mind brain books archive archives dossier system remember remembering
-    remembered memorise memorize memorised retain retained retaining store stored storing hold holding held hang
-    hanging hung save saved saving recall preserve know knowing known knew learned learnt heard mention mentioned
-    mentioning told tell telling said say saying gave give given shared share confided reveal revealed disclosed wrote
-    write written jot carry bring brought spoke speak talk talked discuss discussed
-"""
-_COURTEOUS = """
-    please pls plz kindly thanks thank thx sorry ok okay hey hi hello oh yes yeah right alright listen look wait hmm
-    um btw like want wanted need needed wish rather prefer preferred sooner love appreciate grateful glad happy
-    happier feel better best safer great good nice lovely wise ideal favour favor kind enough sure free welcome fine
-    time chance possible request asking ask beg insist mind able second thoughts thought hindsight moment minute
-    quickly completely permanently immediately entirely totally forever anymore longer business none place reason
-    point privacy private personal sensitive secret regarding concerning regards regard subject topic matter related
-    thing things stuff anything everything something nothing whatever bit part fact ever never again any all whole
-    entire both last earlier previously previous before today now ago already still currently really actually simply
-    just also maybe perhaps done supposed meant allowed should've cheers would could going forward mean safely gladly
-    better-off yours except excepting apart aside exception comfortable uncomfortable unhappy uneasy wants wanted asks
-    asked anyone anybody somebody someone lying sitting hanging around call cause use further necessary behalf
-    confidence confidential taken
-"""
-NOISE = FUNCTION_WORDS | word_set(_ERASING) | word_set(_REMEMBERING) | word_set(_COURTEOUS) | word_set(
-    "dont didnt doesnt wont cant i'm i've i'd i'll he'd she'd they'd he's she's they've you're you've you'd you'll "
-    "it's that's don't doesn't didn't shouldn't mustn't needn't won't "
-    "can't couldn't wouldn't isn't aren't wasn't let's there's what's we're we've they're s t m d ll re ve"
-)  # fmt: skip
-"""Words that are about forgetting and never about what is to be forgotten."""
+    return not is_question(sentence) and len(sentence.split()) >= _FEWEST_WORDS

@@ -16,10 +16,10 @@ from lamina.atom.scope import Scope
 from lamina.capture.change.echo import is_hearsay
 from lamina.capture.change.known import STANDS, Known
 from lamina.capture.change.link import Kind
-from lamina.capture.change.sentence import is_vouched_for, name_of, told_by
+from lamina.capture.change.sentence import is_vouched_for, statable_sentences
 from lamina.capture.found import Said
 from lamina.store.base import Store
-from lamina.text.analyse import QUESTION_STOP, analyse
+from lamina.text.analyse import content_words
 from lamina.text.normal import one_line
 
 MOST_NEW, MOST_EARLIER = 20, 40
@@ -73,23 +73,22 @@ def _is_heard(turn: Said, segments: Mapping[str, Atom]) -> bool:
     return words is not None and not is_hearsay(words, turn.speaker, turn.text)
 
 
-def _lines(turn: Said, *, guess: bool = False) -> Iterator[Line]:
-    """The sentences of a turn that tell something."""
-    for each in told_by(turn.text, name_of(turn.speaker), guess=guess):
-        if each.tellings:
-            yield Line(Evidence(turn.segment, turn.n, each.start, each.end), each.text, turn.speaker, turn.at)
+def _lines(turn: Said) -> Iterator[Line]:
+    """The sentences of a turn that may state something."""
+    for each in statable_sentences(turn.text):
+        yield Line(Evidence(turn.segment, turn.n, each.start, each.end), each.text, turn.speaker, turn.at)
 
 
 def _before(new: Sequence[Line], known: Known) -> Iterator[Line]:
     """The sentences that share most words with new ones and still hold, in the order they were said."""
-    words = [word for each in new for word in analyse(each.text) if word not in QUESTION_STOP]
+    words = [word for each in new for word in content_words(each.text)]
     here = {(each.place.segment, each.place.passage) for each in new}
     for atom, passage in known.search(words, STANDS, _LOOKED_AT, is_vouched_for) if words else ():
         if (atom.id, passage.n) in here:
             continue
         if atom.is_segment:
             said = Said(atom.id, passage.n, passage.text, passage.speaker, passage.at or atom.observed_at)
-            yield from (each for each in _lines(said, guess=True) if known.holds(each.place))
+            yield from (each for each in _lines(said) if known.holds(each.place))
         elif not atom.evidence:
             whole = Evidence(atom.id, 1, 0, len(atom.content))
             yield Line(whole, one_line(atom.content), atom.subject, atom.observed_at)

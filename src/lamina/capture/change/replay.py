@@ -17,7 +17,7 @@ from lamina.capture.change.known import STANDS, Known
 from lamina.capture.found import Said
 from lamina.capture.pieces import Piece
 from lamina.store.base import Store
-from lamina.text.analyse import QUESTION_STOP, analyse
+from lamina.text.analyse import analyse, content_words
 from lamina.text.normal import normal_form
 from lamina.text.roles import is_assistant
 
@@ -78,7 +78,7 @@ def rest_again(found: Replays, known: Known) -> None:
 
 
 def _same(turn: Said, known: Known) -> list[tuple[Atom, Passage]]:
-    words = [each for each in analyse(turn.text) if each not in QUESTION_STOP] or analyse(turn.text)
+    words = content_words(turn.text) or analyse(turn.text)
     form, own = normal_form(turn.text), known.get(AtomId(turn.segment))
     # Whoever says what a page said first says it nevertheless: only words as trusted as these were said before.
     worth = TRUST[own.origin] if own is not None else 0.0

@@ -1,4 +1,4 @@
-"""The sentences of a turn, each with its place and what it tells: what is compared with what was said before."""
+"""The sentences of a turn that may state something: no code, no questions, none that is too long."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from typing import NamedTuple
 from lamina.atom.atom import Atom
 from lamina.atom.passage import Passage
 from lamina.capture.change.echo import is_hearsay
-from lamina.capture.change.told import Told, tellings
-from lamina.capture.rules.prose import fenced
+from lamina.capture.prose import fenced, is_question
 from lamina.text.normal import one_line
-from lamina.text.roles import is_role
 from lamina.text.sentences import sentences
 
 MOST_SENTENCES = 40
@@ -20,35 +18,22 @@ LONGEST_SENTENCE = 400
 
 
 class Sentence(NamedTuple):
-    """A sentence of a turn: its place, its words, those of the sentence before it, and what it tells."""
+    """A sentence of a turn: its place and its words on one line."""
 
     start: int
     end: int
     text: str
-    before: str
-    tellings: tuple[Told, ...]
 
 
 @lru_cache(maxsize=4096)
-def told_by(turn: str, speaker: str | None, *, guess: bool = False) -> tuple[Sentence, ...]:
-    """The sentences of a turn; those of earlier turns, where a guess counts too, are read each by itself."""
-    found: list[Sentence] = []
-    before, code = "", fenced(turn)
-    spoken = (span for span in sentences(turn) if not any(span[0] < end and start < span[1] for start, end in code))
-    for start, end in islice(spoken, MOST_SENTENCES):
-        if end - start <= LONGEST_SENTENCE:
-            text = one_line(turn[start:end])
-            said = tellings(text, speaker, guess=True) if guess else tellings(text, speaker, before=before)
-            found.append(Sentence(start, end, text, before, said))
-            before = text
-    return tuple(found)
+def statable_sentences(turn: str) -> tuple[Sentence, ...]:
+    """Return the sentences of a turn that may state something, in order."""
+    code = fenced(turn)
+    outside = (span for span in sentences(turn) if not any(span[0] < end and start < span[1] for start, end in code))
+    found = (Sentence(start, end, one_line(turn[start:end])) for start, end in islice(outside, MOST_SENTENCES))
+    return tuple(each for each in found if len(each.text) <= LONGEST_SENTENCE and not is_question(each.text))
 
 
 def is_vouched_for(atom: Atom, passage: Passage) -> bool:
-    """Whether somebody stands behind a passage: what a machine or a tool says is compared with nothing."""
+    """Whether a person stands behind a passage; what a machine or a tool says is compared with nothing."""
     return not atom.is_segment or not is_hearsay(atom, passage.speaker, passage.text)
-
-
-def name_of(speaker: str | None) -> str | None:
-    """Who speaks, where it is somebody with a name."""
-    return None if is_role(speaker) else speaker

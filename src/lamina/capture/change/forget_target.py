@@ -1,0 +1,127 @@
+"""Which sentences a request to forget means: by the words it names, and by the slot of its topic."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from math import log
+
+from lamina.atom.atom import Evidence
+from lamina.capture.forget_requests import ForgetRequest
+from lamina.capture.prose import is_question
+from lamina.states.replaced_value import similarity
+from lamina.states.state_reader import StateReader
+from lamina.text.analyse import content_words
+from lamina.text.normal import normal_form, one_line
+
+CLEAR_SHARE, POSSIBLE_SHARE = 0.6, 0.3
+"""How much of a topic's words, by weight, a sentence must hold to be meant clearly, or possibly."""
+CLEAR_SLOT, POSSIBLE_SLOT = 0.75, 0.55
+"""The same for the similarity of slots."""
+MOST_PLACES = 8
+"""More sentences than these are no clear target unless everything about a topic is to go."""
+MOST_ASKED = 3
+_TIE = 0.05
+_COMMON_WORDS = frozenset(
+    content_words("number name code detail info information data date figure id story issue case status")
+)
+_COMMON_WEIGHT = 0.25
+_OWNED = re.compile(r"\b(\w+(?=['’]s\b)|his|her|their)(?:['’]s)?\s+([\w-]+)", re.IGNORECASE)
+_SHARP = re.compile(r"(?<!\A)(?<![.!?]\s)\b[A-Z][\w'-]*|\S*\d[\w@.,:/-]*|\S+@\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A sentence that may be meant: where it stands, who said it when; `more` is what its statements say."""
+
+    at: Evidence
+    text: str
+    speaker: str | None
+    time: datetime
+    more: str = field(default="", compare=False)
+
+    def value(self, target: ForgetTarget | None) -> str:
+        """The words by which repetitions are recognised: names and numbers, else the topic's words, else all."""
+        sharp = [each.strip(".,:;!?") for each in _SHARP.findall(self.text)]
+        sharp = [each for each in sharp if content_words(each)]
+        topic = target.words if target else []
+        named = [word for word in self.text.split() if set(content_words(word)) & set(topic)]
+        return " ".join(sharp or named) or one_line(self.text)[:200]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The sentences that are meant, and whether that is clear."""
+
+    places: Sequence[Place]
+    is_clear: bool
+
+
+class ForgetTarget:
+    """The topic of a request and how well a sentence fits it."""
+
+    def __init__(self, request: ForgetRequest, states: StateReader | None) -> None:
+        self._request, self._states = request, states
+        self.words = list(dict.fromkeys(content_words(request.topic))) or request.topic.lower().split()
+        self._exact = {word for word in self.words if any(char.isdigit() for char in word)}
+        self._spared = set(content_words(request.spared))
+
+    def choose(self, places: Sequence[Place]) -> Choice:
+        """Return the sentences that fit best; none where nothing fits."""
+        told = [each for each in places if not is_question(each.text) and self._may_be_meant(each)]
+        shares = self._shares(told)
+        best = max(shares, default=0.0)
+        if best >= CLEAR_SHARE:
+            least = POSSIBLE_SHARE if self._request.is_all else best - _TIE
+            meant = [place for place, share in zip(told, shares, strict=True) if share >= max(least, POSSIBLE_SHARE)]
+            is_clear = self._request.is_all or len(meant) <= MOST_PLACES
+            return Choice(meant if is_clear else meant[-MOST_ASKED:], is_clear)
+        slots = self._slots(told)
+        nearest = max(slots, default=0.0)
+        if nearest >= CLEAR_SLOT:
+            return Choice([place for place, near in zip(told, slots, strict=True) if near >= nearest - _TIE], True)
+        fits = [max(share / CLEAR_SHARE, near / CLEAR_SLOT) for share, near in zip(shares, slots, strict=True)]
+        possible = [
+            (fit, place.time, place)
+            for fit, share, near, place in zip(fits, shares, slots, told, strict=True)
+            if share >= POSSIBLE_SHARE or near >= POSSIBLE_SLOT
+        ]
+        possible.sort(key=lambda each: each[:2], reverse=True)
+        return Choice([place for _, _, place in possible[:MOST_ASKED]], False)
+
+    def _shares(self, places: Sequence[Place]) -> list[float]:
+        """How much of the topic's words each sentence holds; rare words count more."""
+        held = [set(content_words(f"{each.text} {each.more}")) for each in places]
+        weights = {}
+        for word in self.words:
+            count = sum(word in words for words in held)
+            weights[word] = (_COMMON_WEIGHT if word in _COMMON_WORDS else 1.0) * log(1 + len(places) / (count or 1))
+        whole = sum(weights.values())
+        return [sum(weights[word] for word in self.words if word in words) / whole if whole else 0.0 for words in held]
+
+    def _slots(self, places: Sequence[Place]) -> list[float]:
+        """How near each sentence is to the topic in the slot space."""
+        if self._states is None or not places:
+            return [0.0] * len(places)
+        topic = self._states.topic_slot(("my " if self._request.is_own else "the ") + self._request.topic)
+        states = [self._states.read_sentence(each.text) for each in places]
+        return [similarity(state.slot, topic) if state is not None else 0.0 for state in states]
+
+    def _may_be_meant(self, place: Place) -> bool:
+        """Whether a sentence holds every number of the topic, is not spared, and is about the speaker's own."""
+        words = set(content_words(f"{place.text} {place.more}"))
+        if not self._exact <= words or (self._spared and self._spared & words):
+            return False
+        return not self._is_of_another(place)
+
+    def _is_of_another(self, place: Place) -> bool:
+        """Whether a sentence speaks of somebody else's: "my sister's address" where "my address" is meant."""
+        if not self._request.is_own or re.search(r"['’]s\b", self._request.topic):
+            return False
+        speaker = normal_form(place.speaker or "").split()
+        return any(
+            set(content_words(owned)) & set(self.words) and normal_form(owner) not in speaker
+            for owner, owned in _OWNED.findall(place.text)
+        )

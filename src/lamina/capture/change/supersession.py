@@ -1,0 +1,168 @@
+"""Ending statements that later ones replace.
+
+A sentence without a statement becomes one when a sure link ends it, so that recall can withhold it. All decisions are
+changes to atoms in the commit of the new words, and are undone with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+
+from lamina.atom.atom import Atom, Evidence, kind_defaults
+from lamina.atom.claim import claim_of
+from lamina.atom.identity import AtomId
+from lamina.atom.pair import hold_both
+from lamina.atom.relation import Relation, RelationName
+from lamina.atom.standing import begins
+from lamina.atom.status import Status
+from lamina.atom.trust import statements_wait
+from lamina.capture.change.echo import is_hearsay, repeated
+from lamina.capture.change.known import STANDS, Known, passage_in
+from lamina.capture.change.link import Kind
+from lamina.capture.change.nomination import Nomination
+from lamina.capture.change.sentence import is_vouched_for
+from lamina.capture.classify import DOUBTFUL, SURE
+from lamina.capture.state_extractor import subject_of
+from lamina.states.replaced_value import Assertion, names_value, replaces, states_same_slot
+from lamina.states.state_reader import StateReader
+from lamina.text.analyse import content_words
+from lamina.text.normal import normal_form, one_line
+
+LOOKED_AT = 40
+"""How many passages that share words with a new statement are compared with it."""
+MOMENT = timedelta(seconds=1)
+MADE_LATE = 0.85
+"""The confidence of a statement that was made of a sentence only when a later one ended it."""
+
+
+class Supersession:
+    """Ends what new statements replace; earlier decisions count for later ones."""
+
+    def __init__(self, known: Known, ids: Iterator[AtomId], now: datetime, states: StateReader | None) -> None:
+        self._known, self._ids, self._now, self._states = known, ids, now, states
+
+    def compare(self, new: Atom) -> None:
+        """End the earlier statements of the same speaker whose value a new statement names and replaces."""
+        if self._states is None or not new.value or not new.evidence or new.status is not Status.ACTIVE:
+            return
+        said = Assertion(one_line(new.content), one_line(new.value))
+        for old in self._candidates(new, said):
+            earlier = Assertion(one_line(old.content), one_line(old.value or ""))
+            if replaces(said, earlier, self._states):
+                new = self._replace(old, self._known.get(new.id) or new, Kind.CHANGED, sure=True)
+
+    def _candidates(self, new: Atom, said: Assertion) -> list[Atom]:
+        """The earlier statements of the same speaker whose value the new one names."""
+        found = self._known.search(content_words(said.text), STANDS, LOOKED_AT, is_vouched_for)
+        spoken = [atom for atom, passage in found if not atom.is_segment]
+        for atom, passage in found:
+            if atom.is_segment:
+                spoken += self._known.on(Evidence(atom.id, passage.n, 0, len(passage.text)))
+        distinct = {each.id: self._known.get(each.id) or each for each in spoken}
+        return [
+            each
+            for each in distinct.values()
+            if each.id != new.id and each.value and self._known.stands(each) and not each.is_segment
+            if each.evidence != new.evidence and normal_form(each.subject) == normal_form(new.subject)
+            if begins(each) < begins(new) and names_value(said, each.value)
+        ]  # fmt: skip
+
+    def take(self, nominated: Sequence[Nomination], segments: Iterable[Atom]) -> None:
+        """Put down the changes that a language model named: sure where the state model agrees, else likely."""
+        words = {each.id: each for each in segments}
+        for named in nominated:
+            source = words.get(AtomId(named.new.segment))
+            if source is None or not self._known.holds(named.old):
+                continue
+            new, old = self._statement_at(named.new, named.now), self._statement_at(named.old, named.was)
+            if new is not None and old is not None and new.id != old.id and not _rests_on(new, old):
+                self._replace(old, new, named.kind, sure=self._is_agreed(new, old))
+
+    def _is_agreed(self, new: Atom, old: Atom) -> bool:
+        """Whether the state model places both statements in one slot of one owner."""
+        if self._states is None or normal_form(new.subject) != normal_form(old.subject):
+            return False
+        return states_same_slot(one_line(new.content), one_line(old.content), self._states)
+
+    def _statement_at(self, place: Evidence, value: str) -> Atom | None:
+        """The statement of a sentence; one is made of the sentence where there is none."""
+        words = self._known.get(AtomId(place.segment))
+        if words is None or not words.is_segment:
+            return words if words is not None and words.status in STANDS else None
+        passage = passage_in(words, place.passage)
+        if passage is None or is_hearsay(words, passage.speaker, passage.text) or statements_wait(words.origin):
+            return None
+        standing = [each for each in self._known.on(place) if each.status in STANDS]
+        wanted = set(content_words(value))
+        named = [each for each in standing if wanted <= set(content_words(each.content))]
+        if named or standing:
+            return (named or standing)[0]
+        made = Atom(
+            id=next(self._ids), scope=words.scope, kind="fact", value=one_line(value) or None,
+            content=one_line(passage.text[place.start : place.end]), observed_at=passage.at or words.observed_at,
+            subject=subject_of(passage.speaker), evidence=(place,), origin=words.origin, principal=words.principal,
+            session_id=words.session_id, source_id=words.source_id, agents=words.agents, confidence=MADE_LATE,
+            **kind_defaults("fact", MADE_LATE, words.origin),
+        )  # fmt: skip
+        self._known.put(made)
+        return made
+
+    def _replace(self, old: Atom, new: Atom, kind: Kind, *, sure: bool) -> Atom:
+        """End one statement in favour of another; a link that is not sure only relates them."""
+        if not sure or self._known.guard(new) < self._known.guard(old) or old.is_episode or _holds_several(old):
+            return self._doubt(old, new)
+        if kind is Kind.CORRECTED:
+            self._end(old.with_(status=Status.INVALIDATED, superseded_by=_with(old.superseded_by, new.id)))
+            start = min(begins(old), begins(new))
+        else:
+            start = begins(new)
+            if new.observed_at > old.observed_at:  # when the old value was last said it still held
+                start = max(start, min(old.observed_at + MOMENT, new.observed_at))
+            if start == begins(old):
+                return self._doubt(old, new)
+            if start < begins(old):
+                return self._come_late(old, new)
+            archived = old.status is Status.ARCHIVED
+            status = Status.SUPERSEDED if start <= self._now and not archived else old.status
+            until = min(old.valid_until, start) if old.valid_until else start
+            self._end(old.with_(status=status, valid_until=until, superseded_by=_with(old.superseded_by, new.id)))
+        heir = new.with_(valid_from=start, supersedes=_with(new.supersedes, old.id))
+        self._known.put(heir)
+        return heir
+
+    def _come_late(self, current: Atom, late: Atom) -> Atom:
+        """Put down as history what is told later but held earlier than the current value."""
+        self._known.put(current.with_(supersedes=_with(current.supersedes, late.id)))
+        until = min(late.valid_until, begins(current)) if late.valid_until else begins(current)
+        heirs = _with(late.superseded_by, current.id)
+        history = late.with_(status=Status.SUPERSEDED, valid_until=until, superseded_by=heirs)
+        self._known.put(history)
+        return history
+
+    def _end(self, old: Atom) -> None:
+        self._known.put(old if self._known.stands(old) else repeated(old, self._known))
+
+    def _doubt(self, old: Atom, new: Atom) -> Atom:
+        """Relate two statements as a possible contradiction."""
+        if any(each.target == old.id for each in new.relations) or hold_both(old, new):
+            return new
+        beyond = self._known.guard(new) < self._known.guard(old)
+        doubt = Relation(RelationName.CONTRADICTS, old.id, SURE if beyond else DOUBTFUL, self._now)
+        status = Status.CHALLENGED if beyond else new.status
+        doubted = new.with_(relations=(*new.relations, doubt), status=status)
+        self._known.put(doubted)
+        return doubted
+
+
+def _rests_on(new: Atom, old: Atom) -> bool:
+    return any(each.name is RelationName.DEPENDS_ON and each.target == old.id for each in new.relations)
+
+
+def _holds_several(atom: Atom) -> bool:
+    claim = claim_of(atom)
+    return claim is not None and not claim.single_valued
+
+
+def _with(ids: tuple[AtomId, ...], added: AtomId) -> tuple[AtomId, ...]:
+    return ids if added in ids else (*ids, added)

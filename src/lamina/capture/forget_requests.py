@@ -1,0 +1,196 @@
+"""Requests to forget something or not to keep it: the sentences that ask, and the words that name what is meant.
+
+The state model recognises requests in ordinary words. A short list of direct orders is recognised without it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lamina.capture.prose import fenced, is_question
+from lamina.models.state_model import SentenceState
+from lamina.text.sentences import sentences
+
+LEAST = 0.5
+"""The least probability at which the model is believed."""
+LONGEST = 400
+"""Longer sentences ask for something else."""
+
+
+class RequestKind(StrEnum):
+    """What is asked for: to forget what was said earlier, or not to keep what is being said."""
+
+    FORGET = "forget"
+    KEEP_OUT = "keep out"
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetRequest:
+    """A sentence that asks, as characters of its turn, and the words that name what is meant.
+
+    Without a `topic` it is what was said just before. `is_own`: it is the speaker's; `is_all`: all there is about it,
+    but for what `spared` names.
+    """
+
+    kind: RequestKind
+    start: int
+    end: int
+    topic: str
+    is_own: bool = False
+    is_all: bool = False
+    spared: str = ""
+
+
+def forget_requests(text: str, states: Sequence[SentenceState] = ()) -> list[ForgetRequest]:
+    """Return the requests of a turn, in order; `states` are what the state model says of its sentences."""
+    by_place = {state.start: state for state in states}
+    code = fenced(text)
+    requests: list[ForgetRequest] = []
+    for start, end in sentences(text):
+        sentence = text[start:end]
+        if len(sentence) > LONGEST or any(first <= start < last for first, last in code) or _SET.match(sentence):
+            continue
+        kind = _kind_of(sentence, by_place.get(start))
+        if kind is not None:
+            about, _, spared = _EXCEPT.sub("\0", sentence, count=1).partition("\0")
+            for topic, part in _topics_of(about):
+                is_own, is_all = _OWN.search(part) is not None, _ALL.search(part) is not None
+                requests.append(ForgetRequest(kind, start, end, topic, is_own, is_all, _topics_of(spared)[0][0]))
+    return requests
+
+
+def may_hold_request(text: str) -> bool:
+    """Whether a turn has a word that requests to forget or not to keep commonly have. Cheap, and often wrong."""
+    return _CUE.search(text) is not None
+
+
+def is_direct_order(sentence: str) -> bool:
+    """Whether a sentence is one of the direct orders that are recognised without the model."""
+    return _ordered_kind(sentence) is not None
+
+
+def _kind_of(sentence: str, state: SentenceState | None) -> RequestKind | None:
+    ordered = _ordered_kind(sentence)
+    if ordered is not None or state is None or max(state.forget, state.keep_out) < LEAST:
+        return ordered
+    if is_question(sentence) and not _ASKS_POLITELY.search(_plain(sentence)):
+        return None
+    return RequestKind.FORGET if state.forget >= state.keep_out else RequestKind.KEEP_OUT
+
+
+def _ordered_kind(sentence: str) -> RequestKind | None:
+    plain = _plain(sentence)
+    if _NO_ORDER.search(plain):
+        return None
+    if _KEEP_OUT_ORDER.search(plain):
+        return RequestKind.KEEP_OUT
+    return RequestKind.FORGET if _FORGET_ORDER.search(plain) else None
+
+
+def _plain(sentence: str) -> str:
+    return sentence.replace("’", "'")
+
+
+def _topics_of(sentence: str) -> list[tuple[str, str]]:
+    """Return the words that name what is meant, each thing by itself with the part of the sentence it stands in.
+
+    Where only a pronoun says what is meant, it is one "" with the whole sentence.
+    """
+    topics: list[tuple[str, str]] = []
+    for part in _PART.split(_plain(sentence)):
+        words = [word for word in _WORD.findall(part) if word.lower().removesuffix("'s") not in _NO_TOPIC]
+        if words and (not topics or _AND.match(part)):
+            topics.append((" ".join(words), part))
+    return topics or [("", sentence)]
+
+
+_SET = re.compile(r"\s*(?:>|\||#|\[|<|```)")
+_CUE = re.compile(
+    r"\b(?:forget|erase|delete|remove|wipe|scrub|unlearn|scratch|strike|drop|ignore|disregard|never mind|nevermind|"
+    r"off the record|between (?:us|you and me)|(?:save|saving|store|storing|remember|remembering|keep|keeping|record|"
+    r"note|log|write|hold) (?:this|that|it|any|what|my|onto)|private|secret|confidential|said nothing|never said)\b",
+    re.IGNORECASE,
+)
+_ASKS_POLITELY = re.compile(r"\b(?:can|could|would|will|may|might) (?:you|u|we|i)\b|\bplease\b|\bpls\b", re.IGNORECASE)
+_MEMORY = r"(?:memory|memories|notes?|records?|profile|files?|database|storage|books)"
+_YOURS = rf"(?:(?:your|the) {_MEMORY}|memory|(?:on|off the|the) (?:file|record))\b"
+_ERASE = (
+    r"(?:forget|erase|delete|remove|wip(?:e|ing)|scrub|purge|expunge|drop|strike|scratch|scrap|clear|los(?:e|ing)|blot|"
+    r"discard|disregard|get rid of|unlearn|un-?remember|unsave|omit)"
+)
+_GONE = r"(?:forgotten|erased|deleted|removed|wiped|scrubbed|purged|gone|disappear|vanish|struck|slip)"
+_HOLD = r"(?:remember(?:ing)?|stor(?:e|ing)|keep(?:ing)?|kept|retain(?:ing)?|sav(?:e|ing)|h(?:old(?:ing)?|ang) on ?to)"
+_NOT = r"(?:don't|do not|dont|never|didn't|no need to|needn't|shouldn't|no longer|not to|stop|quit|refrain from)"
+_ASKING = (
+    r"(?:\A\W*|[,:;?–—]\s*|\b(?:please|pls|plz|kindly|just|you|you to|you could|you can|you may|you should|so|ok|okay|"
+    r"hey|sorry|go ahead and|favour and|time to|wait|no|actually)[\s,]+)"
+)
+_MINE = (
+    r"(?:about )?(?:my|our|what (?:i|we|you)|where (?:i|we)|that (?:i|we|my)|i ever|everything|anything|whatever|him|"
+    r"her|them|the (?:fact|thing|bit|part|stuff)|(?:the|that) [^.!?]{1,60}\bi (?:gave|told|said|mentioned))\b"
+)
+_NO_ORDER = re.compile(
+    r"\A\W*(?:if|should|do|did|does|why|how|what|when|have|who|is|are) (?:i|you|we|he|she|they|people|happens)\b"
+    r"|\A\W*(?:write|translate|say|imagine|in my (?:novel|story|dream))\b|\bguest list\b"
+    r"|\b(?:previous|prior|above) (?:instructions|prompts?)\b"
+    r"|\b(?:nobody|no one) wants\b|\b(?:don't|do not|never|won't|not|let me) (?:let me )?(?:forget|delete)\b",
+    re.IGNORECASE,
+)
+"""Questions about forgetting, orders not to forget, and attempts to override instructions."""
+_FORGET_ORDER = re.compile(
+    rf"{_ASKING}(?:forget|erase|unlearn|un-?remember|unsave|expunge) {_MINE}"
+    r"|\b(?:please|pls|kindly)\b[^.!?]{0,20}\b(?:forget|erase) (?:about )?(?:the|that|this|(?-i:[A-Z]))"
+    r"|\A\W*forget that\W*\Z|\bforget (?:it|that|him|her|them),? (?:please|pls)\b"
+    rf"|\b{_ERASE}\b[^.!?]{{1,80}}\b(?:from|off|out of) {_YOURS}"
+    rf"|\b(?:keep|leave|take|get|kick|want)\b[^.!?]{{1,60}}\b(?:out of|off) {_YOURS}"
+    rf"|\b{_GONE}\b[^.!?]{{0,20}}\b(?:from|out of) {_YOURS}"
+    rf"|{_ASKING}{_ERASE} (?:what|everything|anything|whatever|the (?:thing|bit|part))\b[^.!?]{{0,60}}"
+    r"\b(?:i (?:said|told|shared|mentioned|gave)|you (?:know|remember|have|stored|saved))\b"
+    rf"|{_ASKING}{_NOT} (?:want )?(?:you )?(?:to )?(?:have to |need to )?{_HOLD} (?:my|our|what i|anything about)\b"
+    r"|\b(?:pretend|act as if) (?:i|we)(?: had)? never (?:said|told|mentioned|gave)\b"
+    rf"|\bmy\b[^.!?]{{1,40}}\b(?:should|must|has to|needs to)(?: not)? be {_GONE}\b",
+    re.IGNORECASE,
+)
+_KEEP_OUT_ORDER = re.compile(
+    rf"{_ASKING}(?:don't|do not|dont|never) (?:save|store|remember|keep|record|log|note|memori[sz]e|retain|write)"
+    r"(?: down)? (?:this|that|it|any of (?:this|that|it)|the following)(?: down)?"
+    r"\s*(?:[.!,:;–—-]|\Z|please|pls|anywhere|ok)"
+    r"|\b(?:this|that|it)(?:'s| is| was|, )? ?(?:strictly )?(?:off|not for) the record\b|\A\W*off the record\b"
+    rf"|\bkeep (?:this|that|it) (?:to yourself|between (?:us|you and me)|out of {_YOURS})"
+    r"|\b(?:stays?|strictly|just|remains?) between (?:us|you and me|the two of us|ourselves)\b",
+    re.IGNORECASE,
+)
+_EXCEPT = re.compile(r"\b(?:except(?: for)?|but not|apart from|other than)\b", re.IGNORECASE)
+_AND = re.compile(r"\s*(?:and|plus|as well as|also)\b", re.IGNORECASE)
+_OWN = re.compile(r"\b(?:my|our|mine|i|i'[a-z]+|we)\b", re.IGNORECASE)
+_ALL = re.compile(r"\b(?:everything|anything|all|whatever|any of|both|entire|whole)\b", re.IGNORECASE)
+_PART = re.compile(
+    r"[,;:–—(]|\b(?:because|since|cause|cos|so that|in case|now that|as (?:i|it|we|she|he|they|that))\b", re.IGNORECASE
+)
+_WORD = re.compile(r"[^\W_]+(?:['._@+/-][^\W_]+)*")
+_REQUEST_WORDS = """
+    forget forgot forgotten forgetting unlearn unremember erase erased delete deleted wipe wiped scrub scrubbed purge
+    remove removed strike struck drop dropped scratch scratched clear discard disregard ignore keep keeping kept leave
+    take get rid lose let stop quit avoid pretend act stay stays remain go come put out away off never mind nevermind
+    memory memories notes note record records recorded file files profile log logs database storage knowledge head mind
+    system remember remembering remembered memorise memorize retain store stored storing hold save saved saving recall
+    know knows known learned heard mention mentioned told tell telling said say saying gave give given shared share
+    talked talk spoke speak discussed wrote write written down bring brought up
+    please pls plz kindly thanks thank thx sorry ok okay hey hi hello oh yes yeah no right wait um btw like want need
+    wish rather prefer love appreciate would could can will should may might must sure fine time possible ask asking
+    favour favor dear chance kind actually really simply just also maybe perhaps well good great better best able
+    allowed supposed
+    thing things stuff anything everything something nothing whatever bit part fact subject topic matter ever again any
+    all whole entire both last earlier previously before today now ago already still recently
+    reason reasons privacy
+    private privately personal sensitive secret confidential between us yourself anyone anybody nobody else someone
+    a an the this that these those it its i i'm i've i'd i'll me my mine we we're we've our ours us you you're you've
+    you'd your yours u ur he she they them their his her him what which who whom when where why how there here
+    is are was were am be been being do does did don't dont doesn't didn't has have had not and or but if so than
+    of at by for with from about into onto to in on over regarding concerning as second thought thoughts
+"""
+_NO_TOPIC = frozenset(_REQUEST_WORDS.split())
+"""Words of a request that never name what it is about."""

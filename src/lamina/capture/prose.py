@@ -1,0 +1,56 @@
+"""Which parts of a turn are talk: code, headings, tables, list items, placeholders and pasted text are not."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+_MARKED = re.compile(r"^\s*+(?:#{1,6}\s|>|\||[-*•+–]\s|\(?\d{1,3}[.)]\s|\[|<)")
+_SIGNS = re.compile(
+    r"\*\*|__|`|[{}<>|\\^]|=>|==|:=|\(\)|;\s*\Z|\w\(\w*\)|[\w)]\s=\s|\[(?:your|name|insert|my|the)\b|https?://"
+)
+_SPOKEN = re.compile(r"\b(?:I|I'm|I've|my|we|our)\b", re.IGNORECASE)
+_QUOTED = re.compile(r"\A\W*[\"“][^\"“”]*[\"”]\W*\Z")
+
+_PASTED = re.compile(
+    r"\A\s*>|\b(?:old|earlier|archived|previous|ancient|outdated)\b[^.!?]{0,30}"
+    r"\b(?:chat|notes?|logs?|transcript|sheet|minutes|thread|message|newsletter|document|backup|draft)\b"
+    r"|\b(?:pasting|pasted|copy-?past\w+|copied (?:from|over|this)|export(?:ed)? (?:of|from)|found this|"
+    r"forward(?:ed|ing)|transcript|from the archive)\b"
+    r"|\b(?:came across|found|dug (?:up|out)|stumbled (?:on|upon|across))\b[^.!?]{0,60}"
+    r"\b(?:wrote|said|told you|sent|noted|message|note)\b",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=4096)
+def is_pasted(turn: str) -> bool:
+    """Whether a turn brings in words from elsewhere."""
+    return _PASTED.search(turn) is not None
+
+
+def is_question(sentence: str) -> bool:
+    """Whether a sentence ends as a question does."""
+    return sentence.rstrip("\"'”’)!.* ").endswith(("?", "？"))
+
+
+def fenced(text: str) -> list[tuple[int, int]]:
+    """Where code stands between fences; an open fence runs to the end."""
+    marks = [match.start() for match in _FENCE.finditer(text)]
+    ends = [*marks[1::2], len(text)] if len(marks) % 2 else marks[1::2]
+    return list(zip(marks[::2], ends, strict=False))
+
+
+def is_prose(sentence: str) -> bool:
+    """Whether a sentence is said and not set: no code, no quotation, no list item unless somebody speaks in it."""
+    if _SIGNS.search(sentence) or _QUOTED.match(sentence) or sentence.endswith(":") or _opens_quotation(sentence):
+        return False
+    return not _MARKED.match(sentence) or bool(
+        _SPOKEN.search(sentence) and not sentence.lstrip().startswith(("#", ">", "|", "["))
+    )
+
+
+def _opens_quotation(sentence: str) -> bool:
+    """Whether a quotation begins in it and ends in another, or the other way round."""
+    return sentence.count('"') % 2 == 1 or sentence.count("“") != sentence.count("”")

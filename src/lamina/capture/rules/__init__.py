@@ -1,1 +1,0 @@
-"""The rules extractor: statements read off plain grammar, without a model."""

@@ -1,0 +1,85 @@
+"""A small state model for tests: it asserts plain sentences and knows a few slots by their words."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+
+import numpy as np
+
+from lamina.models.state_model import Ask, Mood, QuestionState, SentenceState
+from lamina.text.analyse import content_words
+from lamina.text.sentences import sentences
+from lamina.vectors.levels import Floats
+
+DIMENSIONS = 256
+SLOTS = {
+    "office": "office",
+    "home": "live lives living moved moving home city address flat street",
+    "job": "work works working job employer hired company",
+    "phone": "phone number reach call",
+    "editor": "editor vim emacs neovim code switched use",
+    "pay": "earn salary paid pay",
+    "rent": "rent",
+    "evenings": "evenings",
+    "drink": "coffee tea roast drink prefer",
+}
+_SLOT_OF = {word: name for name, words in SLOTS.items() for word in content_words(words)}
+_NO_STATEMENT = re.compile(
+    r"^\W*(?:please|can|could|would|will|maybe|perhaps|if|imagine|let's|thanks|thank|hello|hi|ok|okay|tell|show|write|"
+    r"what|when|where|who|why|how|forget|delete|erase|remove|don't|yes|no)\b",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(r"(?:\b[A-Z][\w'-]*(?: [A-Z][\w'-]*)*|\b\d[\w.,:/-]*\w|\b\d\b)")
+
+_OLD = re.compile(r"\b(?:from|no|no longer|not|left|instead of)(?: \w+)? \Z")
+
+
+class FakeStateModel:
+    """Deterministic and quick; nothing is loaded."""
+
+    id = "fake@0"
+
+    def read(self, text: str) -> list[SentenceState]:
+        return [self._state(text, start, end) for start, end in sentences(text)]
+
+    def ask(self, question: str) -> QuestionState:
+        return QuestionState(slot_of(question), {each: float(each is Ask.CURRENT) for each in Ask})
+
+    def _state(self, text: str, start: int, end: int) -> SentenceState:
+        sentence = text[start:end]
+        spoken = not sentence.endswith("?") and " will " not in sentence and len(sentence.split()) >= 3
+        asserts = spoken and not _NO_STATEMENT.match(sentence)
+        return SentenceState(
+            start=start,
+            end=end,
+            slot=slot_of(sentence),
+            mood=Mood.CURRENT if asserts else Mood.NONE,
+            asserts=0.9 if asserts else 0.1,
+            is_own=0.9 if re.search(r"\b(?:i|i'm|i've|my|we|our)\b", sentence, re.IGNORECASE) else 0.1,
+            is_many=0.9 if "also" in sentence else 0.1,
+            forget=0.9 if re.search(r"\bscratch what\b|\bthe thing about\b", sentence, re.IGNORECASE) else 0.1,
+            keep_out=0.9 if "stays with you" in sentence else 0.1,
+            secret=0.9 if "passphrase" in sentence else 0.1,
+            value=value_of(sentence, start),
+        )
+
+
+def value_of(sentence: str, start: int) -> tuple[int, int] | None:
+    """The last name or number after the first word, else the last word."""
+    named = [
+        each for each in _NAMED.finditer(sentence) if each.start() > 0 and not _OLD.search(sentence[: each.start()])
+    ]
+    words = [each for each in re.finditer(r"\w[\w'-]*", sentence) if not _OLD.search(sentence[: each.start()])]
+    found = named or words
+    return (start + found[-1].start(), start + found[-1].end()) if found else None
+
+
+def slot_of(sentence: str) -> Floats:
+    """One direction for each known slot; unknown sentences lie where their words say."""
+    slot = np.zeros(DIMENSIONS, np.float32)
+    words = content_words(sentence)
+    named = {_SLOT_OF[word] for word in words if word in _SLOT_OF}
+    for name in [each for each in SLOTS if each in named][:1] or words:
+        slot[int.from_bytes(sha256(name.encode()).digest()[:2]) % DIMENSIONS] = 1.0
+    return slot
