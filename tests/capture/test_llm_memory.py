@@ -1,4 +1,4 @@
-"""A memory with a chat model: it reads and answers; whatever goes wrong, no word is lost and receipts are true."""
+"""A memory with a language model: it adds statements and answers; whatever goes wrong, no word is lost."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from llm_server import Json, Scripted, completion, error, scripted
 
 pytest.importorskip("openai", reason="chat needs pip install 'lamina[llm]'")
 
-WORTHY: Json = {"worth": "lasting", "durability": "standard", "importance": 6}
 STATEMENT: Json = {
-    "turn": 1, "quote": "I moved to Lisbon", "content": "Ann moved to Lisbon.", "kind": "fact", "subject": "Ann",
-    "attribute": "home", "value": "Lisbon", "certainty": "stated", "durability": "standard", "entities": ["Lisbon"],
-    "valid_from": "", "valid_until": "", "corrects": False,
+    "quote": "I moved to Lisbon", "content": "Ann moved to Lisbon.", "subject": "Ann", "attribute": "home",
+    "value": "Lisbon", "date": "",
 }  # fmt: skip
 SAID = [{"speaker": "Ann", "content": "I moved to Lisbon. My dentist is Dr Reyes."}]
 RULES = "Ann's dentist is Dr Reyes."
@@ -36,22 +34,24 @@ def made(memory: Memory) -> list[str]:
 
 
 def test_the_model_reads_and_the_receipt_says_so(tmp_path: Path) -> None:
-    script = (completion(WORTHY), completion({"statements": [STATEMENT]}))
-    with scripted(*script) as server, opened(tmp_path, server.address) as memory:
+    with scripted(completion({"statements": [STATEMENT]})) as server, opened(tmp_path, server.address) as memory:
         receipt = memory.capture(SAID, session_id="s")
-        assert [each.result for each in receipt.outcomes] == [Result.KEPT, Result.NEW]
-        assert dict(receipt.stages)["statements"].startswith("read by llm openai:m@")
-        assert made(memory) == ["Ann moved to Lisbon."]
+        assert [each.result for each in receipt.outcomes] == [Result.KEPT, Result.NEW, Result.NEW]
+        assert dict(receipt.stages)["statements"].startswith("read by rules and openai:m@")
+        assert dict(receipt.stages)["language model"] == "1 call, 1 statement kept"
+        assert receipt.counts is not None
+        assert receipt.counts.kept == 1
+        assert sorted(made(memory)) == ["Ann moved to Lisbon.", RULES]
         (used,) = memory.stats()["chat"].values()
-        assert used["calls"] == 2
+        assert used["calls"] == 1
         assert used["tokens_in"] > 0
 
 
 @pytest.mark.parametrize(
     "broken",
     [
-        error(500, "on fire"), error(401, "no such key"), completion("no json at all"), completion({"worth": 3}),
-        completion('{"worth": "las', finish="length"), completion(None, refusal="I would rather not"),
+        error(500, "on fire"), error(401, "no such key"), completion("no json at all"), completion({"statements": 3}),
+        completion('{"statements": [', finish="length"), completion(None, refusal="I would rather not"),
     ],
     ids=["down", "refused", "prose", "wrong", "truncated", "unwilling"],
 )  # fmt: skip
@@ -63,6 +63,7 @@ def test_whatever_the_model_does_the_rules_stand_in_and_the_receipt_tells_why(
         receipt = memory.capture(SAID, session_id="s")
         told = dict(receipt.stages)["statements"]
         assert told.startswith("read by rules, because ")
+        assert "fallback: " in dict(receipt.stages)["language model"]
         assert RULES in made(memory)
         assert memory.waiting() == 0
         assert memory.recall("Lisbon").hits
@@ -72,7 +73,7 @@ def test_a_server_that_is_not_there_costs_nothing_but_its_statements(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lamina.models.patience.PAUSES", ())
-    with scripted(completion(WORTHY)) as server:
+    with scripted(completion({"statements": []})) as server:
         address = server.address
     with opened(tmp_path, address) as memory:
         assert "read by rules, because" in dict(memory.capture(SAID, session_id="s").stages)["statements"]
@@ -93,12 +94,12 @@ def test_a_slow_server_is_given_up(tmp_path: Path) -> None:
 
 
 def test_a_spent_budget_leaves_the_rules(tmp_path: Path) -> None:
-    script = (completion(WORTHY), completion({"statements": [STATEMENT]}))
-    with scripted(*script) as server, opened(tmp_path, server.address, chat_calls_per_day=2) as memory:
+    script = completion({"statements": [STATEMENT]})
+    with scripted(script) as server, opened(tmp_path, server.address, chat_calls_per_day=1) as memory:
         memory.capture(SAID, session_id="s")
         told = dict(memory.capture(SAID, session_id="t").stages)["statements"]
         assert "budget" in told
-        assert len(server.asked) == 2
+        assert len(server.asked) == 1
         assert RULES in made(memory)
 
 

@@ -22,6 +22,7 @@ from lamina.capture.change.nomination import Nomination, Nominator, nominations
 from lamina.capture.change.replay import Replays, replays_of, said_first
 from lamina.capture.classify import Verdict
 from lamina.capture.found import Extractor, Nobody, Said
+from lamina.capture.llm.counts import ModelCounts
 from lamina.capture.receipt import Receipt
 from lamina.capture.signals import DEFAULT, Level, Patterns, scan
 from lamina.capture.statement import CONTEXT, Made, statements
@@ -83,14 +84,17 @@ class Reader:
     def _with_changes(
         self, made: Made, turns: Sequence[Said], segments: Mapping[str, Atom], scope: Scope, store: Store, now: datetime
     ) -> Made:
-        """What was made with the changes somebody clever names; who has just failed to read is not asked again."""
+        """Add the changes a language model nominates; one that has just failed to read is not asked again."""
         if self.nominator is None or made.trouble:
             return made
         try:
             named = nominations(self.nominator, turns, segments, scope, store, now)
         except ModelError as error:
-            return replace(made, unnamed=str(error))
-        return replace(made, nominated=tuple(named))
+            failed = ModelCounts(calls=error.calls, failures=(f"changes were not compared: {error}",))
+            return replace(made, counts=(made.counts or ModelCounts()) + failed)
+        sure = sum(each.is_sure for each in named.changes)
+        found = ModelCounts(named.calls, pairs=named.pairs, likely=len(named.changes) - sure, sure=sure)
+        return replace(made, nominated=named.changes, counts=(made.counts or ModelCounts()) + found)
 
     def verdicts(
         self, atoms: Sequence[Atom], turns: Sequence[Said], words: Collection[Atom], scope: Scope, store: Store,
@@ -243,7 +247,7 @@ def _read(
                 writer = Writer(actor, origin, principal, scope)
                 part = write(Words(), verdicts, writer, store, "extract", f"read {session_id}", None)
                 receipt = replace(part, outcomes=(*receipt.outcomes, *part.outcomes))
-        return replace(receipt, stages=(("statements", made.told),))
+        return replace(receipt, stages=(("statements", made.told),), counts=made.counts)
 
     return kept_anyway(store, put_down)
 

@@ -106,8 +106,10 @@ class Linking:
         for named in self._nominated.get(place, ()):
             old = self._said_at(named.old) if self._known.holds(named.old) else None
             if old is not None:
-                link = Link(named.old, named.kind, True, _roots(named.was), _roots(named.now), named.was, told=True,
-                            way="nominated")  # fmt: skip
+                link = Link(
+                    named.old, named.kind, named.is_sure, _roots(named.was), _roots(named.now), named.was, told=True,
+                    way="nominated",
+                )  # fmt: skip
                 self._put_down(link, old, new, place, source, at)
                 linked = True
         return linked
