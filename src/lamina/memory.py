@@ -118,9 +118,12 @@ class Memory(Opened):
             personal=self.settings.redact_personal,
         )  # fmt: skip
         now_or_never = wait or self._reading is None
-        receipt = self._keep(said, writer, key, at_once=now_or_never and self._reader.extractor.instant)
         if now_or_never and not self._reader.extractor.instant:
-            receipt = with_statements(receipt, self._read(writer.scope, said.session_id))
+            with self._leased(writer.scope, said.session_id) as lease:
+                receipt = self._keep(said, writer, key, at_once=False)
+                receipt = with_statements(receipt, self._read(writer.scope, said.session_id, lease))
+        else:
+            receipt = self._keep(said, writer, key, at_once=now_or_never)
         return self._published(receipt, later=not now_or_never)
 
     @traced(Operation.UPSERT)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from lamina import Memory, Result, Settings
+from lamina.capture.session_lease import SessionLease
+from lamina.clock import SystemClock
 from lamina.models.errors import ModelError, ModelMissing
 from llm_server import Json, Scripted, completion, error, scripted
 
@@ -91,6 +94,34 @@ def test_a_slow_server_is_given_up(tmp_path: Path) -> None:
         finally:
             gone.set()
         assert told.startswith("read by rules, because ")
+
+
+def test_no_passage_is_read_twice_beside_a_background(tmp_path: Path) -> None:
+    """A background that is woken all the time and callers who wait never pay for the same words."""
+    nothing = Scripted(completion({"statements": []}).body, before=lambda: time.sleep(0.02))
+    with scripted(nothing) as server, opened(tmp_path, server.address, background=True) as memory:
+        for n in range(12):
+            memory.capture([{"speaker": "Ann", "content": f"Item {n} is early."}], session_id=f"s{n % 3}")
+            told = [{"speaker": "Ann", "content": f"Item {n} is late."}]
+            receipt = memory.capture(told, session_id=f"s{n % 3}", wait=True)
+            assert dict(receipt.stages)["statements"].startswith("read by ")
+        memory.read_waiting()
+        assert memory.waiting() == 0
+    lines = [line for asked in server.asked for line in asked["messages"][1]["content"].splitlines()]
+    read = [line for line in lines if line.startswith("turn | ")]
+    assert len(read) == len(set(read)) == 24
+
+
+def test_a_session_that_another_program_reads_is_waited_for(tmp_path: Path) -> None:
+    with scripted(completion({"statements": []})) as server, opened(tmp_path, server.address) as memory:
+        other = SessionLease(memory._store.buffer, memory.scope, "s", SystemClock().now)
+        assert other.take()
+        freed = threading.Timer(0.2, other.release)
+        freed.start()
+        memory.capture(SAID, session_id="s")
+        freed.join()
+        assert len(server.asked) == 1
+        assert memory.waiting() == 0
 
 
 def test_a_spent_budget_leaves_the_rules(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from lamina.capture.classify import Verdict
 from lamina.capture.found import Extractor, Nobody, Said
 from lamina.capture.llm.counts import ModelCounts
 from lamina.capture.receipt import Receipt
+from lamina.capture.session_lease import SessionLease
 from lamina.capture.signals import DEFAULT, Level, Patterns, scan
 from lamina.capture.statement import CONTEXT, Made, statements
 from lamina.capture.surprise import PROMOTES, Familiarity
@@ -186,7 +187,12 @@ def read_due(
         for queue in due:
             if stop() or not store.jobs.renew(JOB, holder, LEASE_SECONDS, done, total):
                 break
-            receipts += read_session(store, reader, queue.scope, queue.session_id, actor, ids, now)
+            lease = SessionLease(store.buffer, queue.scope, queue.session_id, now)
+            if lease.take():
+                try:
+                    receipts += read_session(store, reader, queue.scope, queue.session_id, actor, ids, now, lease)
+                finally:
+                    lease.release()
             done += queue.length
         return receipts
     except LaminaError as problem:
@@ -209,13 +215,18 @@ def _is_due(queue: Queue, pace: Pace, reader: Reader, store: Store, now: datetim
 
 def read_session(
     store: Store, reader: Reader, scope: Scope, session_id: str, actor: str, ids: IdSource,
-    now: Callable[[], datetime],
+    now: Callable[[], datetime], lease: SessionLease | None = None,
 ) -> list[Receipt]:  # fmt: skip
-    """Read what waits of one session, a few passages at a time; what somebody else read meanwhile is left out."""
+    """Read what waits of one session, a few passages at a time, while the lease holds; what another reader has read
+    meanwhile is left out."""
     queue = store.buffer.of(scope, session_id)
-    batches = (queue[start : start + AT_MOST] for start in range(0, len(queue), AT_MOST))
-    found = (_read(batch, reader, actor, store, ids, now()) for batch in batches)
-    return [receipt for receipt in found if receipt is not None]
+    receipts: list[Receipt] = []
+    for start in range(0, len(queue), AT_MOST):
+        if lease is not None and not lease.take():
+            break
+        receipt = _read(queue[start : start + AT_MOST], reader, actor, store, ids, now())
+        receipts += [receipt] if receipt is not None else []
+    return receipts
 
 
 def _read(
