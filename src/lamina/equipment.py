@@ -24,15 +24,18 @@ from lamina.capture.signals import DEFAULT
 from lamina.clock import Clock
 from lamina.dream.ration import Rationed
 from lamina.dream.scene import Scene
+from lamina.errors import InvalidInput
 from lamina.lifecycle.moment import Moment
 from lamina.lifecycle.retention import Mode
 from lamina.models.budget import Budget, Limits, Prices
 from lamina.models.chat import Chat
+from lamina.models.chat_check import why_unreachable
 from lamina.models.choose import Choice, choose
 from lamina.models.choose_chat import choose_chat
 from lamina.models.embedder import Embedder
 from lamina.models.errors import ModelError
 from lamina.models.files import models_folder
+from lamina.models.openai_chat import OpenAIChat
 from lamina.models.patience import Timing
 from lamina.models.reranker import choose_reranker
 from lamina.settings import Settings
@@ -96,6 +99,20 @@ class Equipment:
             chat=Rationed(chat, own.dream_chat_calls) if chat is not None else None,
             roots=tuple(own.roots.get(scope, ())), insights=own.insights, stop=stop,
         )  # fmt: skip
+
+    def chat_fault(self) -> str | None:
+        """Return what is wrong with the chat model, if one is chosen; its server is asked for its models only."""
+        own = self._settings
+        try:
+            chat = self.chat
+        except (InvalidInput, ModelError) as error:
+            return f"the chat model cannot be used, so captures fail: {error}"
+        if not isinstance(chat, OpenAIChat):
+            return None
+        why = why_unreachable(chat.address, _secret(own.chat_key), own.chat.partition(":")[2])
+        if why is None:
+            return None
+        return f"{chat.model} {why}; captures are read without it. `lamina models test` says what to do"
 
     def close(self) -> None:
         """Let go of connections."""

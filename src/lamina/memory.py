@@ -683,6 +683,8 @@ class Memory(Opened):
         if look:
             self.sync()
         faults = self._store.check() if deep else []
+        chat = self._equipment.chat_fault() if look else None
+        faults += [chat] if chat else []
         return Diagnosis(tuple(problems_of(self._store, self.scopes)), tuple(faults), tuple(self._notes()))
 
     @traced(Operation.READ)

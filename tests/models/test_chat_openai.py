@@ -298,7 +298,7 @@ def test_a_setting_names_a_chat_model_or_what_is_missing(monkeypatch: pytest.Mon
     assert chat.model == "openai:gpt@api.openai.com"
     with pytest.raises(InvalidInput, match=r"needs chat_key .*or chat_url"):
         choose_chat("openai:gpt")
-    with pytest.raises(InvalidInput, match="none, openai:MODEL or anthropic:MODEL"):
+    with pytest.raises(InvalidInput, match="none, anthropic:MODEL, openai:MODEL, ollama:MODEL"):
         choose_chat("clever")
     with pytest.raises(InvalidInput, match="address"):
         choose_chat("openai:gpt", "localhost:8080")
