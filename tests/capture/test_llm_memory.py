@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lamina import Memory, Result, Settings
+from lamina import Memory, Result, Settings, Status
 from lamina.capture.session_lease import SessionLease
 from lamina.clock import SystemClock
 from lamina.models.errors import ModelError, ModelMissing
@@ -132,6 +132,26 @@ def test_a_spent_budget_leaves_the_rules(tmp_path: Path) -> None:
         assert "budget" in told
         assert len(server.asked) == 1
         assert RULES in made(memory)
+
+
+def test_claims_of_the_model_end_nothing(tmp_path: Path) -> None:
+    """A weak model puts unrelated sentences into one slot: all of them stay active, whoever stated the first."""
+    turns = ("My dentist is Dr Reyes.", "I type with two fingers.", "I take levothyroxine at dawn.")
+    values = ("Dr Reyes", "two fingers", "levothyroxine")
+    script = [
+        completion({"statements": [
+            {"quote": text.rstrip("."), "content": text, "subject": "I", "attribute": "dentist", "value": value,
+             "date": ""}]})
+        for text, value in zip(turns, values, strict=True)
+    ]  # fmt: skip
+    with scripted(script[0]) as server, opened(tmp_path, server.address) as memory:
+        for n, (text, answer) in enumerate(zip(turns, script, strict=True)):
+            server.script = [answer, completion({"answers": []})]
+            memory.capture([{"speaker": "Ann", "content": text}], session_id=f"s{n}")
+        statements = [each for each in memory.list(limit=None, status=None) if each.evidence]
+        assert {each.status for each in statements} == {Status.ACTIVE}
+        assert not any(each.superseded_by or each.valid_until for each in statements)
+        assert {each.value for each in statements} >= {"Dr Reyes", "two fingers", "levothyroxine"}
 
 
 def test_an_answer_cites_what_it_rests_on(tmp_path: Path) -> None:

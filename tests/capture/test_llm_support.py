@@ -38,6 +38,7 @@ def reason(text: str, content: str, *, quote: str = "", subject: str = "Ann", co
         ("I stopped smoking.", "Ann stopped smoking."),
         ("My sister lives in Porto.", "Ann's sister lives in Porto."),
         ("I have two cats.", "Ann has 2 cats."),
+        ("I pay 1,200 a month for rent.", "Ann pays 1200 a month for rent."),
         ("Ich wohne in Lissabon.", "Ann wohnt in Lissabon."),
     ],
 )
@@ -67,6 +68,8 @@ def test_a_faithful_rewording_is_supported(text: str, content: str) -> None:
         ("I might move to Porto.", "Ann moves to Porto.", Reason.TURNED),
         ("I used to live in Porto.", "Ann lives in Porto.", Reason.TURNED),
         ("I want to move to Porto.", "Ann moves to Porto.", Reason.TURNED),
+        ("I thought about learning Portuguese.", "Ann is learning Portuguese.", Reason.TURNED),
+        ("The Leeds office closes at six.", "Ann's office closes at six.", Reason.OWNER),
         ("I stopped smoking.", "Ann smokes.", Reason.CONTENT),
         ("I moved to Lisbon.", "Ann enjoys sunny weather.", Reason.CONTENT),
         ("I moved to Lisbon.", "Ann.", Reason.CONTENT),
@@ -100,6 +103,8 @@ def test_a_negation_counts_for_its_clause_only() -> None:
         ("The demo is on Friday.", "The demo is on Friday.", "demo", None),
         ("The demo is on Friday.", "The demo is on Friday.", "Bob", Reason.OWNER),
         ("My sister lives in Porto.", "Ann's sister lives in Porto.", "Ann's sister", None),
+        ("My sister Eva lives in Porto.", "Ann's sister Eva lives in Porto.", "Eva", None),
+        ("My sister Eva lives in Porto.", "Ann lives in Porto.", "Eva", Reason.OWNER),
         ("Rooms B has 14 seats.", "Room B has 14 seats.", "Xavier", Reason.NAME),
     ],
 )

@@ -39,13 +39,14 @@ _NUMBERS = {
     "eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12",
 }  # fmt: skip
 _ALWAYS = frozenset({"i", *ROLES})
+_DETERMINERS = frozenset(["the", "a", "an", "this", "that", "these", "those"])
 _NEGATIONS = frozenset(
     words_of("not never no none nobody nothing neither nor without cannot cant dont wont isnt didnt")
 )
 _HEDGES = frozenset(
     words_of(
         "might may maybe perhaps would could should want wants wanna hope hoping plan plans planning gonna "
-        "thinking considering probably almost nearly used guess former formerly ex"
+        "thinking think thought considering considered probably almost nearly used guess former formerly ex"
     )
 )
 _SUPPOSITIONS = frozenset(words_of("if unless wish imagine suppose supposing pretend joking kidding dreamt dreamed"))
@@ -84,7 +85,8 @@ def why_unsupported(
     if not normal_form(content):
         return Reason.CONTENT
     named = " ".join(word for day in days for word in _day_words(day))
-    about = (passage.said.speaker or "") if is_speaker else subject
+    speaker = passage.said.speaker or ""
+    about = speaker if is_speaker else f"{subject} {speaker if persons_in(passage.clause).first else ''}"
     if not all(is_borne_out(text, passage.around, days) for text in (content, f"of {subject}")):
         return Reason.NAME
     if not _has_one_owner(content, subject, passage, is_speaker=is_speaker, known=f"{about} {named}"):
@@ -104,7 +106,7 @@ def stands_in(words: str, text: str) -> bool:
 
 def content_words(text: str) -> frozenset[str]:
     """Return the tokens of a text without its function words; small numbers as digits."""
-    return frozenset(_NUMBERS.get(term.token, term.token) for term in question_terms(text))
+    return frozenset(_NUMBERS.get(term.token, term.token) for term in question_terms(_THOUSANDS.sub("", text)))
 
 
 def is_borne_out(content: str, around: Sequence[str], days: Iterable[date]) -> bool:
@@ -167,9 +169,9 @@ def _has_one_owner(content: str, subject: str, passage: Passage, *, is_speaker: 
 
 
 def _names_another(passage: Passage) -> bool:
-    """Return whether the clause begins with a name that is not the speaker's."""
+    """Return whether the clause begins with a thing, or with a name that is not the speaker's."""
     first = next(iter(_TOKEN.findall(passage.clause)), "")
-    return (
+    return first.lower() in _DETERMINERS or (
         first[:1].isupper()
         and first.lower() not in QUESTION_STOP
         and any(first in text for text in passage.around if text != passage.said.text)
