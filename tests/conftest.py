@@ -44,9 +44,9 @@ def _words_alone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 def _fake_state_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sentences become statements without the trained weights, wherever models are not what is tested."""
     fake = FakeStateModel()
-    choose = equipment.choose_state_model
+    choose = equipment.sentence_model
     monkeypatch.setattr(
-        equipment, "choose_state_model", lambda name, folder: fake if name == "none" else choose(name, folder)
+        equipment, "sentence_model", lambda choice, name: fake if name == "none" else choose(choice, name)
     )
 
 

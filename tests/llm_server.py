@@ -156,6 +156,10 @@ class _Handler(BaseHTTPRequestHandler):
         server = self.server
         server.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
         server.headers.append({name.lower(): value for name, value in self.headers.items()})
+        self._answer()
+
+    def _answer(self) -> None:
+        server = self.server
         server.paths.append(self.path)
         reply = server.script.pop(0) if len(server.script) > 1 else server.script[0]
         reply.before()
@@ -167,6 +171,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def do_GET(self) -> None:
+        self._answer()
 
     def log_message(self, format: str, *args: object) -> None: ...
 

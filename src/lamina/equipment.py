@@ -24,20 +24,23 @@ from lamina.capture.state_extractor import StateExtractor
 from lamina.clock import Clock
 from lamina.dream.ration import Rationed
 from lamina.dream.scene import Scene
+from lamina.errors import InvalidInput
 from lamina.lifecycle.moment import Moment
 from lamina.lifecycle.retention import Mode
 from lamina.models.budget import Budget, Limits, Prices
 from lamina.models.chat import Chat
+from lamina.models.chat_check import why_unreachable
 from lamina.models.choose import Choice, choose, choose_state_model
 from lamina.models.choose_chat import choose_chat
-from lamina.models.choose_state import choose_state_model
 from lamina.models.embedder import Embedder
 from lamina.models.errors import ModelError
 from lamina.models.files import models_folder
+from lamina.models.openai_chat import OpenAIChat
 from lamina.models.patience import Timing
 from lamina.models.reranker import choose_reranker
 from lamina.settings import Settings
-from lamina.states.state_reader import StateReader
+from lamina.states.replaced_value import states_same_slot
+from lamina.states.state_reader import SentenceModel, StateReader
 from lamina.store.base import Store
 from lamina.store.usage import Usage
 from lamina.text.normal import normal_form
@@ -98,7 +101,7 @@ class Equipment:
         """The reader of sentence states; None where no state model can be loaded or statements are switched off."""
         if self._settings.extractor == "none":
             return None
-        model = choose_state_model(self._settings.embedder, self._models_folder())
+        model = sentence_model(self.models, self._settings.embedder)
         return StateReader(model) if model is not None else None
 
     def scene(self, store: Store, scope: Scope, ids: Iterator[AtomId], stop: Callable[[], bool]) -> Scene:
@@ -110,6 +113,20 @@ class Equipment:
             chat=Rationed(chat, own.dream_chat_calls) if chat is not None else None,
             roots=tuple(own.roots.get(scope, ())), insights=own.insights, stop=stop,
         )  # fmt: skip
+
+    def chat_fault(self) -> str | None:
+        """Return what is wrong with the chat model, if one is chosen; its server is asked for its models only."""
+        own = self._settings
+        try:
+            chat = self.chat
+        except (InvalidInput, ModelError) as error:
+            return f"the chat model cannot be used, so captures fail: {error}"
+        if not isinstance(chat, OpenAIChat):
+            return None
+        why = why_unreachable(chat.address, _secret(own.chat_key), own.chat.partition(":")[2])
+        if why is None:
+            return None
+        return f"{chat.model} {why}; captures are read without it. `lamina models test` says what to do"
 
     def close(self) -> None:
         """Let go of connections."""
@@ -134,7 +151,11 @@ class Equipment:
     def _nominator(self) -> Nominator | None:
         """Who is asked what changed: whoever reads, where that is a chat model."""
         chat = self.chat if self._settings.extractor == "auto" else None
-        return ChatNominator(chat) if chat is not None else None
+        return ChatNominator(chat, self._states_same_slot) if chat is not None else None
+
+    def _states_same_slot(self, old: str, new: str) -> bool:
+        """Whether the state model agrees that a new sentence gives another value for the slot of an old one."""
+        return self.states is not None and states_same_slot(new, old, self.states)
 
     def _chat_named(self, name: str) -> Chat | None:
         """The chat model, or one of its family by another name."""
@@ -157,3 +178,8 @@ class Equipment:
 
 def _secret(key: SecretStr | None) -> str | None:
     return key.get_secret_value() if key is not None else None
+
+
+def sentence_model(choice: Choice, embedder: str) -> SentenceModel | None:
+    """Return the state model that reads captured sentences; None where there is none for this embedder setting."""
+    return choice.state.states if choice.state is not None and embedder != "none" else None

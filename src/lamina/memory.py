@@ -120,9 +120,12 @@ class Memory(Opened):
             personal=self.settings.redact_personal,
         )  # fmt: skip
         now_or_never = wait or self._reading is None
-        receipt = self._keep(said, writer, key, at_once=now_or_never and self._reader.extractor.instant)
         if now_or_never and not self._reader.extractor.instant:
-            receipt = with_statements(receipt, self._read(writer.scope, said.session_id))
+            with self._leased(writer.scope, said.session_id) as lease:
+                receipt = self._keep(said, writer, key, at_once=False)
+                receipt = with_statements(receipt, self._read(writer.scope, said.session_id, lease))
+        else:
+            receipt = self._keep(said, writer, key, at_once=now_or_never)
         return self._published(receipt, later=not now_or_never)
 
     @traced(Operation.UPSERT)
@@ -696,6 +699,8 @@ class Memory(Opened):
         if look:
             self.sync()
         faults = self._store.check() if deep else []
+        chat = self._equipment.chat_fault() if look else None
+        faults += [chat] if chat else []
         return Diagnosis(tuple(problems_of(self._store, self.scopes)), tuple(faults), tuple(self._notes()))
 
     @traced(Operation.READ)

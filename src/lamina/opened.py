@@ -27,6 +27,7 @@ from lamina.capture.conversation import Conversation
 from lamina.capture.entity import named_in, write_pages
 from lamina.capture.reading import Pace, Reader, Rhythm, read_due, read_session
 from lamina.capture.receipt import Receipt
+from lamina.capture.session_lease import SessionLease, waited_for
 from lamina.capture.workplace import Workplace
 from lamina.capture.write import Writer, fresh_ids
 from lamina.clock import Clock, SystemClock
@@ -208,7 +209,8 @@ class Opened:
         for n, each in enumerate(own):
             if progress:
                 progress("reading", n, len(own))
-            done += self._read(each.scope, each.session_id)
+            with self._leased(each.scope, each.session_id) as lease:
+                done += self._read(each.scope, each.session_id, lease)
         self._seal_boxes()
         self._flush()
         return [self._published(each) for each in done]
@@ -409,8 +411,19 @@ class Opened:
     def _reader(self) -> Reader:
         return self._equipment.reader
 
-    def _read(self, scope: Scope, session_id: str) -> builtins.list[Receipt]:
-        return read_session(self._store, self._reader, scope, session_id, self._actor, self._ids, self._clock.now)
+    def _read(self, scope: Scope, session_id: str, lease: SessionLease | None) -> builtins.list[Receipt]:
+        return read_session(
+            self._store, self._reader, scope, session_id, self._actor, self._ids, self._clock.now, lease
+        )
+
+    @contextmanager
+    def _leased(self, scope: Scope, session_id: str) -> Iterator[SessionLease | None]:
+        """Keep other readers from a session; a dry run locks them out already."""
+        if self._trying:
+            yield None
+            return
+        with waited_for(SessionLease(self._store.buffer, scope, session_id, self._clock.now)) as lease:
+            yield lease
 
     def _read_in_background(self, stop: Callable[[], bool]) -> float | None:
         taken = self._read_what_is_due(stop)

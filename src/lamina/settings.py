@@ -93,11 +93,12 @@ class Settings(BaseSettings):
     )
     chat: str = Field(
         default="none",
-        description="the chat model that reads, answers and reranks: none, openai:MODEL or anthropic:MODEL",
+        description="the chat model that reads, answers and reranks: none, ollama:MODEL, llamacpp, vllm:MODEL, "
+        "lmstudio:MODEL, openai:MODEL, anthropic:MODEL, openrouter:MODEL, groq:MODEL, mistral:MODEL or gemini:MODEL",
     )
     chat_url: str | None = Field(
         default=None,
-        description="where it is served, such as http://127.0.0.1:8080/v1; default the vendor's own service",
+        description="where it is served, such as http://192.168.1.5:11434/v1; default the service's usual address",
     )
     chat_key: SecretStr | None = Field(default=None, description="the key of that service")
     chat_timeout: float = Field(default=60.0, gt=0, description="seconds one call of the chat model may take")

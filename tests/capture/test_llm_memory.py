@@ -1,23 +1,24 @@
-"""A memory with a chat model: it reads and answers; whatever goes wrong, no word is lost and receipts are true."""
+"""A memory with a language model: it adds statements and answers; whatever goes wrong, no word is lost."""
 
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from lamina import Memory, Result, Settings
+from lamina import Memory, Result, Settings, Status
+from lamina.capture.session_lease import SessionLease
+from lamina.clock import SystemClock
 from lamina.models.errors import ModelError, ModelMissing
 from llm_server import Json, Scripted, completion, error, scripted
 
 pytest.importorskip("openai", reason="chat needs pip install 'lamina[llm]'")
 
-WORTHY: Json = {"worth": "lasting", "durability": "standard", "importance": 6}
 STATEMENT: Json = {
-    "turn": 1, "quote": "I moved to Lisbon", "content": "Ann moved to Lisbon.", "kind": "fact", "subject": "Ann",
-    "attribute": "home", "value": "Lisbon", "certainty": "stated", "durability": "standard", "entities": ["Lisbon"],
-    "valid_from": "", "valid_until": "", "corrects": False,
+    "quote": "I moved to Lisbon", "content": "Ann moved to Lisbon.", "subject": "Ann", "attribute": "home",
+    "value": "Lisbon", "date": "",
 }  # fmt: skip
 SAID = [{"speaker": "Ann", "content": "I moved to Lisbon. My dentist is Dr Reyes."}]
 STATED = "My dentist is Dr Reyes."
@@ -36,22 +37,24 @@ def made(memory: Memory) -> list[str]:
 
 
 def test_the_model_reads_and_the_receipt_says_so(tmp_path: Path) -> None:
-    script = (completion(WORTHY), completion({"statements": [STATEMENT]}))
-    with scripted(*script) as server, opened(tmp_path, server.address) as memory:
+    with scripted(completion({"statements": [STATEMENT]})) as server, opened(tmp_path, server.address) as memory:
         receipt = memory.capture(SAID, session_id="s")
-        assert [each.result for each in receipt.outcomes] == [Result.KEPT, Result.NEW]
-        assert dict(receipt.stages)["statements"].startswith("read by llm openai:m@")
-        assert made(memory) == ["Ann moved to Lisbon."]
+        assert [each.result for each in receipt.outcomes] == [Result.KEPT, Result.NEW, Result.NEW]
+        assert dict(receipt.stages)["statements"].startswith("read by state model and openai:m@")
+        assert dict(receipt.stages)["language model"] == "1 call, 1 statement kept"
+        assert receipt.counts is not None
+        assert receipt.counts.kept == 1
+        assert sorted(made(memory)) == ["Ann moved to Lisbon.", STATED]
         (used,) = memory.stats()["chat"].values()
-        assert used["calls"] == 2
+        assert used["calls"] == 1
         assert used["tokens_in"] > 0
 
 
 @pytest.mark.parametrize(
     "broken",
     [
-        error(500, "on fire"), error(401, "no such key"), completion("no json at all"), completion({"worth": 3}),
-        completion('{"worth": "las', finish="length"), completion(None, refusal="I would rather not"),
+        error(500, "on fire"), error(401, "no such key"), completion("no json at all"), completion({"statements": 3}),
+        completion('{"statements": [', finish="length"), completion(None, refusal="I would rather not"),
     ],
     ids=["down", "refused", "prose", "wrong", "truncated", "unwilling"],
 )  # fmt: skip
@@ -63,6 +66,7 @@ def test_whatever_the_model_does_the_state_model_stands_in_and_the_receipt_tells
         receipt = memory.capture(SAID, session_id="s")
         told = dict(receipt.stages)["statements"]
         assert told.startswith("read by state model, because ")
+        assert "fallback: " in dict(receipt.stages)["language model"]
         assert STATED in made(memory)
         assert memory.waiting() == 0
         assert memory.recall("Lisbon").hits
@@ -72,7 +76,7 @@ def test_a_server_that_is_not_there_costs_nothing_but_its_statements(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lamina.models.patience.PAUSES", ())
-    with scripted(completion(WORTHY)) as server:
+    with scripted(completion({"statements": []})) as server:
         address = server.address
     with opened(tmp_path, address) as memory:
         assert "read by state model, because" in dict(memory.capture(SAID, session_id="s").stages)["statements"]
@@ -92,14 +96,62 @@ def test_a_slow_server_is_given_up(tmp_path: Path) -> None:
         assert told.startswith("read by state model, because ")
 
 
+def test_no_passage_is_read_twice_beside_a_background(tmp_path: Path) -> None:
+    """A background that is woken all the time and callers who wait never pay for the same words."""
+    nothing = Scripted(completion({"statements": []}).body, before=lambda: time.sleep(0.02))
+    with scripted(nothing) as server, opened(tmp_path, server.address, background=True) as memory:
+        for n in range(12):
+            memory.capture([{"speaker": "Ann", "content": f"Item {n} is early."}], session_id=f"s{n % 3}")
+            told = [{"speaker": "Ann", "content": f"Item {n} is late."}]
+            receipt = memory.capture(told, session_id=f"s{n % 3}", wait=True)
+            assert dict(receipt.stages)["statements"].startswith("read by ")
+        memory.read_waiting()
+        assert memory.waiting() == 0
+    lines = [line for asked in server.asked for line in asked["messages"][1]["content"].splitlines()]
+    read = [line for line in lines if line.startswith("turn | ")]
+    assert len(read) == len(set(read)) == 24
+
+
+def test_a_session_that_another_program_reads_is_waited_for(tmp_path: Path) -> None:
+    with scripted(completion({"statements": []})) as server, opened(tmp_path, server.address) as memory:
+        other = SessionLease(memory._store.buffer, memory.scope, "s", SystemClock().now)
+        assert other.take()
+        freed = threading.Timer(0.2, other.release)
+        freed.start()
+        memory.capture(SAID, session_id="s")
+        freed.join()
+        assert len(server.asked) == 1
+        assert memory.waiting() == 0
+
+
 def test_a_spent_budget_leaves_the_state_model(tmp_path: Path) -> None:
-    script = (completion(WORTHY), completion({"statements": [STATEMENT]}))
-    with scripted(*script) as server, opened(tmp_path, server.address, chat_calls_per_day=2) as memory:
+    script = completion({"statements": [STATEMENT]})
+    with scripted(script) as server, opened(tmp_path, server.address, chat_calls_per_day=1) as memory:
         memory.capture(SAID, session_id="s")
         told = dict(memory.capture(SAID, session_id="t").stages)["statements"]
         assert "budget" in told
-        assert len(server.asked) == 2
+        assert len(server.asked) == 1
         assert STATED in made(memory)
+
+
+def test_claims_of_the_model_end_nothing(tmp_path: Path) -> None:
+    """A weak model puts unrelated sentences into one slot: all of them stay active, whoever stated the first."""
+    turns = ("My dentist is Dr Reyes.", "I type with two fingers.", "I take levothyroxine at dawn.")
+    values = ("Dr Reyes", "two fingers", "levothyroxine")
+    script = [
+        completion({"statements": [
+            {"quote": text.rstrip("."), "content": text, "subject": "I", "attribute": "dentist", "value": value,
+             "date": ""}]})
+        for text, value in zip(turns, values, strict=True)
+    ]  # fmt: skip
+    with scripted(script[0]) as server, opened(tmp_path, server.address) as memory:
+        for n, (text, answer) in enumerate(zip(turns, script, strict=True)):
+            server.script = [answer, completion({"answers": []})]
+            memory.capture([{"speaker": "Ann", "content": text}], session_id=f"s{n}")
+        statements = [each for each in memory.list(limit=None, status=None) if each.evidence]
+        assert {each.status for each in statements} == {Status.ACTIVE}
+        assert not any(each.superseded_by or each.valid_until for each in statements)
+        assert {each.value for each in statements} >= {"Dr Reyes", "two fingers", "levothyroxine"}
 
 
 def test_an_answer_cites_what_it_rests_on(tmp_path: Path) -> None:

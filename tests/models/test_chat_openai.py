@@ -16,9 +16,9 @@ from pydantic import BaseModel, Field
 from lamina.errors import InvalidInput
 from lamina.models.chat import Chat, NoMeter, system, user
 from lamina.models.choose_chat import choose_chat
-from lamina.models.errors import ModelError, ModelMissing, ModelUnreachable
+from lamina.models.errors import ModelError, ModelMissing, ModelPaused, ModelUnreachable
 from lamina.models.openai_chat import SEED, OpenAIChat
-from lamina.models.patience import LONGEST_PAUSE, PAUSES, REST
+from lamina.models.patience import FAILURES, LONGEST_PAUSE, PAUSES, REST
 from llm_server import FakeServer, Scripted, completion, error, scripted
 
 pytest.importorskip("openai", reason="chat needs pip install 'lamina[llm]'")
@@ -175,23 +175,35 @@ def test_a_server_that_wants_very_long_is_left_alone_so_long() -> None:
         with pytest.raises(ModelUnreachable, match="answers 429"):
             chat.ask(ASKED, Place)
         server.now += REST + 1
-        with pytest.raises(ModelUnreachable, match="asked again in 89 s"):
+        with pytest.raises(ModelUnreachable, match="called again in 89 s"):
             chat.ask(ASKED, Place)
         server.now += wait
         assert chat.ask(ASKED, Place).value.city == "Lisbon"
     assert server.slept == []
 
 
-def test_a_server_that_stays_busy_gets_a_rest_and_then_another_chance() -> None:
-    with talking(*[error(500, "out of memory")] * 3, completion(LISBON)) as (server, chat):
-        with pytest.raises(ModelUnreachable, match=r"500: .*out of memory"):
-            chat.ask(ASKED, Place)
-        for _ in range(100):
-            with pytest.raises(ModelUnreachable, match="asked again in"):
+def test_a_server_that_fails_several_times_in_a_row_is_paused_and_then_called_again() -> None:
+    calls = FAILURES * (len(PAUSES) + 1)
+    with talking(*[error(500, "out of memory")] * calls, completion(LISBON)) as (server, chat):
+        for _ in range(FAILURES):
+            with pytest.raises(ModelUnreachable, match=r"500: .*out of memory"):
                 chat.ask(ASKED, Place)
-        assert len(server.asked) == len(PAUSES) + 1
+        for _ in range(100):
+            with pytest.raises(ModelPaused, match="called again in"):
+                chat.ask(ASKED, Place)
+        assert len(server.asked) == calls
         server.now += REST + 1
         assert chat.ask(ASKED, Place).value.city == "Lisbon"
+
+
+def test_a_success_between_failures_keeps_the_server_from_being_paused() -> None:
+    down = [error(500, "down")] * (len(PAUSES) + 1)
+    with talking(*down, *down, completion(LISBON), *down, *down, completion(LISBON)) as (_, chat):
+        for _ in range(2):
+            for _ in range(FAILURES - 1):
+                with pytest.raises(ModelUnreachable, match="500"):
+                    chat.ask(ASKED, Place)
+            assert chat.ask(ASKED, Place).value.city == "Lisbon"
 
 
 def test_no_credit_left_is_not_asked_again() -> None:
@@ -286,7 +298,7 @@ def test_a_setting_names_a_chat_model_or_what_is_missing(monkeypatch: pytest.Mon
     assert chat.model == "openai:gpt@api.openai.com"
     with pytest.raises(InvalidInput, match=r"needs chat_key .*or chat_url"):
         choose_chat("openai:gpt")
-    with pytest.raises(InvalidInput, match="none, openai:MODEL or anthropic:MODEL"):
+    with pytest.raises(InvalidInput, match="none, anthropic:MODEL, openai:MODEL, ollama:MODEL"):
         choose_chat("clever")
     with pytest.raises(InvalidInput, match="address"):
         choose_chat("openai:gpt", "localhost:8080")

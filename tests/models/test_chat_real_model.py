@@ -9,7 +9,7 @@ import json
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 from urllib.request import urlopen
@@ -18,9 +18,11 @@ import pytest
 from pydantic import BaseModel, Field
 
 from lamina import FixedClock, Memory, Settings
-from lamina.atom.atom import Evidence
+from lamina.atom.atom import Atom, Evidence
+from lamina.atom.identity import AtomId
 from lamina.capture.change.nomination import Line
 from lamina.capture.found import Finding, Said
+from lamina.capture.llm.counts import ModelCounts
 from lamina.capture.llm.extractor import LlmExtractor
 from lamina.capture.llm.nominator import ChatNominator
 from lamina.capture.llm.support import stands_in
@@ -97,22 +99,78 @@ def test_a_cut_off_answer_is_told_and_the_next_one_is_whole(smol: Smol, usage: S
         assert isinstance(chat.ask(ASKED, Judged, most_tokens=120).value, Judged)
 
 
-def test_it_extracts_nothing_that_was_not_said(smol: Smol, usage: SqliteUsage) -> None:
-    with closing(smol.chat(meter=Budget(usage, FixedClock(NOON)))) as chat:
-        told = LlmExtractor(chat, Rules(), most_tokens=300).extract_told([SAID])
-    if told.trouble is None:
-        assert told.by.startswith("llm ")
-        for each in told.findings:
-            assert each.value is None or stands_in(each.value, SAID.text[each.evidence.start : each.evidence.end])
-    else:
-        assert told.by == "rules"
-        assert list(told.findings) == Rules().extract([SAID])
-    assert usage.of(NOON.date()).calls >= 1
+TURNS = (
+    ("Ann", "I moved to Lisbon in April and I work for Acme."),
+    ("Ann", "My dentist is Dr Reyes."),
+    ("Bob", "I take levothyroxine every morning."),
+    ("Bob", "ugh, the bus was late again"),
+    ("Ann", "I type with two fingers."),
+    ("Bob", "My sister Eva lives in Porto."),
+    ("Ann", "Should I buy a bike?"),
+    ("Bob", "I don't drink coffee."),
+    ("Ann", "Our standup is at nine on Mondays."),
+    ("Bob", "If I get the job, I move to Berlin."),
+    ("Ann", "I drive a red Skoda."),
+    ("Bob", "Room B has 14 seats."),
+    ("Ann", "Room A has 30 seats."),
+    ("Bob", "I used to play the cello."),
+    ("Ann", "I prefer dark roast."),
+    ("Ann", "I've switched to light roast coffee."),
+    ("Bob", "Eva adopted a dog called Pim."),
+    ("Ann", "My phone is a Nokia."),
+    ("Ann", "Picked up a Pixel 8a yesterday."),
+    ("Bob", "The staging database runs Postgres 17."),
+)
 
 
-def test_an_extraction_that_is_cut_off_leaves_the_rules(smol: Smol) -> None:
+def captured(folder: Path, smol: Smol | None) -> tuple[list[Atom], ModelCounts]:
+    """The atoms of all turns, four a session, read with or without the language model, and its counts."""
+    settings = Settings.model_validate(
+        {"embedder": "none", "watch": False, "background": False}
+        | ({"chat": "openai:smollm2", "chat_url": f"{smol.address}/v1", "chat_timeout": 300.0} if smol else {})
+    )
+    counts = ModelCounts()
+    with Memory(folder, watch=False, clock=FixedClock(NOON), settings=settings) as memory:
+        for start in range(0, len(TURNS), 4):
+            at = NOON + timedelta(days=start)
+            turns = [{"speaker": who, "content": text, "at": at.isoformat()} for who, text in TURNS[start : start + 4]]
+            receipt = memory.capture(turns, session_id=f"s{start}")
+            counts += receipt.counts or ModelCounts()
+        return memory.list(limit=None, status=None), counts
+
+
+def rests_on(atoms: Sequence[Atom]) -> set[tuple[str | None, int, int, int]]:
+    """Where the statements rest: session, passage and span of their sentences."""
+    sessions = {atom.id: atom.session_id for atom in atoms}
+    return {
+        (sessions.get(AtomId(each.segment)), each.passage, each.start, each.end)
+        for atom in atoms
+        if not atom.is_segment
+        for each in atom.evidence
+    }
+
+
+def test_a_weak_model_harms_nothing(smol: Smol, tmp_path: Path) -> None:
+    """What the base finds is found with the model too, nothing else is ended, and what is added stands in the words."""
+    alone, _ = captured(tmp_path / "alone", None)
+    together, counts = captured(tmp_path / "together", smol)
+    print(counts, *(atom.content for atom in together if not atom.is_segment), sep="\n")
+    assert rests_on(alone) <= rests_on(together)
+    assert sum(not atom.is_segment for atom in alone) <= sum(not atom.is_segment for atom in together)
+
+    def ended(atoms: Sequence[Atom]) -> set[tuple[str, str]]:
+        return {(atom.content, str(atom.status)) for atom in atoms if atom.superseded_by or atom.valid_until}
+
+    assert ended(together) <= ended(alone)
+    assert counts.calls >= 5
+    assert counts.sure == 0
+    said = " ".join(text for _, text in TURNS)
+    assert all(atom.value is None or stands_in(atom.value, said) for atom in together)
+
+
+def test_an_extraction_that_is_cut_off_leaves_the_base(smol: Smol) -> None:
     with closing(smol.chat()) as chat:
-        told = LlmExtractor(chat, Rules(), most_tokens=5).extract_told([SAID])
+        told = LlmExtractor(chat, Rules(), most_tokens=5).extract_counted([SAID])
     assert (told.by, list(told.findings)) == ("rules", Rules().extract([SAID]))
     assert told.trouble is not None
     assert "cut off at 5 tokens" in told.trouble
@@ -191,7 +249,7 @@ def test_a_server_killed_in_the_middle_of_an_answer_leaves_the_rules_and_comes_b
         assert isinstance(error, ModelUnreachable)
         assert "does not answer" in str(error)
 
-        told = LlmExtractor(chat, Rules()).extract_told([SAID])
+        told = LlmExtractor(chat, Rules()).extract_counted([SAID])
         assert (told.by, list(told.findings)) == ("rules", Rules().extract([SAID]))
         assert told.trouble is not None
         assert "does not answer" in told.trouble
@@ -209,6 +267,8 @@ def test_what_it_names_as_changed_stands_in_the_lines_it_was_shown(smol: Smol) -
         ("My evenings belong to the chess club.", "Our cat is called Pim."), 1)]  # fmt: skip
     new = [Line(Evidence("b", 1, 0, 9), "The judo mat has all my evenings.", "Ann", NOON)]
     with closing(smol.chat()) as chat:
-        named = ChatNominator(chat, most_tokens=600).nominate(earlier, new)
-    said = {each.place: each.text.lower() for each in (*earlier, *new)}
-    assert all(stands_in(each.was, said[each.old]) and stands_in(each.now, said[each.new]) for each in named)
+        named = ChatNominator(chat).nominate(earlier, new)
+    said = {each.place: each.text for each in (*earlier, *new)}
+    assert (named.pairs, named.calls) == (2, 1)
+    assert all(stands_in(each.was, said[each.old]) and stands_in(each.now, said[each.new]) for each in named.changes)
+    assert not any(each.is_sure for each in named.changes)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 import lamina
-from lamina.capture.llm.shapes import Assessment, Changes, Extracted
+from lamina.capture.llm.shapes import ModelStatements, PairAnswers
 from lamina.dream.doubts import Doubts
 from lamina.dream.in_short import Condensed, ShortCard
 from lamina.dream.insight import Insight
@@ -24,7 +24,7 @@ from lamina.models.chat_schema import parsed, told_in_words, unbounded, wire_sch
 from lamina.recall.answer import AnswerGiven
 
 ASKED_FOR: tuple[type[BaseModel], ...] = (
-    AnswerGiven, Assessment, Changes, Condensed, Doubts, Extracted, Insight, Picks, ShortCard, Summary,
+    AnswerGiven, Condensed, Doubts, Insight, ModelStatements, PairAnswers, Picks, ShortCard, Summary,
 )  # fmt: skip
 
 

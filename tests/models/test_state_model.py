@@ -1,4 +1,4 @@
-"""The state model: the same text gives the same result, packed states come back, the cut transformer agrees with the whole."""
+"""The state model gives the same result for the same text, its packed states come back, its trunk is cut right."""
 
 from __future__ import annotations
 

@@ -24,7 +24,10 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One statement, complete in itself, with the exact sentence it came from. `corrects`: what was said was wrong."""
+    """One statement, complete in itself, with the exact sentence it came from. `corrects`: what was said was wrong.
+
+    `is_sure`: its claim may end other values; otherwise it stands beside them.
+    """
 
     content: str
     kind: str
@@ -39,6 +42,7 @@ class Finding:
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     corrects: bool = False
+    is_sure: bool = True
 
 
 class Extractor(Protocol):

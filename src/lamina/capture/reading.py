@@ -22,7 +22,9 @@ from lamina.capture.change.replay import Replays, replays_of, said_first
 from lamina.capture.classify import Verdict
 from lamina.capture.forget_requests import may_hold_request
 from lamina.capture.found import Extractor, Nobody, Said
+from lamina.capture.llm.counts import ModelCounts
 from lamina.capture.receipt import Receipt
+from lamina.capture.session_lease import SessionLease
 from lamina.capture.signals import DEFAULT, Level, Patterns, scan
 from lamina.capture.statement import CONTEXT, Made, statements
 from lamina.capture.surprise import PROMOTES, Familiarity
@@ -84,14 +86,17 @@ class Reader:
     def _with_changes(
         self, made: Made, turns: Sequence[Said], segments: Mapping[str, Atom], scope: Scope, store: Store, now: datetime
     ) -> Made:
-        """What was made with the changes somebody clever names; who has just failed to read is not asked again."""
+        """Add the changes a language model nominates; one that has just failed to read is not asked again."""
         if self.nominator is None or made.trouble:
             return made
         try:
             named = nominations(self.nominator, turns, segments, scope, store, now)
         except ModelError as error:
-            return replace(made, unnamed=str(error))
-        return replace(made, nominated=tuple(named))
+            failed = ModelCounts(calls=error.calls, failures=(f"changes were not compared: {error}",))
+            return replace(made, counts=(made.counts or ModelCounts()) + failed)
+        sure = sum(each.is_sure for each in named.changes)
+        found = ModelCounts(named.calls, pairs=named.pairs, likely=len(named.changes) - sure, sure=sure)
+        return replace(made, nominated=named.changes, counts=(made.counts or ModelCounts()) + found)
 
     def verdicts(
         self, atoms: Sequence[Atom], turns: Sequence[Said], words: Collection[Atom], scope: Scope, store: Store,
@@ -183,7 +188,12 @@ def read_due(
         for queue in due:
             if stop() or not store.jobs.renew(JOB, holder, LEASE_SECONDS, done, total):
                 break
-            receipts += read_session(store, reader, queue.scope, queue.session_id, actor, ids, now)
+            lease = SessionLease(store.buffer, queue.scope, queue.session_id, now)
+            if lease.take():
+                try:
+                    receipts += read_session(store, reader, queue.scope, queue.session_id, actor, ids, now, lease)
+                finally:
+                    lease.release()
             done += queue.length
         return receipts
     except LaminaError as problem:
@@ -206,13 +216,18 @@ def _is_due(queue: Queue, pace: Pace, reader: Reader, store: Store, now: datetim
 
 def read_session(
     store: Store, reader: Reader, scope: Scope, session_id: str, actor: str, ids: IdSource,
-    now: Callable[[], datetime],
+    now: Callable[[], datetime], lease: SessionLease | None = None,
 ) -> list[Receipt]:  # fmt: skip
-    """Read what waits of one session, a few passages at a time; what somebody else read meanwhile is left out."""
+    """Read what waits of one session, a few passages at a time, while the lease holds; what another reader has read
+    meanwhile is left out."""
     queue = store.buffer.of(scope, session_id)
-    batches = (queue[start : start + AT_MOST] for start in range(0, len(queue), AT_MOST))
-    found = (_read(batch, reader, actor, store, ids, now()) for batch in batches)
-    return [receipt for receipt in found if receipt is not None]
+    receipts: list[Receipt] = []
+    for start in range(0, len(queue), AT_MOST):
+        if lease is not None and not lease.take():
+            break
+        receipt = _read(queue[start : start + AT_MOST], reader, actor, store, ids, now())
+        receipts += [receipt] if receipt is not None else []
+    return receipts
 
 
 def _read(
@@ -244,7 +259,7 @@ def _read(
                 writer = Writer(actor, origin, principal, scope)
                 part = write(Words(), verdicts, writer, store, "extract", f"read {session_id}", None)
                 receipt = replace(part, outcomes=(*receipt.outcomes, *part.outcomes))
-        return replace(receipt, stages=(("statements", made.told),))
+        return replace(receipt, stages=(("statements", made.told),), counts=made.counts)
 
     return kept_anyway(store, put_down)
 

@@ -20,6 +20,7 @@ from lamina.capture.draft import CONTENT_LIMIT, parse_draft
 from lamina.capture.explicit import asked_for
 from lamina.capture.found import Extractor, Finding, Said
 from lamina.capture.gate import importance_of, is_echo, is_memory_talk, without_context
+from lamina.capture.llm.counts import ModelCounts
 from lamina.capture.llm.extractor import Extraction, extraction
 from lamina.capture.state_extractor import subject_of
 from lamina.errors import InvalidInput
@@ -41,20 +42,19 @@ WORTHLESS = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """The statements some turns gave rise to, who found them, and what went wrong on the way; the changes that were
-    named, and why nobody named any where somebody should have."""
+    """The statements some turns gave rise to, who found them, and what went wrong on the way; the changes that a
+    language model nominated, and the counts of what it contributed."""
 
     atoms: list[Atom]
     by: str
     trouble: str | None = None
     nominated: tuple[Nomination, ...] = ()
-    unnamed: str | None = None
+    counts: ModelCounts | None = None
 
     @property
     def told(self) -> str:
         """How the reading went, for the receipt."""
-        read = f"read by {self.by}" + (f", because {self.trouble}" if self.trouble else "")
-        return read + (f"; the model named no changes, because {self.unnamed}" if self.unnamed else "")
+        return f"read by {self.by}" + (f", because {self.trouble}" if self.trouble else "")
 
 
 def statements(
@@ -67,18 +67,20 @@ def statements(
     """
     found: list[Atom] = []
     by, trouble = extractor.name, None
+    counts: ModelCounts | None = None
     for start in range(0, len(turns), AT_ONCE):
         heard = [each for each in turns[start : start + AT_ONCE] if not _is_nobody(each.speaker)]
         batch = [each for each in heard if not _is_own_talk(each.text, shown)]
         read = _read(extractor, batch, [*before, *turns[:start]][-CONTEXT:])
         by, trouble = (read.by, read.trouble) if read.trouble else (by, trouble)
+        counts = read.counts + counts if read.counts and counts else read.counts or counts
         told = {(each.segment, each.n): each.text for each in batch}
         findings = [each for each in read.findings if not _says_nothing(each, told)]
         findings += _asked(batch, findings)
         at = {(each.segment, each.n): each.at for each in batch}
         made = list(_atoms(sorted(findings, key=_place), segments, at, ids))
         found += with_causes(made, told, batch[-1].at) if batch else made
-    return Made(found, by, trouble)
+    return Made(found, by, trouble, counts=counts)
 
 
 def _read(extractor: Extractor, turns: Sequence[Said], before: Sequence[Said]) -> Extraction:
@@ -164,7 +166,7 @@ def _atom(finding: Finding, segment: Atom, at: datetime, importance: float, atom
             entities=finding.entities, valid_from=finding.valid_from, valid_until=finding.valid_until,
             importance=importance, evidence=(finding.evidence,), observed_at=at,
             session_id=segment.session_id, source_id=segment.source_id, agents=segment.agents,
-            metadata={SEVERAL: "true"} if ADDITIVE in finding.tags else {},
+            metadata={SEVERAL: "true"} if ADDITIVE in finding.tags or not finding.is_sure else {},
         )  # fmt: skip
     except InvalidInput:
         return None  # too long for a statement; the words themselves are kept

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ from lamina.vault import home
 
 if TYPE_CHECKING:
     from lamina.models.files import ModelFile, ModelStore
+    from lamina.settings import Settings
 
 PANEL = "Upkeep"
 MISSING, DAMAGED, PRESENT, VERIFIED = "missing", "damaged", "present", "verified"
@@ -24,7 +26,7 @@ MISSING, DAMAGED, PRESENT, VERIFIED = "missing", "damaged", "present", "verified
 app = typer.Typer(
     name="models",
     rich_help_panel=PANEL,
-    epilog="Example: lamina models --check  ·  lamina models download  ·  lamina models add FOLDER",
+    epilog="Example: lamina models --check  ·  lamina models download  ·  lamina models test",
 )
 
 
@@ -70,12 +72,57 @@ def add(
     return view if not _missing(store) else View(view.data, (*view.blocks, _still_missing(store)), 1)
 
 
+@command(app, "test", panel=PANEL, example="lamina models test --json")
+def test(session: Session) -> View:
+    """Call the chat model once and tell how it did: time, JSON schema, the error and what to do next.
+
+    The call is tiny and counts towards no budget.
+    """
+    from lamina.errors import InvalidInput
+    from lamina.models.chat_check import advice_for, check_chat
+    from lamina.models.choose_chat import choose_chat
+    from lamina.models.errors import ModelError
+    from lamina.models.patience import Timing
+
+    own = _settings(session)
+    key = own.chat_key.get_secret_value() if own.chat_key is not None else None
+    try:
+        chat = choose_chat(own.chat, own.chat_url, key, timing=Timing(own.chat_timeout))
+    except (InvalidInput, ModelError) as error:
+        return _check_view({"model": own.chat, "works": False, "error": str(error), "advice": advice_for(error)})
+    if chat is None:
+        advice = 'Write chat = "ollama:MODEL" into .lamina/settings.toml; other names are in docs/language-models.md.'
+        return _check_view({"model": own.chat, "works": False, "error": "no chat model is set", "advice": advice})
+    try:
+        found = check_chat(chat)
+    finally:
+        chat.close()
+    return _check_view({"works": found.works, **asdict(found), "seconds": round(found.seconds, 3)})
+
+
+def _check_view(data: Json) -> View:
+    """Show a check of the chat model."""
+    works = bool(data["works"])
+    lines = [Line(f"{data['model']} {'answers' if works else 'cannot be used'}", "green" if works else "red")]
+    if works:
+        schema = "takes a JSON schema" if data["takes_schema"] else "takes no JSON schema"
+        right = "the answer is right" if data["is_right"] else "the answer is wrong"
+        lines.append(Line(f"{data['seconds']:.1f} s, {data['tokens']} tokens, {schema}, {right}, at {data['address']}"))
+    lines += [Line(str(data[name])) for name in ("error", "advice") if data.get(name)]
+    return View(data, tuple(lines), 0 if works else 1)
+
+
+def _settings(session: Session) -> Settings:
+    from lamina.settings import load_settings
+
+    return load_settings(session.choice.folder / home.FOLDER / "settings.toml")
+
+
 def _store(session: Session) -> ModelStore:
     """The store that the chosen vault would use; there need not be a vault."""
     from lamina.models.files import ModelStore, models_folder
-    from lamina.settings import load_settings
 
-    chosen = load_settings(session.choice.folder / home.FOLDER / "settings.toml").models_dir
+    chosen = _settings(session).models_dir
     return ModelStore(chosen.expanduser() if chosen else models_folder(os.environ, Path.home(), sys.platform))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError
 
 from lamina.models.chat import MOST_TOKENS, Message, Meter, NoMeter, Reply, Role, T
+from lamina.models.chat_address import cleaned_address
 from lamina.models.chat_schema import told_in_words, wire_schema, without_bounds
 from lamina.models.courier import Courier, NotTaken, brief, guessed_tokens, host_of, usable_key
 from lamina.models.errors import ModelError
@@ -62,9 +63,10 @@ class AnthropicChat:
         self, name: str, base_url: str = ANTHROPIC, api_key: str | None = None, *, timing: Timing | None = None,
         meter: Meter | None = None,
     ) -> None:  # fmt: skip
-        host = host_of(base_url)
-        self._name = name
-        self._options = {"base_url": base_url, "api_key": usable_key(api_key), "open_telemetry": False}
+        address = cleaned_address(base_url).removesuffix("/messages").removesuffix("/v1")
+        host = host_of(address)
+        self._name, self.address = name, address
+        self._options = {"base_url": address, "api_key": usable_key(api_key), "open_telemetry": False}
         self._courier = Courier(
             "anthropic", "anthropic", f"anthropic:{name}@{host}", host, timing or Timing(), meter or NoMeter()
         )

@@ -37,12 +37,13 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[T]):
-    """What a model answered, and the tokens all its calls took."""
+    """What a model answered, and the tokens all its calls took; `takes_schema`: the server took the JSON schema."""
 
     value: T
     tokens_in: int
     tokens_out: int
     calls: int = 1
+    takes_schema: bool = True
 
 
 class Chat(Protocol):

@@ -22,7 +22,9 @@ from lamina.models.patience import Busy, Patience, Timing
 _TOO_MANY, _NOT_MADE, _SERVER_FAULT = 429, 501, 500
 _BUSY = (408, 409, _TOO_MANY)
 _WRONG_KEY = (401, 403)
-_NOT_TAKEN = (400, 422, _NOT_MADE)
+NOT_THERE = (404, 405)
+"""Statuses of a server that knows no such path, or no such model."""
+_NOT_TAKEN = (400, 422, _NOT_MADE, *NOT_THERE)
 _OUT_OF_CREDIT = "insufficient_quota"
 
 
@@ -59,7 +61,7 @@ class Courier:
     def refused(self, error: NotTaken) -> ModelError:
         """The error for a request that the server will not have in any form."""
         told = brief(error.told)
-        return ModelError(f"{self.host} answers {error.code}: {told}; check the address and the model's name")
+        return ModelError(f"{self.host} answers {error.code}: {told}; check the model's name and the address")
 
     def close(self) -> None:
         with self._opening:
@@ -109,12 +111,10 @@ def _hush(library: str) -> None:
         logger.setLevel(logging.INFO)
 
 
-def host_of(base_url: str) -> str:
-    """The server in an address; InvalidInput where it is none."""
-    parts = urlsplit(base_url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InvalidInput(f"{base_url!r} is no address of a chat server; give one such as http://127.0.0.1:8080/v1")
-    return parts.hostname + (f":{parts.port}" if parts.port else "")
+def host_of(address: str) -> str:
+    """Return host and port of an address."""
+    parts = urlsplit(address)
+    return (parts.hostname or "") + (f":{parts.port}" if parts.port else "")
 
 
 def usable_key(key: str | None) -> str:

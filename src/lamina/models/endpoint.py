@@ -39,7 +39,7 @@ class Endpoint:
         self._headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "lamina"}
         if api_key:
             self._headers["Authorization"] = f"Bearer {api_key}"
-        self._opener = build_opener(_NoRedirect)
+        self._opener = build_opener(NoRedirect)
 
     def ask(self, asked: Mapping[str, object], parse: Callable[[Any], T], noun: str) -> T:
         """What the endpoint answers, parsed; `noun` is what it should have answered."""
@@ -82,7 +82,7 @@ class Endpoint:
         return ModelError(f"{self.host} answers {code}: {_brief(told)}; check the address and the model's name")
 
 
-class _NoRedirect(HTTPRedirectHandler):
+class NoRedirect(HTTPRedirectHandler):
     """A redirect would carry the key and the texts to a place the user did not name."""
 
     def redirect_request(

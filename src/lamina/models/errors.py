@@ -4,6 +4,7 @@ LaminaError
 └── ModelError              a model cannot be used
     ├── ModelMissing            its files or its package are not here
     ├── ModelUnreachable        the hub or the endpoint does not answer
+    │   └── ModelPaused             … and after several failures in a row is not called for a while
     └── BudgetSpent             a chat model has had its calls, tokens or money of the day
 """
 
@@ -13,7 +14,9 @@ from lamina.errors import LaminaError
 
 
 class ModelError(LaminaError):
-    """A model cannot be used."""
+    """A model cannot be used; `calls` is how many calls were made for nothing."""
+
+    calls = 1
 
 
 class ModelMissing(ModelError):
@@ -24,5 +27,13 @@ class ModelUnreachable(ModelError):
     """The hub or the endpoint does not answer."""
 
 
+class ModelPaused(ModelUnreachable):
+    """The endpoint failed several times in a row and is not called for a while."""
+
+    calls = 0
+
+
 class BudgetSpent(ModelError):
     """A chat model has had its calls, tokens or money of the day."""
+
+    calls = 0

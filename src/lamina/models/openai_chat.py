@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,13 +10,15 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError
 
 from lamina.models.chat import MOST_TOKENS, Message, Meter, NoMeter, Reply, T
+from lamina.models.chat_address import SERVICES, cleaned_address, other_address, shown_address
 from lamina.models.chat_schema import told_in_words, wire_schema, without_bounds
-from lamina.models.courier import Courier, NotTaken, brief, guessed_tokens, host_of, usable_key
+from lamina.models.courier import NOT_THERE, Courier, NotTaken, brief, guessed_tokens, host_of, usable_key
 from lamina.models.errors import ModelError
 from lamina.models.patience import Timing
 from lamina.models.spoken import Ending, Spoken, reply
 
-OPENAI = "https://api.openai.com/v1"
+logger = logging.getLogger("lamina")
+
 SEED = 7
 _REFUSES = re.compile(
     r"unsupported|not support|not permitted|not allowed|unknown|unrecogni|instead|invalid schema|unexpected|failed to",
@@ -58,26 +61,38 @@ class _Completion(BaseModel):
         return Spoken(text, ending, used.prompt_tokens, used.completion_tokens, "response_format" not in request)
 
 
+class _NoCompletion(ModelError):
+    """A server answered something else than a completion."""
+
+
 class OpenAIChat:
     """A chat model behind `base_url`, which ends before `/chat/completions`, as in OpenAI's own library.
 
-    The answer's schema goes along with the question. A server that will not take the schema, or that answers something
-    else, is asked once more in words. What a server once refused (a bound, a temperature) it is not sent again.
+    Where a server does not know the path and the address has no version, it is asked once more with /v1. The answer's
+    schema goes along with the question. A server that will not take the schema, or that answers something else, is
+    asked once more in words. What a server once refused (a bound, a temperature) it is not sent again.
     """
 
     def __init__(
-        self, name: str, base_url: str = OPENAI, api_key: str | None = None, *, timing: Timing | None = None,
-        meter: Meter | None = None,
+        self, name: str, base_url: str = SERVICES["openai"].address, api_key: str | None = None, *,
+        timing: Timing | None = None, meter: Meter | None = None, service: str = "openai",
     ) -> None:  # fmt: skip
-        host = host_of(base_url)
-        self._name = name
-        self._options = {"base_url": base_url, "api_key": usable_key(api_key)}
-        self._courier = Courier("openai", "llm", f"openai:{name}@{host}", host, timing or Timing(), meter or NoMeter())
+        self._name, self._address, self._api_key = name, cleaned_address(base_url), usable_key(api_key)
+        self._given_address = self._called = self._address
+        host = host_of(self._address)
+        self._courier = Courier(
+            "openai", "llm", f"{service}:{name}@{host}", host, timing or Timing(), meter or NoMeter()
+        )
         self._without: frozenset[str] = frozenset()
 
     @property
     def model(self) -> str:
         return self._courier.model
+
+    @property
+    def address(self) -> str:
+        """The address that is called; with /v1 where the given one did without and only that answers."""
+        return self._address
 
     def close(self) -> None:
         self._courier.close()
@@ -93,22 +108,42 @@ class OpenAIChat:
             request = self._request(messages, schema, most_tokens, in_words or "response_format" in self._without)
             try:
                 return self._completion(request)
+            except _NoCompletion as error:
+                if not self._switches_address():
+                    raise ModelError(f"{error}; {self._hint()}") from error
             except NotTaken as error:
                 refused = _refused(error.told, request, self._without)
-                if refused is None:
+                if refused is not None:
+                    self._without |= {refused}
+                elif error.code not in NOT_THERE:
                     raise self._courier.refused(error) from error
-                self._without |= {refused}
+                elif not self._switches_address():
+                    raise ModelError(f"{self._courier.refused(error)}; {self._hint()}") from error
+
+    def _switches_address(self) -> bool:
+        """Switch to the address with a version; False where this one has one, and the given one counts again."""
+        self._courier.close()
+        self._called, other = self._address, other_address(self._address)
+        if other is None:
+            self._address = self._given_address
+            return False
+        logger.warning("no chat at %s; trying %s", shown_address(self._address), shown_address(other))
+        self._address = other
+        return True
+
+    def _hint(self) -> str:
+        return f"chat_url is what stands before /chat/completions; called was {shown_address(self._called)}"
 
     def _completion(self, request: dict[str, Any]) -> Spoken:
         body = self._courier.send(
-            {"client": "OpenAI", **self._options},
+            {"client": "OpenAI", "base_url": self._address, "api_key": self._api_key},
             lambda client: client.chat.completions.with_raw_response.create(**request),
         )
         try:
             said = _Completion.model_validate_json(body).spoken(request)
         except ValidationError as error:
             told = brief(body.decode("utf-8", "replace"))
-            raise ModelError(f"{self._courier.host} answered something else than a completion: {told}") from error
+            raise _NoCompletion(f"{self._courier.host} answered something else than a completion: {told}") from error
         self._courier.spent(said.tokens_in, said.tokens_out)
         return said
 

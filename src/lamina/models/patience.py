@@ -1,4 +1,5 @@
-"""How long a chat server is waited for: a few tries with pauses, and then a rest in which nobody asks it."""
+"""Retries of calls to a chat server, and a circuit breaker: after several failures in a row it is not called for a
+while."""
 
 from __future__ import annotations
 
@@ -8,13 +9,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from lamina.models.errors import ModelUnreachable
+from lamina.models.errors import ModelPaused, ModelUnreachable
 
 TIMEOUT = 60.0
 PAUSES = (0.5, 2.0)
 LONGEST_PAUSE = 20.0
+FAILURES = 3
+"""After so many failed calls in a row the server is not called for `REST` seconds. One time-out is no outage."""
 REST = 30.0
-"""A server that does not answer is left alone so long: a thousand turns must not knock a thousand times."""
+LONGEST_REST = 300.0
+"""A server that asks for a longer pause is called again after this one."""
 
 T = TypeVar("T")
 
@@ -37,33 +41,42 @@ class Busy(Exception):
 
 
 class Patience:
-    """Calls a server a few times at most, and after that not at all for a while. Threads share it."""
+    """Retries a call a few times; pauses all calls after several failures in a row. Threads share it."""
 
     def __init__(self, host: str, timing: Timing) -> None:
         self._host, self._timing = host, timing
         self._lock = threading.Lock()
-        self._rests_until, self._why = 0.0, ""
+        self._failures, self._rests_until, self._why = 0, 0.0, ""
 
     def call(self, once: Callable[[], T]) -> T:
-        """What the call gives; ModelUnreachable where it stays busy or silent."""
-        self._must_be_awake()
+        """Return what the call gives; ModelUnreachable where it stays busy or silent, ModelPaused during a pause."""
+        self._check_pause()
         for pause in (*PAUSES, None):
             try:
-                return once()
+                result = once()
             except Busy as busy:
                 if pause is None or not busy.again or busy.wait > LONGEST_PAUSE:
-                    raise self._rest(busy) from busy
+                    raise self._failed(busy) from busy
                 self._timing.sleep(max(pause, busy.wait))
+            else:
+                with self._lock:
+                    self._failures = 0
+                return result
         raise AssertionError("the last try returns or raises")
 
-    def _must_be_awake(self) -> None:
+    def _check_pause(self) -> None:
         with self._lock:
             left = self._rests_until - self._timing.monotonic()
             if left > 0:
-                raise ModelUnreachable(f"{self._why}; it is asked again in {left:.0f} s")
+                raise ModelPaused(f"{self._why}; it is called again in {left:.0f} s")
 
-    def _rest(self, busy: Busy) -> ModelUnreachable:
+    def _failed(self, busy: Busy) -> ModelUnreachable:
+        """Count a failure; begin a pause where there were several, or where the server asks for one."""
         why = f"{self._host} {busy.why}"
         with self._lock:
-            self._rests_until, self._why = self._timing.monotonic() + max(REST, busy.wait), why
-        return ModelUnreachable(f"{why}; is it running? Nothing asks it for {max(REST, busy.wait):.0f} s")
+            self._failures += 1
+            if self._failures < FAILURES and busy.wait <= LONGEST_PAUSE:
+                return ModelUnreachable(f"{why}; is it running?")
+            rest = min(max(REST, busy.wait), LONGEST_REST)
+            self._failures, self._rests_until, self._why = 0, self._timing.monotonic() + rest, why
+        return ModelUnreachable(f"{why}; is it running? It is not called for {rest:.0f} s")

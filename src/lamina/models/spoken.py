@@ -52,7 +52,7 @@ def _given(speak: Callable[[bool], Spoken], schema: type[T], model: str, most_to
             raise ModelError(f"{model} was cut off at {most_tokens} tokens; nothing of it is used")
         value = parsed(said.text, schema)
         if value is not None:
-            return Reply(value, tokens_in, tokens_out, calls)
+            return Reply(value, tokens_in, tokens_out, calls, not said.in_words)
         if said.in_words:
             raise ModelError(f"{model} answered something else than what was asked for: {brief(said.text)}")
         in_words = True

@@ -92,8 +92,8 @@ def _name_one_thing(new: Assertion, old: Assertion) -> bool:
 
 
 def states_same_slot(new: str, old: str, reader: StateReader) -> bool:
-    """Whether a new sentence asserts a value in the single-valued slot and of the owner of an old one."""
+    """Whether two sentences assert values of one single-valued slot of one owner."""
     new_state, old_state = reader.read_sentence(new), reader.read_sentence(old)
     if new_state is None or old_state is None:
         return False
-    return new_state.asserts >= LEAST and _is_one_slot(new_state, old_state)
+    return min(new_state.asserts, old_state.asserts) >= LEAST and _is_one_slot(new_state, old_state)

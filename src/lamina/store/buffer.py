@@ -49,5 +49,11 @@ class Buffer(Protocol):
     def take(self, waiting: Iterable[Waiting]) -> bool:
         """Take these out, all or none: False where somebody else took some of them already."""
 
+    def lease(self, scope: Scope, session_id: str, holder: str, now: datetime, until: datetime) -> bool:
+        """Reserve a session for one reader, or renew that; False where another holder's lease has not run out."""
+
+    def release(self, scope: Scope, session_id: str, holder: str) -> None:
+        """Give a lease back; nothing happens where the holder has none."""
+
     def taken(self, scope: Scope) -> int:
         """How many passages of a scope were ever taken out."""

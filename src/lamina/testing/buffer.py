@@ -70,6 +70,19 @@ class BufferContract(Contract):
             assert not hand.store.buffer.take([waits(1), waits(7)])
             assert hand.store.buffer.of(LOCAL, "s1") == [waits(1), waits(2)]
 
+    def test_one_reader_at_a_time_leases_a_session(self, tmp_path: Path) -> None:
+        with self.hand(tmp_path) as one, self.hand(tmp_path) as other:
+            mine, theirs = one.store.buffer, other.store.buffer
+            assert mine.lease(LOCAL, "s1", "a", NOON, NOON + MINUTE)
+            assert not theirs.lease(LOCAL, "s1", "b", NOON, NOON + MINUTE)
+            assert theirs.lease(LOCAL, "s2", "b", NOON, NOON + MINUTE)
+            assert mine.lease(LOCAL, "s1", "a", NOON, NOON + 2 * MINUTE)
+            theirs.release(LOCAL, "s1", "b")
+            assert not theirs.lease(LOCAL, "s1", "b", NOON + MINUTE, NOON + 2 * MINUTE)
+            mine.release(LOCAL, "s1", "a")
+            assert theirs.lease(LOCAL, "s1", "b", NOON, NOON + MINUTE)
+            assert mine.lease(LOCAL, "s1", "a", NOON + MINUTE, NOON + 2 * MINUTE)
+
     def test_what_waits_goes_with_the_commit_beside_it(self, tmp_path: Path) -> None:
         with self.hand(tmp_path) as hand:
             hand.store.buffer.add([waits(1)])

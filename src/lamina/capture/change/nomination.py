@@ -39,25 +39,38 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Nomination:
-    """A new line overtakes an old one; the words of each that tell what was and what is now."""
+    """A new line overtakes an old one; the words of each that tell what was and what is now.
+
+    One that is not sure only labels: both lines stay active.
+    """
 
     new: Evidence
     old: Evidence
     kind: Kind
     was: str
     now: str
+    is_sure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Nominations:
+    """The changes a nominator found among so many candidate pairs, and the calls it made."""
+
+    changes: tuple[Nomination, ...] = ()
+    pairs: int = 0
+    calls: int = 0
 
 
 class Nominator(Protocol):
     """Somebody who sees which lines overtake which."""
 
-    def nominate(self, earlier: Sequence[Line], new: Sequence[Line]) -> list[Nomination]:
-        """The changes that new lines tell of, oldest first; a ModelError where nobody can be asked."""
+    def nominate(self, earlier: Sequence[Line], new: Sequence[Line]) -> Nominations:
+        """Return the changes that new lines tell of; a ModelError where nobody can be asked."""
 
 
 def nominations(
     nominator: Nominator, turns: Sequence[Said], segments: Mapping[str, Atom], scope: Scope, store: Store, now: datetime
-) -> list[Nomination]:
+) -> Nominations:
     """Ask which of the turns' sentences overtake earlier ones; nobody is asked where there is nothing to overtake."""
     known = Known(store, scope, now)
     known.take(segments.values())
@@ -65,7 +78,7 @@ def nominations(
     new = [line for turn in heard for line in _lines(turn)][:MOST_NEW]
     earlier = list(_before(new, known))[:MOST_EARLIER]
     spoken_in = {(each.place.segment, each.place.passage) for each in new}
-    return nominator.nominate(earlier, new) if new and (earlier or len(spoken_in) > 1) else []
+    return nominator.nominate(earlier, new) if new and (earlier or len(spoken_in) > 1) else Nominations()
 
 
 def _is_heard(turn: Said, segments: Mapping[str, Atom]) -> bool:

@@ -24,7 +24,7 @@ from lamina.capture.change.nomination import Nomination
 from lamina.capture.change.sentence import is_vouched_for
 from lamina.capture.classify import DOUBTFUL, SURE
 from lamina.capture.state_extractor import subject_of
-from lamina.states.replaced_value import Assertion, names_value, replaces, states_same_slot
+from lamina.states.replaced_value import Assertion, names_value, replaces
 from lamina.states.state_reader import StateReader
 from lamina.text.analyse import content_words
 from lamina.text.normal import normal_form, one_line
@@ -77,13 +77,8 @@ class Supersession:
                 continue
             new, old = self._statement_at(named.new, named.now), self._statement_at(named.old, named.was)
             if new is not None and old is not None and new.id != old.id and not _rests_on(new, old):
-                self._replace(old, new, named.kind, sure=self._is_agreed(new, old))
-
-    def _is_agreed(self, new: Atom, old: Atom) -> bool:
-        """Whether the state model places both statements in one slot of one owner."""
-        if self._states is None or normal_form(new.subject) != normal_form(old.subject):
-            return False
-        return states_same_slot(one_line(new.content), one_line(old.content), self._states)
+                same_speaker = normal_form(new.subject) == normal_form(old.subject)
+                self._replace(old, new, named.kind, sure=named.is_sure and same_speaker)
 
     def _statement_at(self, place: Evidence, value: str) -> Atom | None:
         """The statement of a sentence; one is made of the sentence where there is none."""

@@ -1,1 +1,1 @@
-"""Statements read by a chat model: each with the words it rests on, checked against them before it counts."""
+"""Statements and change nominations of a language model, checked against the words before they count."""

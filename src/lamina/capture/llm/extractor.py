@@ -1,160 +1,161 @@
-"""The extractor that asks a chat model: assess, extract, check. Whatever goes wrong, another extractor stands in."""
+"""The extractor that adds a language model's statements to those of a base extractor."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lamina.atom.atom import Evidence
-from lamina.atom.kinds import Durability, Layer, traits
 from lamina.capture.found import Extractor, Finding, Said
-from lamina.capture.llm.prompts import assessing, extracting
+from lamina.capture.llm.counts import ModelCounts, Reason
+from lamina.capture.llm.merge import merge
+from lamina.capture.llm.prompts import extraction_prompt
 from lamina.capture.llm.quotes import Quoted
 from lamina.capture.llm.run import Shown, runs
-from lamina.capture.llm.shapes import Assessment, Extracted, FoundStatement
-from lamina.capture.llm.support import day_told, days_named, is_borne_out, stands_in
-from lamina.models.chat import MOST_TOKENS, Chat
+from lamina.capture.llm.shapes import ModelStatement, ModelStatements
+from lamina.capture.llm.support import (
+    Passage,
+    content_words,
+    day_told,
+    days_named,
+    stands_in,
+    why_unsupported,
+)
+from lamina.models.chat import Chat
 from lamina.models.errors import ModelError
 from lamina.models.fence import seen
 from lamina.text.normal import normal_form
 from lamina.text.roles import is_assistant, is_role
 
-CAPS: Mapping[str, int] = {"facts": 12, "entities": 6, "questions": 3, "profile": 4}
-"""How many statements of a family are taken from one run."""
-CONFIDENCE: Mapping[str, float] = {"stated": 0.95, "implied": 0.8, "guessed": 0.5}
-_SPEAKER = frozenset({"i", "me", "myself", "user", "the user", "speaker", "the speaker"})
+MOST_TOKENS = 1600
+"""How long the answer of one call may be; the bounded schema needs no more."""
+CONFIDENCE = 0.8
+"""Below what a base extractor is sure of, so that its findings come first."""
+_SPEAKER = frozenset({"i", "me", "myself", "we", "my", "user", "the user", "speaker", "the speaker"})
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What was found and by whom. `trouble` is why the model's findings do not stand and others' do; `unsupported` how
-    many statements of the model nobody had said; `skipped` how many runs it thought worth nothing."""
+    """What was found and by whom; `trouble` says why the language model, or the extractor itself, contributed nothing;
+    `counts` is None where no language model was asked."""
 
     findings: tuple[Finding, ...]
     by: str
     trouble: str | None = None
-    unsupported: int = 0
-    skipped: int = 0
+    counts: ModelCounts | None = None
 
 
 class LlmExtractor:
-    """Reads with a chat model; keeps only statements whose quote, names, numbers and value stand in the words."""
+    """Adds statements of a language model to those of a base extractor, so far as the words support them.
+
+    A failed call costs nothing but the model's statements of that run: the base's stand, and the next run asks again.
+    """
 
     instant = False
 
-    def __init__(self, chat: Chat, fallback: Extractor, *, most_tokens: int = MOST_TOKENS) -> None:
-        self._chat, self._fallback, self._most_tokens = chat, fallback, most_tokens
+    def __init__(self, chat: Chat, base: Extractor, *, most_tokens: int = MOST_TOKENS) -> None:
+        self._chat, self._base, self._most_tokens = chat, base, most_tokens
 
     @property
     def name(self) -> str:
-        return f"llm {self._chat.model}"
+        return f"{self._base.name} and {self._chat.model}"
 
     def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
-        """Every statement the turns make, in their order; `before` are the turns that led up to them."""
-        return list(self.extract_told(turns, before).findings)
+        """Return every statement that the turns make, in their order; `before` are the turns that led up to them."""
+        return list(self.extract_counted(turns, before).findings)
 
-    def extract_told(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> Extraction:
-        """The same, with who found it and why it was not the model where it was not."""
-        findings: list[Finding] = []
-        unsupported = skipped = 0
-        try:
-            for run in runs(turns):
-                statements = self._statements(run, before)
-                if statements is None:
-                    skipped += 1
-                    continue
-                found = list(_checked(statements, run, before))
-                unsupported += len(statements) - len(found)
-                findings += _capped(found)
-        except ModelError as error:
-            return self._stood_in(turns, before, str(error))
-        if unsupported and not findings:
-            trouble = f"nothing that {self._chat.model} found stands in the words ({unsupported} statements)"
-            return self._stood_in(turns, before, trouble, unsupported)
-        return Extraction(tuple(_in_order(findings, turns)), self.name, None, unsupported, skipped)
-
-    def _stood_in(
-        self, turns: Sequence[Said], before: Sequence[Said], trouble: str, unsupported: int = 0
-    ) -> Extraction:
-        found = self._fallback.extract(turns, before)
-        return Extraction(tuple(found), self._fallback.name, trouble, unsupported)
-
-    def _statements(self, run: Sequence[Shown], before: Sequence[Said]) -> list[FoundStatement] | None:
-        """What the model finds in a run; None where it is worth nothing."""
-        worth = self._chat.ask(assessing(run, before), Assessment, most_tokens=self._most_tokens).value
-        if worth.is_worthless:
-            return None
-        return self._chat.ask(extracting(run, before), Extracted, most_tokens=self._most_tokens).value.statements
+    def extract_counted(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> Extraction:
+        """Return the same with counts of what the language model contributed."""
+        base = self._base.extract(turns, before)
+        found, dropped, failures, calls = list[Finding](), list[Reason](), list[str](), 0
+        for run in runs(turns):
+            if all(is_assistant(shown.said.speaker) for shown in run):
+                continue
+            try:
+                reply = self._chat.ask(extraction_prompt(run, before), ModelStatements, most_tokens=self._most_tokens)
+            except ModelError as error:
+                calls += error.calls
+                failures.append(str(error))
+                continue
+            calls += reply.calls
+            for statement in reply.value.statements:
+                checked = _checked(statement, run, before)
+                if isinstance(checked, Finding):
+                    found.append(checked)
+                else:
+                    dropped.append(checked)
+        merged = merge(base, found)
+        counts = ModelCounts(calls, merged.kept, Counter((*dropped, *merged.dropped)), tuple(dict.fromkeys(failures)))
+        findings = tuple(_in_order(merged.findings, turns))
+        if failures and not merged.kept:
+            return Extraction(findings, self._base.name, failures[0], counts)
+        return Extraction(findings, self.name, None, counts)
 
 
 def extraction(extractor: Extractor, turns: Sequence[Said], before: Sequence[Said] = ()) -> Extraction:
-    """What any extractor finds, told in the same way."""
+    """Return what any extractor finds, with counts where a language model was asked."""
     if isinstance(extractor, LlmExtractor):
-        return extractor.extract_told(turns, before)
+        return extractor.extract_counted(turns, before)
     return Extraction(tuple(extractor.extract(turns, before)), extractor.name)
 
 
-def _checked(statements: Sequence[FoundStatement], run: Sequence[Shown], before: Sequence[Said]) -> Iterator[Finding]:
-    ready = [Quoted(each.said.text) for each in run]
-    for statement in statements:
-        first = min(statement.turn, len(run)) - 1
-        for n in (first, *(n for n in range(len(run)) if n != first)):
-            span = ready[n].find(statement.quote)
-            if span is not None:
-                finding = _finding(statement, run[n].said, span, _around(run, before))
-                yield from [finding] if finding else []
-                break
-
-
-def _around(run: Sequence[Shown], before: Sequence[Said]) -> list[str]:
-    said = [each.said for each in run] + list(before)
-    return [*(each.text for each in said), *(each.speaker or "" for each in said)]
-
-
-def _finding(told: FoundStatement, said: Said, span: tuple[int, int], around: Sequence[str]) -> Finding | None:
-    """A statement with only what the words bear out; None where they do not bear out what it says."""
-    start, end = day_told(told.valid_from, said), day_told(told.valid_until, said, end=True)
-    start, end = (None, None) if start and end and start >= end else (start, end)
-    content, subject = seen(told.content), _subject(told.subject, said)
-    days = days_named(said, start, end)
-    if not normal_form(content) or not all(is_borne_out(each, around, days) for each in (content, f"of {subject}")):
-        return None
-    attribute = seen(told.attribute).lower() or None
-    value = seen(told.value) if attribute and stands_in(told.value, said.text[span[0] : span[1]]) else None
+def _checked(statement: ModelStatement, run: Sequence[Shown], before: Sequence[Said]) -> Finding | Reason:
+    """Return the finding that a statement supports, or why there is none."""
+    passage = _passage(statement, run, before)
+    if passage is None:
+        return Reason.QUOTE
+    said = passage.said
+    content, start = seen(statement.content), day_told(statement.date, said)
+    subject, is_speaker = _subject(statement.subject, said)
+    days = days_named(said, start)
+    reason = why_unsupported(content, subject, passage, is_speaker=is_speaker, days=days)
+    if reason is not None:
+        return reason
+    attribute, value = seen(statement.attribute).lower(), seen(statement.value)
+    has_claim = bool(normal_form(attribute)) and stands_in(value, passage.sentence)
     return Finding(
-        content=content, kind=told.kind, evidence=Evidence(said.segment, said.n, *span), subject=subject,
-        attribute=attribute if value else None, value=value,
-        confidence=CONFIDENCE[told.certainty], durability=Durability(told.durability),
-        entities=tuple(dict.fromkeys(seen(each) for each in told.entities if stands_in(each, " ".join(around)))),
-        valid_from=start, valid_until=end, corrects=told.corrects,
-    )  # fmt: skip
+        content=content,
+        kind="fact",
+        evidence=Evidence(said.segment, said.n, *passage.sentences),
+        subject=subject,
+        attribute=attribute if has_claim else None,
+        value=value if has_claim else None,
+        confidence=CONFIDENCE,
+        valid_from=start,
+        is_sure=False,
+    )
 
 
-def _subject(told: str, said: Said) -> str:
-    subject = seen(told)
-    if subject and normal_form(subject) not in _SPEAKER:
-        return subject
-    if said.speaker and not is_role(said.speaker):
-        return seen(said.speaker)
-    return "assistant" if is_assistant(said.speaker) else "user"
+def _passage(statement: ModelStatement, run: Sequence[Shown], before: Sequence[Said]) -> Passage | None:
+    """Return the passage that holds the quote; of several the one that shares most words with the content."""
+    everything = [*(shown.said for shown in run), *before]
+    around = [*(said.text for said in everything), *(said.speaker or "" for said in everything)]
+    found: list[Passage] = []
+    for said in dict.fromkeys(shown.said for shown in run if not is_assistant(shown.said.speaker)):
+        text = Quoted(said.text)
+        quote, sentences = text.locate(statement.quote), text.find(statement.quote)
+        if quote is not None and sentences is not None:
+            found.append(Passage(said, quote, sentences, around))
+    wanted = content_words(statement.content) | content_words(statement.subject)
+    return max(found, key=lambda each: _likeness(each, wanted), default=None)
 
 
-def _capped(found: Sequence[Finding]) -> Iterator[Finding]:
-    """The first ones of each family."""
-    taken = dict.fromkeys(CAPS, 0)
-    for finding in found:
-        family = _family(finding.kind)
-        taken[family] += 1
-        if taken[family] <= CAPS[family]:
-            yield finding
+def _likeness(passage: Passage, wanted: frozenset[str]) -> int:
+    return len(wanted & (content_words(passage.sentence) | content_words(passage.said.speaker or "")))
 
 
-def _family(kind: str) -> str:
-    if kind in ("entity", "question"):
-        return "entities" if kind == "entity" else "questions"
-    return "profile" if traits(kind).layer is Layer.PROFILE else "facts"
+def _subject(told: str, said: Said) -> tuple[str, bool]:
+    """Return the subject as it is stored, and whether it is the speaker."""
+    subject, speaker = seen(told), seen(said.speaker or "")
+    is_named = bool(speaker) and not is_role(speaker)
+    form = normal_form(subject)
+    if not form or form in _SPEAKER or form == normal_form(speaker):
+        return (speaker if is_named else "user"), True
+    first = normal_form(speaker).split()[:1] if is_named else []
+    return (speaker, True) if [form] == first else (subject, False)
 
 
 def _in_order(findings: Sequence[Finding], turns: Sequence[Said]) -> list[Finding]:
-    place = {(each.segment, each.n): n for n, each in enumerate(turns)}
+    place = {(said.segment, said.n): n for n, said in enumerate(turns)}
     return sorted(findings, key=lambda each: (place[each.evidence.segment, each.evidence.passage], each.evidence.start))

@@ -1,50 +1,105 @@
-"""A chat model that is asked what changed. Its word counts only where both sides quote what the lines really say."""
+"""Change nominations: a language model says yes or no to candidate pairs of sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 
+from lamina.atom.atom import Evidence
 from lamina.capture.change.link import Kind
-from lamina.capture.change.nomination import Line, Nomination
-from lamina.capture.llm.prompts import naming_changes
-from lamina.capture.llm.shapes import Changes, NamedChange
-from lamina.capture.llm.support import stands_in
-from lamina.models.chat import MOST_TOKENS, Chat
+from lamina.capture.change.nomination import Line, Nomination, Nominations
+from lamina.capture.llm.persons import persons_in
+from lamina.capture.llm.prompts import comparison_prompt
+from lamina.capture.llm.shapes import MOST_PAIRS, PairAnswers
+from lamina.capture.llm.support import content_words, stands_in
+from lamina.models.chat import Chat
+from lamina.text.analyse import analyse
 from lamina.text.normal import normal_form
 from lamina.text.roles import is_role
 
-_KINDS = {"changed": Kind.CHANGED, "corrected": Kind.CORRECTED, "ended": Kind.GIVEN_UP}
+MOST_TOKENS = 400
+MOST_YES = 0.5
+"""A model that calls more of several pairs a change is not believed: most of what people say changes nothing."""
+_FEW = 3
+_DAY = datetime(2024, 3, 4, tzinfo=UTC)
+
+
+def _control(text: str, speaker: str) -> Line:
+    return Line(Evidence("", 1, 0, len(text)), text, speaker, _DAY)
+
+
+CONTROLS = (
+    ((_control("I live in Rome.", "Kim"), _control("I moved from Rome to Oslo.", "Kim")), True),
+    ((_control("Our kettle is blue.", "Kim"), _control("The train leaves at nine.", "Kim")), False),
+)
+"""Pairs with known answers, asked first in each call. A model that fails them is not believed about the others."""
+
+Agrees = Callable[[str, str], bool]
 
 
 class ChatNominator:
-    """Shows a chat model numbered lines and takes those of its answers that the lines bear out."""
+    """Asks a language model which candidate pairs are changes. A nomination is sure only where `agrees` says so too."""
 
-    def __init__(self, chat: Chat, *, most_tokens: int = MOST_TOKENS) -> None:
-        self._chat, self._most_tokens = chat, most_tokens
+    def __init__(self, chat: Chat, agrees: Agrees | None = None, *, most_tokens: int = MOST_TOKENS) -> None:
+        self._chat, self._agrees, self._most_tokens = chat, agrees, most_tokens
 
-    def nominate(self, earlier: Sequence[Line], new: Sequence[Line]) -> list[Nomination]:
-        """The changes that new lines tell of; a ModelError where the model gives no answer."""
-        lines = [*earlier, *new]
-        named = self._chat.ask(naming_changes(earlier, new), Changes, most_tokens=self._most_tokens).value.changes
-        found = (each for change in named for each in _borne_out(change, lines, len(earlier)))
-        return list({(each.new, each.old): each for each in found}.values())
+    def nominate(self, earlier: Sequence[Line], new: Sequence[Line]) -> Nominations:
+        """Return the changes among the candidate pairs; a ModelError where the model gives no answer."""
+        pairs = candidate_pairs(earlier, new)
+        if not pairs:
+            return Nominations()
+        asked = [*(pair for pair, _ in CONTROLS), *pairs]
+        reply = self._chat.ask(comparison_prompt(asked), PairAnswers, most_tokens=self._most_tokens)
+        changes = tuple(self._nomination(*pairs[n]) for n in _changes(reply.value, len(asked)))
+        return Nominations(changes, len(pairs), reply.calls)
+
+    def _nomination(self, old: Line, new: Line) -> Nomination:
+        is_sure = self._agrees is not None and self._agrees(old.text, new.text)
+        was, now = _differing(old.text, new.text), _differing(new.text, old.text)
+        return Nomination(new.place, old.place, Kind.CHANGED, was, now, is_sure=is_sure)
 
 
-def _borne_out(change: NamedChange, lines: Sequence[Line], first_new: int) -> Iterator[Nomination]:
-    """A change as it may be believed: of one person or thing, and in words that stand in the lines it names."""
-    at, before = change.new - 1, change.old - 1
-    if not (first_new <= at < len(lines) and before < at):
+def candidate_pairs(earlier: Sequence[Line], new: Sequence[Line]) -> list[tuple[Line, Line]]:
+    """Return the pairs worth asking about: of one owner, in different words, those that share most words first."""
+    lines = [*earlier, *new]
+    found: list[tuple[float, int, tuple[Line, Line]]] = []
+    for n, later in enumerate(lines[len(earlier) :], len(earlier)):
+        for older in lines[:n]:
+            if _has_one_owner(older, later) and normal_form(older.text) != normal_form(later.text):
+                found.append((-_likeness(older, later), n, (older, later)))
+    found.sort(key=lambda each: each[:2])
+    return [pair for _, _, pair in found[: MOST_PAIRS - len(CONTROLS)]]
+
+
+def _changes(answers: PairAnswers, asked: int) -> Iterator[int]:
+    """Yield the places of the pairs called a change; none where the model failed a control or says yes to most."""
+    said: dict[int, bool] = {}
+    for answer in answers.answers:
+        said[answer.pair] = answer.is_change and said.get(answer.pair, True)
+    if any(said.get(n, False) is not expected for n, (_, expected) in enumerate(CONTROLS, 1)):
         return
-    new, old = lines[at], lines[before]
-    quoted = stands_in(change.was, old.text) and stands_in(change.now, new.text)
-    again = normal_form(old.text) == normal_form(new.text) or normal_form(change.was) == normal_form(change.now)
-    if quoted and not again and _is_of_one(old, new):
-        yield Nomination(new.place, old.place, _KINDS[change.how], change.was, change.now)
+    pairs = range(len(CONTROLS) + 1, asked + 1)
+    changes = [n for n in pairs if said.get(n, False)]
+    if len(pairs) < _FEW or len(changes) <= MOST_YES * len(pairs):
+        yield from (n - len(CONTROLS) - 1 for n in changes)
 
 
-def _is_of_one(old: Line, new: Line) -> bool:
-    """Whether both lines may be about one person: one speaks in both, or the new one names who spoke before."""
+def _likeness(old: Line, new: Line) -> float:
+    one, other = content_words(old.text), content_words(new.text)
+    return len(one & other) / max(1, min(len(one), len(other)))
+
+
+def _has_one_owner(old: Line, new: Line) -> bool:
+    """Return whether both lines may be about one person: one speaker, or the new line names who spoke before."""
+    own, other = persons_in(old.text), persons_in(new.text)
     if not old.speaker or not new.speaker or is_role(old.speaker) or is_role(new.speaker):
-        return True
+        return own.is_subject == other.is_subject or not (own.third or other.third)
     same = normal_form(old.speaker) == normal_form(new.speaker)
-    return same or any(stands_in(each, new.text) for each in old.speaker.split())
+    return same or any(stands_in(name, new.text) for name in old.speaker.split())
+
+
+def _differing(text: str, other: str) -> str:
+    """Return the words of a text that the other lacks; all of them where there are none."""
+    known = set(analyse(other))
+    words = [word for word in text.split() if not set(analyse(word)) <= known]
+    return " ".join(words) or text

@@ -1,5 +1,4 @@
-"""What a chat model is told and shown. Rules and words come first and are the same in both questions, so that a server
-that remembers the beginning of a prompt reads them once."""
+"""Prompts. The system message never changes, so that servers with a prompt cache read it once; the data comes last."""
 
 from __future__ import annotations
 
@@ -11,81 +10,64 @@ from lamina.capture.found import Said
 from lamina.capture.llm.run import Shown
 from lamina.models.chat import Message, system, user
 from lamina.models.fence import DATA_ONLY, fenced, harmless
+from lamina.text.roles import is_assistant
 
-SLOTS = (
-    "home", "employer", "job", "manager", "name", "age", "birthplace", "origin", "partner", "marital status", "pet",
-    "owns", "like", "dislike", "allergy", "diet", "hobby", "language", "tool", "email", "phone", "website", "date",
-    "status",
-)  # fmt: skip
-"""What the rules call the commonest slots: whoever reads, the same slot has the same name and can be filled anew."""
 _CONTEXT_CHARS = 400
-_RULES = f"""\
-You read conversations for a memory that keeps few, true, lasting statements. {DATA_ONLY} Each line of the data is
-one turn: its label, who spoke, the day, and the words. Lines labelled "before" only help to understand the others."""
-
-_ASSESS = """\
-Task: judge the turns, not the lines labelled "before".
-worth: lasting if they tell anything that matters after this conversation, else transient.
-durability: core (who somebody is, rules, decisions), standard (facts that may change), ephemeral (gone in days).
-importance: 0 (small talk) to 10."""
+_LINE_CHARS = 300
 
 _EXTRACT = f"""\
-Task: list the statements the turns make. None is a good answer too.
-turn, quote: the turn's number, and the exact words of that turn the statement rests on, copied letter by letter.
-content: one complete sentence in the language of the turn that can be understood alone: names instead of pronouns,
-nothing that was not said.
-kind: preference is stated, habit is shown by what somebody does; a number that was counted is a count.
-subject: who or what it is about, the speaker's name for "I". attribute, value: the slot and its filling in the words
-of the quote, such as employer and Acme; both empty where there is no slot. Where one fits, the slot is one of
-{", ".join(SLOTS)}; else a short noun.
-certainty: stated if said outright, implied if it follows, guessed if not sure.
-valid_from, valid_until: YYYY-MM-DD, worked out from the day of the turn ("yesterday" is the day before it); empty where
-the words name no time. corrects: true if it says that something said earlier was wrong.
-Leave out greetings, guesses, what is only asked or imagined, and what an assistant explains; of an assistant's turns
-take only what it recommended by name."""
+You extract statements from a conversation for a long-term memory. {DATA_ONLY}
+Each line of the data is one turn: its label, the speaker, the day and the words. Lines labelled "context" only help to
+understand the others; take no statement from them.
+
+Return the statements that the turns make. An empty list is a good answer.
+quote: the exact words of one turn that make the statement, copied letter by letter.
+content: the statement as one complete sentence in the language of the turn, understandable alone: names instead of
+pronouns, the words of the quote otherwise, nothing that was not said. Keep "not", "if", "might" and the like.
+subject: whom or what it is about; the speaker's name for "I".
+attribute, value: which property of the subject it tells and its value, such as "employer" and "Acme"; the value in
+the words of the quote. Both empty where there is none.
+date: YYYY-MM-DD, the day since when it holds, worked out from the day of the turn; empty where the words name no time.
+Leave out greetings, questions, jokes, guesses and what is only imagined."""
 
 _COMPARE = f"""\
-You keep a memory true to what people say. {DATA_ONLY} Each line of the data is one sentence: its number, whether it is
-"earlier" or "new", who said it, the day, and the words."""
+You compare pairs of sentences for a long-term memory. {DATA_ONLY}
+Each line of the data is one pair: its number, an earlier sentence and a later one, each with its speaker and day.
 
-_NAME_CHANGES = """\
-Task: list the new lines that say that something is no longer as an older line, earlier or new, says. None is a good
-answer, and the usual one.
-Both must be about the same person or thing and the same property, and cannot both be true now: another home, job, date,
-number, taste, plan or owner. More of the same, another occasion, another thing, an opinion or a mood is no change.
-new, old: the numbers of the two lines; the old one stands before the new one.
-how: changed (it was so and is no longer), corrected (it was never so), ended (it is over and nothing takes its place).
-was, now: the words of the old line that no longer hold, and the words of the new line that say so, copied letter by
-letter, as few as possible."""
+For each pair say whether the later sentence shows that what the earlier one says is no longer so. Both must be about
+the same person or thing and the same property, and cannot both be true now: another home, job, date, number or plan.
+More of the same, another occasion, another person or thing, an opinion or a mood is no change.
+pair: the number of the pair. is_change: true or false. Answer once for each pair."""
 
 
-def assessing(shown: Sequence[Shown], before: Sequence[Said]) -> list[Message]:
-    """Asks whether turns are worth reading closely."""
-    return [system(_RULES), user(f"{_data(shown, before)}\n\n{_ASSESS}")]
+def extraction_prompt(shown: Sequence[Shown], before: Sequence[Said]) -> list[Message]:
+    """Return the messages that ask for the statements of some turns."""
+    lines = [_turn("context", said, harmless(said.text, _CONTEXT_CHARS)) for said in before]
+    for piece in shown:
+        is_context = is_assistant(piece.said.speaker)
+        words = harmless(piece.text, _CONTEXT_CHARS if is_context else None)
+        lines.append(_turn("context" if is_context else "turn", piece.said, words))
+    return [system(_EXTRACT), user(fenced(lines))]
 
 
-def extracting(shown: Sequence[Shown], before: Sequence[Said]) -> list[Message]:
-    """Asks for the statements turns make."""
-    return [system(_RULES), user(f"{_data(shown, before)}\n\n{_EXTRACT}")]
+def comparison_prompt(pairs: Sequence[tuple[Line, Line]]) -> list[Message]:
+    """Return the messages that ask, for each pair of sentences, whether the second one changes the first."""
+    lines = [f"pair {n} | earlier: {_sentence(old)} | later: {_sentence(new)}" for n, (old, new) in enumerate(pairs, 1)]
+    return [system(_COMPARE), user(fenced(lines))]
 
 
-def naming_changes(earlier: Sequence[Line], new: Sequence[Line]) -> list[Message]:
-    """Asks which new lines overtake older ones."""
-    labelled = [*(("earlier", each) for each in earlier), *(("new", each) for each in new)]
-    lines = [_told(f"{n} {label}", each.speaker, each.at, harmless(each.text)) for n, (label, each) in
-             enumerate(labelled, 1)]  # fmt: skip
-    return [system(_COMPARE), user(f"{fenced(lines)}\n\n{_NAME_CHANGES}")]
+def _turn(label: str, said: Said, words: str) -> str:
+    return f"{label} | {_who(said.speaker)} | {_day(said.at)} | {words}"
 
 
-def _data(shown: Sequence[Shown], before: Sequence[Said]) -> str:
-    context = [_line("before", each, harmless(each.text, _CONTEXT_CHARS)) for each in before]
-    return fenced([*context, *(_line(f"turn {n}", each.said, harmless(each.text)) for n, each in enumerate(shown, 1))])
+def _sentence(line: Line) -> str:
+    words = harmless(line.text, _LINE_CHARS).replace("|", "/")
+    return f"{_who(line.speaker)}, {_day(line.at)}: {words}"
 
 
-def _line(label: str, said: Said, words: str) -> str:
-    return _told(label, said.speaker, said.at, words)
+def _who(speaker: str | None) -> str:
+    return harmless(speaker or "unknown speaker", 60).replace("|", "/")
 
 
-def _told(label: str, speaker: str | None, at: datetime, words: str) -> str:
-    who = harmless(speaker or "somebody", 60).replace("|", "/")
-    return f"{label} | {who} | {at:%A %Y-%m-%d} | {words}"
+def _day(at: datetime) -> str:
+    return f"{at:%A %Y-%m-%d}"

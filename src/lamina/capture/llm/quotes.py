@@ -34,7 +34,12 @@ class Quoted:
         self._letters = "".join(letters)
 
     def find(self, quote: str) -> Span | None:
-        """The whole sentences that hold the quoted words; None where the text does not have them."""
+        """Return the span of the whole sentences that hold the quoted words; None where the text lacks them."""
+        span = self.locate(quote)
+        return self._sentences(*span) if span else None
+
+    def locate(self, quote: str) -> Span | None:
+        """Return the span of the quoted words themselves; None where the text lacks them."""
         wanted = " ".join("".join(map(_folded, quote)).split()).strip(_AROUND)
         if sum(char.isalnum() for char in wanted) < _LEAST:
             return None
@@ -43,7 +48,7 @@ class Quoted:
             at = self._letters.find(wanted, at + 1)
         if at < 0:
             return None
-        return self._sentences(self._places[at], self._places[at + len(wanted) - 1] + 1)
+        return self._places[at], self._places[at + len(wanted) - 1] + 1
 
     def _whole(self, start: int, end: int) -> bool:
         """Whether no word is cut at either end; scripts without spaces have no such ends."""

@@ -1,4 +1,4 @@
-"""Turns cut into runs that a chat model can take in at once."""
+"""Turns cut into runs of a length that a language model with a small context window takes in one call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from lamina.capture.found import Said
 from lamina.capture.llm.shapes import MOST_TURNS
 from lamina.text.sentences import sentences
 
-RUN_CHARS = 8000
+RUN_CHARS = 6000
+"""With the instructions and the answer this fits into a context window of 4,096 tokens, the default of many servers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +22,10 @@ class Shown:
 
 
 def runs(turns: Sequence[Said], most: int = RUN_CHARS) -> Iterator[list[Shown]]:
-    """The turns in order, so many characters at a time; a turn longer than that is cut between sentences."""
+    """Yield the turns in order, so many characters at a time; a longer turn is cut between sentences."""
     run: list[Shown] = []
     for piece in (Shown(said, text) for said in turns for text in _pieces(said.text, most)):
-        if run and (len(run) == MOST_TURNS or sum(len(each.text) for each in run) + len(piece.text) > most):
+        if run and (len(run) == MOST_TURNS or sum(len(shown.text) for shown in run) + len(piece.text) > most):
             yield run
             run = []
         run.append(piece)

@@ -1,75 +1,46 @@
-"""The shapes of what a chat model is asked for. Every string and list has an end: a small model would not find one."""
+"""Schemas of what a language model is asked for. Every string and list is bounded: a small model would not stop."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, Field
 
 MOST_TURNS = 50
-"""So many turns or pieces of turns are shown in one run."""
+"""How many turns or pieces of turns are shown in one call."""
+MOST_STATEMENTS = 10
+MOST_PAIRS = 12
+"""How many candidate pairs are asked about in one call, control pairs included."""
 
-Lasting = Literal["core", "standard", "ephemeral"]
-FoundKind = Literal[
-    "fact", "preference", "goal", "decision", "event", "question", "correction", "entity", "relationship", "principle",
-    "commitment", "moment", "skill", "procedure", "rule", "habit", "interest", "count", "recommendation", "reminder",
-    "belief", "insight",
-]  # fmt: skip
 Day = Annotated[str, Field(max_length=10)]
-"""YYYY-MM-DD, or empty where the words do not say."""
+"""YYYY-MM-DD, or empty where the words name no day."""
 
 
-class Assessment(BaseModel):
-    """Whether turns are worth reading closely."""
+class ModelStatement(BaseModel):
+    """One statement as the model returns it; unchecked."""
 
-    worth: Literal["lasting", "transient"]
-    durability: Lasting
-    importance: int = Field(ge=0, le=10)
-
-    @property
-    def is_worthless(self) -> bool:
-        return self.worth == "transient" and self.durability == "ephemeral"
-
-
-class FoundStatement(BaseModel):
-    """One statement as the model gives it; nothing of it is believed before it is checked."""
-
-    turn: int = Field(ge=1, le=MOST_TURNS)
-    quote: str = Field(max_length=400)
-    content: str = Field(max_length=300)
-    kind: FoundKind
-    subject: str = Field(max_length=80)
-    attribute: str = Field(max_length=60)
-    value: str = Field(max_length=120)
-    certainty: Literal["stated", "implied", "guessed"]
-    durability: Lasting
-    entities: list[Annotated[str, Field(max_length=60)]] = Field(max_length=6)
-    valid_from: Day
-    valid_until: Day
-    corrects: bool
+    quote: str = Field(max_length=240)
+    content: str = Field(max_length=220)
+    subject: str = Field(max_length=60)
+    attribute: str = Field(max_length=40)
+    value: str = Field(max_length=80)
+    date: Day
 
 
-class Extracted(BaseModel):
-    """Everything a run states."""
+class ModelStatements(BaseModel):
+    """All statements of one call."""
 
-    statements: list[FoundStatement] = Field(max_length=25)
-
-
-MOST_LINES = 60
-"""So many lines are shown where a model is asked what changed."""
+    statements: list[ModelStatement] = Field(max_length=MOST_STATEMENTS)
 
 
-class NamedChange(BaseModel):
-    """One line that overtakes an earlier one, as the model gives it."""
+class PairAnswer(BaseModel):
+    """Whether the second sentence of one pair changes what the first one says."""
 
-    new: int = Field(ge=1, le=MOST_LINES)
-    old: int = Field(ge=1, le=MOST_LINES)
-    how: Literal["changed", "corrected", "ended"]
-    was: str = Field(max_length=120)
-    now: str = Field(max_length=120)
+    pair: int = Field(ge=1, le=MOST_PAIRS)
+    is_change: bool
 
 
-class Changes(BaseModel):
-    """Everything that is over because of what is said now."""
+class PairAnswers(BaseModel):
+    """The answers of one call; a pair without an answer is no change."""
 
-    changes: list[NamedChange] = Field(max_length=12)
+    answers: list[PairAnswer] = Field(max_length=MOST_PAIRS)

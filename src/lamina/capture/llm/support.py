@@ -1,17 +1,26 @@
-"""Whether words bear a statement out: what a model says that nobody said is not kept."""
+"""Checks that the words support a statement of a language model. What nobody said is not kept."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from lamina.capture.found import Said
-from lamina.capture.llm.quotes import UNSPACED
+from lamina.capture.llm.counts import Reason
+from lamina.capture.llm.persons import persons_in, possessed, words_of
+from lamina.capture.llm.quotes import UNSPACED, Span
+from lamina.text.analyse import QUESTION_STOP, analyse, question_terms
 from lamina.text.days import absolute, find_days
 from lamina.text.normal import normal_form
 from lamina.text.roles import ROLES
 from lamina.text.times import parse_time
+
+OVERLAP = 0.5
+"""The least share of the content's words that the sentence must hold."""
+COVERAGE = 0.6
+"""The least share of the quoted clause's words that the content must keep: "I stopped smoking" is not "smokes"."""
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
@@ -19,53 +28,98 @@ _TOKEN = re.compile(r"[^\W_]+")
 _PART = re.compile(r"\d+|[^\W\d_]+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _SENTENCE_START = re.compile(r"(?:^|[.!?]\s+)\W*$")
+_CLAUSE_BREAK = re.compile(
+    r"[,;:.!?()\n]|[–—]|\b(?:and|but|so|because|which|who|while|though|although)\b", re.IGNORECASE
+)
+_STEM = 4
+"""Words that share so many first letters, and all but the last of the shorter one, count as one word."""
+_QUESTION_MARKS = ("?", "？", "؟")
 _NUMBERS = {
     "zero": "0", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7",
     "eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12",
 }  # fmt: skip
 _ALWAYS = frozenset({"i", *ROLES})
+_DETERMINERS = frozenset(["the", "a", "an", "this", "that", "these", "those"])
+_NEGATIONS = frozenset(
+    words_of("not never no none nobody nothing neither nor without cannot cant dont wont isnt didnt")
+)
+_HEDGES = frozenset(
+    words_of(
+        "might may maybe perhaps would could should want wants wanna hope hoping plan plans planning gonna "
+        "thinking think thought considering considered probably almost nearly used guess former formerly ex"
+    )
+)
+_SUPPOSITIONS = frozenset(words_of("if unless wish imagine suppose supposing pretend joking kidding dreamt dreamed"))
+"""These turn a whole sentence around, not only the clause they stand in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The words a statement quotes: the turn, the span of the quote, the span of its sentences, and the context."""
+
+    said: Said
+    quote: Span
+    sentences: Span
+    around: Sequence[str]
+
+    @property
+    def sentence(self) -> str:
+        return self.said.text[self.sentences[0] : self.sentences[1]]
+
+    @property
+    def clause(self) -> str:
+        """The quote, extended to the ends of the clauses it begins and ends in."""
+        before = self.said.text[self.sentences[0] : self.quote[0]]
+        breaks = [found.end() for found in _CLAUSE_BREAK.finditer(before)]
+        start = self.sentences[0] + breaks[-1] if breaks else self.sentences[0]
+        after = _CLAUSE_BREAK.search(self.said.text, self.quote[1], self.sentences[1])
+        return self.said.text[start : after.start() if after else self.sentences[1]]
+
+
+def why_unsupported(
+    content: str, subject: str, passage: Passage, *, is_speaker: bool, days: Sequence[date]
+) -> Reason | None:
+    """Return the first reason why the words do not support a statement; None where they do."""
+    if passage.sentence.rstrip(" \"'”’)*_").endswith(_QUESTION_MARKS):
+        return Reason.QUESTION
+    if not normal_form(content):
+        return Reason.CONTENT
+    named = " ".join(word for day in days for word in _day_words(day))
+    speaker = passage.said.speaker or ""
+    about = speaker if is_speaker else f"{subject} {speaker if persons_in(passage.clause).first else ''}"
+    if not all(is_borne_out(text, passage.around, days) for text in (content, f"of {subject}")):
+        return Reason.NAME
+    if not _has_one_owner(content, subject, passage, is_speaker=is_speaker, known=f"{about} {named}"):
+        return Reason.OWNER
+    if _is_turned(content, passage):
+        return Reason.TURNED
+    return None if _has_same_words(content, f"{about} {named}", passage) else Reason.CONTENT
 
 
 def stands_in(words: str, text: str) -> bool:
-    """Whether every word is one of the text's own; in scripts without spaces, whether the text holds them."""
+    """Return whether every word is one of the text's; in scripts without spaces, whether the text holds them."""
     form, whole = normal_form(words), normal_form(text)
     if not form:
         return False
     return set(form.split()) <= set(whole.split()) or (UNSPACED.search(form) is not None and form in whole)
 
 
+def content_words(text: str) -> frozenset[str]:
+    """Return the tokens of a text without its function words; small numbers as digits."""
+    return frozenset(_NUMBERS.get(term.token, term.token) for term in question_terms(_THOUSANDS.sub("", text)))
+
+
 def is_borne_out(content: str, around: Sequence[str], days: Iterable[date]) -> bool:
-    """Whether every name and number of a statement stands in the words around it or in a day they name."""
+    """Return whether every name and number of a statement occurs in the words around it or in a day they name."""
     known = _ALWAYS | set(_parts(" ".join(around)))
-    known |= {_NUMBERS[each] for each in known & _NUMBERS.keys()}
+    known |= {_NUMBERS[word] for word in known & _NUMBERS.keys()}
     for day in days:
-        known |= _told(day)
-    return all(each in known for word in _telling(content) for each in _parts(word))
+        known |= _day_words(day)
+    return all(part in known for word in names_in(content) for part in _parts(word))
 
 
-def days_named(said: Said, *more: datetime | None) -> list[date]:
-    """The day of a turn, the first and last days of times its words name, and others."""
-    today = said.at.date()
-    spans = [span for named in find_days(said.text, today) if (span := absolute(named.days, today))]
-    ends = [end - timedelta(days=1) for start, end in spans if end > start]
-    return [today, *(start for start, _ in spans), *ends, *(each.date() for each in more if each)]
-
-
-def day_told(text: str, said: Said, *, end: bool = False) -> datetime | None:
-    """The moment a day stands for, if it is one and the turn names a time; the day of the turn itself always may."""
-    if not _DAY.fullmatch(text.strip()):
-        return None
-    try:
-        moment = parse_time(text, end=end)
-    except ValueError:
-        return None
-    today = said.at.date()
-    named = text.strip() == today.isoformat() or find_days(said.text, today) or _YEAR.search(said.text)
-    return moment if named else None
-
-
-def _telling(content: str) -> list[str]:
-    """The words with a digit or, not at the start of a sentence, a capital."""
+def names_in(content: str) -> list[str]:
+    """Return the words with a digit or, not at the start of a sentence, a capital."""
     return [
         found.group()
         for found in _TOKEN.finditer(_THOUSANDS.sub("", content))
@@ -74,12 +128,132 @@ def _telling(content: str) -> list[str]:
     ]
 
 
+def days_named(said: Said, *more: datetime | None) -> list[date]:
+    """Return the day of a turn, the first and last days of the times its words name, and others."""
+    today = said.at.date()
+    spans = [span for named in find_days(said.text, today) if (span := absolute(named.days, today))]
+    ends = [end - timedelta(days=1) for start, end in spans if end > start]
+    return [today, *(start for start, _ in spans), *ends, *(moment.date() for moment in more if moment)]
+
+
+def day_told(text: str, said: Said) -> datetime | None:
+    """Return the moment a day stands for, if it is one and the turn names a time; the turn's own day always may."""
+    if not _DAY.fullmatch(text.strip()):
+        return None
+    try:
+        moment = parse_time(text)
+    except ValueError:
+        return None
+    today = said.at.date()
+    named = text.strip() == today.isoformat() or find_days(said.text, today) or _YEAR.search(said.text)
+    return moment if named else None
+
+
+def _has_one_owner(content: str, subject: str, passage: Passage, *, is_speaker: bool, known: str) -> bool:
+    """Return whether quote and statement are about the same person or thing."""
+    quoted, stated = persons_in(passage.clause), persons_in(content)
+    if is_speaker and not quoted.first and (quoted.third or quoted.second or _names_another(passage)):
+        return False
+    if not is_speaker and (quoted.is_subject or not (quoted.third or _shares_word(subject, passage.sentence))):
+        return False
+    if (stated.first and not quoted.first) or (stated.second and not quoted.second):
+        return False
+    if stated.third and not (quoted.third or quoted.first):
+        return False
+    thing = possessed(passage.clause) if not quoted.is_subject else None
+    if thing is not None and thing not in analyse(content):
+        return False
+    if quoted.first and not _adds_no_name(content, known, passage):
+        return False
+    return _begins_with_known_word(content, known, passage)
+
+
+def _names_another(passage: Passage) -> bool:
+    """Return whether the clause begins with a thing, or with a name that is not the speaker's."""
+    first = next(iter(_TOKEN.findall(passage.clause)), "")
+    return first.lower() in _DETERMINERS or (
+        first[:1].isupper()
+        and first.lower() not in QUESTION_STOP
+        and any(first in text for text in passage.around if text != passage.said.text)
+        and not _shares_word(first, passage.said.speaker or "")
+    )
+
+
+def _adds_no_name(content: str, known: str, passage: Passage) -> bool:
+    """Return whether a first-person quote gets no name that it lacks; a pronoun such as "there" may stand for one."""
+    names = [name for name in names_in(content) if not any(map(str.isdigit, name))]
+    own = f"{passage.sentence} {known}"
+    return persons_in(passage.sentence).anaphor or all(_shares_word(name, own) for name in names)
+
+
+def _begins_with_known_word(content: str, known: str, passage: Passage) -> bool:
+    """Return whether the first word, which may be a name, is one of the words, the owner or a function word."""
+    words = words_of(content)
+    if not words or words[0].partition("'")[0] in QUESTION_STOP | ROLES:
+        return True
+    around = passage.around if persons_in(passage.sentence).third else ()
+    return _shares_word(words[0], " ".join((passage.sentence, known, *around)))
+
+
+def _is_turned(content: str, passage: Passage) -> bool:
+    """Return whether content and quote differ in a negation, or the content lost what makes the quote uncertain."""
+    kept = set(words_of(content))
+    clause, sentence = set(words_of(passage.clause)), set(words_of(passage.sentence))
+    if _is_negated(kept) != _is_negated(clause):
+        return True
+    hedges = {word.partition("'")[0] for word in clause} & _HEDGES | sentence & _SUPPOSITIONS
+    return not {analyse(hedge)[0] for hedge in hedges} <= set(analyse(content))
+
+
+def _is_negated(words: set[str]) -> bool:
+    return bool(words & _NEGATIONS) or any(word.endswith("n't") for word in words)
+
+
+def _has_same_words(content: str, known: str, passage: Passage) -> bool:
+    """Return whether content and quote share enough words, and names and numbers in the same order."""
+    said = content_words(passage.sentence)
+    stated = content_words(content) - content_words(known) - ROLES
+    if persons_in(passage.sentence).anaphor:
+        stated -= content_words(" ".join(passage.around)) - said
+    quoted = content_words(passage.clause) - time_words(passage.clause, passage.said.at.date())
+    if not (stated or quoted) or _share(stated, said) < OVERLAP:
+        return False
+    return _share(quoted, content_words(content)) >= COVERAGE and _keeps_order(content, passage.sentence)
+
+
+def _share(words: frozenset[str], known: frozenset[str]) -> float:
+    """Return which share of some tokens is among others, give or take an ending."""
+    return sum(any(_is_alike(word, other) for other in known) for word in words) / len(words) if words else 1.0
+
+
+def _is_alike(one: str, other: str) -> bool:
+    shorter = min(len(one), len(other))
+    return one == other or (shorter >= _STEM and one[: max(_STEM, shorter - 1)] == other[: max(_STEM, shorter - 1)])
+
+
+def time_words(text: str, today: date) -> frozenset[str]:
+    """Return the tokens of a text's expressions of time, which a date replaces."""
+    return frozenset(token for named in find_days(text, today) for token in analyse(text[named.start : named.end]))
+
+
+def _keeps_order(content: str, sentence: str) -> bool:
+    """Return whether the names and numbers that both hold come in one order: from Porto to Lisbon, not back."""
+    tokens = analyse(sentence)
+    names = dict.fromkeys(token for name in names_in(content) for token in analyse(name))
+    places = [tokens.index(token) for token in names if tokens.count(token) == 1]
+    return places == sorted(places)
+
+
+def _shares_word(words: str, text: str) -> bool:
+    return bool((set(analyse(words)) - QUESTION_STOP) & set(analyse(text)))
+
+
 def _parts(text: str) -> list[str]:
-    """Runs of digits and runs of letters, so that 3pm is 3 and pm, and 1,200 is 1200."""
+    """Return runs of digits and runs of letters, so that 3pm is 3 and pm, and 1,200 is 1200."""
     return _PART.findall(normal_form(_THOUSANDS.sub("", text)))
 
 
-def _told(day: date) -> set[str]:
+def _day_words(day: date) -> set[str]:
     names = f"{day:%A %a %B %b}".lower().split()
     numbers = {str(day.day), f"{day.day:02d}", str(day.month), f"{day.month:02d}", str(day.year)}
     return {*names, *numbers, "st", "nd", "rd", "th"}

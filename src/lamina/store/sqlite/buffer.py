@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
 from lamina.store.buffer import Queue, Waiting
 from lamina.store.sqlite.database import Database
 from lamina.store.sqlite.history import millis, moment
+
+_LEASES = """
+CREATE TABLE IF NOT EXISTS session_leases(
+  scope TEXT NOT NULL, session_id TEXT NOT NULL, holder TEXT NOT NULL, until INTEGER NOT NULL,
+  PRIMARY KEY(scope, session_id)) WITHOUT ROWID;
+"""
+"""Advisory and short-lived, hence no part of the journal's format: a program that ignores it only reads twice."""
 
 
 class SqliteBuffer:
@@ -57,6 +65,31 @@ class SqliteBuffer:
                 [(w.scope,) for w in wanted],
             )
             return True
+
+    def lease(self, scope: Scope, session_id: str, holder: str, now: datetime, until: datetime) -> bool:
+        """Reserve a session for one reader, or renew that."""
+        with self._db.writing(durable=False):
+            self._db.run(_LEASES)
+            self._db.run("DELETE FROM session_leases WHERE until<=?", (millis(now),))
+            self._db.run(
+                "INSERT INTO session_leases VALUES(?1,?2,?3,?4) ON CONFLICT DO UPDATE SET until=?4 WHERE holder=?3",
+                (scope, session_id, holder, millis(until)),
+            )
+            return (
+                self._db.one(
+                    "SELECT 1 FROM session_leases WHERE scope=? AND session_id=? AND holder=?",
+                    (scope, session_id, holder),
+                )
+                is not None
+            )
+
+    def release(self, scope: Scope, session_id: str, holder: str) -> None:
+        """Give a lease back."""
+        with self._db.writing(durable=False):
+            self._db.run(_LEASES)
+            self._db.run(
+                "DELETE FROM session_leases WHERE scope=? AND session_id=? AND holder=?", (scope, session_id, holder)
+            )
 
     def taken(self, scope: Scope) -> int:
         """How many passages of a scope were ever taken out."""

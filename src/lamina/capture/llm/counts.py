@@ -1,0 +1,75 @@
+"""Counts of what a language model contributed to one reading, for the receipt."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Why a statement of the model was not used. The first group is unsupported by the words, the second redundant."""
+
+    QUOTE = "quote not found"
+    CONTENT = "content differs from the quote"
+    OWNER = "about somebody else"
+    NAME = "name or number not said"
+    TURNED = "negation or condition lost"
+    QUESTION = "a question"
+
+    KNOWN = "already stated"
+    TOO_MANY = "too many"
+
+
+SKIPPED = frozenset({Reason.KNOWN, Reason.TOO_MANY})
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCounts:
+    """What became of a language model's statements, the calls it took, and why calls failed."""
+
+    calls: int = 0
+    kept: int = 0
+    dropped: Mapping[Reason, int] = field(default_factory=dict)
+    failures: tuple[str, ...] = ()
+    pairs: int = 0
+    likely: int = 0
+    sure: int = 0
+
+    @property
+    def unsupported(self) -> int:
+        return sum(count for reason, count in self.dropped.items() if reason not in SKIPPED)
+
+    @property
+    def skipped(self) -> int:
+        return sum(count for reason, count in self.dropped.items() if reason in SKIPPED)
+
+    def __add__(self, other: ModelCounts) -> ModelCounts:
+        return ModelCounts(
+            self.calls + other.calls,
+            self.kept + other.kept,
+            dict(Counter(self.dropped) + Counter(other.dropped)),
+            tuple(dict.fromkeys((*self.failures, *other.failures))),
+            self.pairs + other.pairs,
+            self.likely + other.likely,
+            self.sure + other.sure,
+        )
+
+    def __str__(self) -> str:
+        """Describe the counts in one line for people."""
+        parts = [_count(self.calls, "call"), f"{_count(self.kept, 'statement')} kept"]
+        parts += [f"{self.skipped} skipped ({self._why(skipped=True)})"] if self.skipped else []
+        parts += [f"{self.unsupported} unsupported ({self._why(skipped=False)})"] if self.unsupported else []
+        changes = f"{self.likely} likely and {self.sure} sure changes"
+        parts += [f"{_count(self.pairs, 'pair')} compared: {changes}"] if self.pairs else []
+        parts += [f"fallback: {reason}" for reason in self.failures]
+        return ", ".join(parts)
+
+    def _why(self, *, skipped: bool) -> str:
+        chosen = (each for each in self.dropped.items() if (each[0] in SKIPPED) is skipped)
+        return ", ".join(f"{count} {reason}" for reason, count in chosen)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,145 @@
+"""Checks of the configured chat model: one tiny real call, or only whether its server answers."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, build_opener
+
+from pydantic import BaseModel, Field
+
+from lamina.errors import InvalidInput
+from lamina.models.anthropic_chat import AnthropicChat
+from lamina.models.chat import Chat, system, user
+from lamina.models.chat_address import other_address, shown_address
+from lamina.models.endpoint import NoRedirect
+from lamina.models.errors import ModelError, ModelMissing, ModelUnreachable
+from lamina.models.openai_chat import OpenAIChat
+
+SECONDS = 3.0
+"""How long a server may take to say that it is there."""
+MOST_TOKENS = 400
+"""Enough for a model that thinks before it answers."""
+_WRONG_KEY = (401, 403)
+_ASKED = [system("Answer with the city that the sentence names."), user("I moved to Lisbon.")]
+
+
+class _City(BaseModel):
+    city: str = Field(max_length=40)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatCheck:
+    """The result of one call: how long it took, whether the server takes a JSON schema, whether the answer is right;
+    or the error, and what to do next."""
+
+    model: str
+    address: str
+    seconds: float
+    takes_schema: bool = False
+    is_right: bool = False
+    tokens: int = 0
+    error: str = ""
+    advice: str = ""
+
+    @property
+    def works(self) -> bool:
+        return not self.error
+
+
+def check_chat(chat: Chat, clock: Callable[[], float] = time.monotonic) -> ChatCheck:
+    """Make one small call and return what came of it."""
+    began, given = clock(), _address(chat)
+    try:
+        reply = chat.ask(_ASKED, _City, most_tokens=MOST_TOKENS)
+    except ModelError as error:
+        return ChatCheck(chat.model, given, clock() - began, error=str(error), advice=advice_for(error))
+    is_right = "lisbon" in reply.value.city.lower()
+    advice = [
+        "" if _address(chat) == given else f'Write chat_url = "{_address(chat)}": only that address answers.',
+        ""
+        if reply.takes_schema
+        else "The server ignores the JSON schema, so answers fail more often; update it or "
+        "choose one with structured output (Ollama, llama.cpp, vLLM).",
+        "" if is_right else "The model did not name the city; choose a larger or an instruction-tuned one.",
+    ]
+    return ChatCheck(
+        chat.model,
+        _address(chat),
+        clock() - began,
+        takes_schema=reply.takes_schema,
+        is_right=is_right,
+        tokens=reply.tokens_in + reply.tokens_out,
+        advice=" ".join(filter(None, advice)),
+    )
+
+
+def _address(chat: Chat) -> str:
+    return shown_address(chat.address) if isinstance(chat, OpenAIChat | AnthropicChat) else ""
+
+
+def advice_for(error: Exception) -> str:
+    """Return what to do about an error of a chat model."""
+    told = str(error)
+    if isinstance(error, ModelMissing):
+        return "Install the extra named above."
+    if isinstance(error, InvalidInput):
+        return "Correct chat, chat_url and chat_key in .lamina/settings.toml, or LAMINA_CHAT… in the environment."
+    if "takes longer than" in told:
+        return "Raise chat_timeout, or choose a smaller model."
+    if isinstance(error, ModelUnreachable):
+        return (
+            "Start the server (`ollama serve`, `llama-server -m MODEL.gguf --port 8080`, `vllm serve MODEL`) or "
+            "correct chat_url."
+        )
+    if "key" in told:
+        return "Set chat_key in .lamina/settings.toml, or LAMINA_CHAT_KEY in the environment."
+    if "404" in told or "not found" in told:
+        return "Check the model's name (`ollama list`, or the server's /v1/models) and chat_url, which ends in /v1."
+    return "Choose an instruction-tuned model that can answer in JSON."
+
+
+def why_unreachable(address: str, api_key: str | None, model: str, *, timeout: float = SECONDS) -> str | None:
+    """Return why a server that speaks OpenAI's API cannot serve a model; None where nothing is wrong.
+
+    Only its list of models is asked for: no tokens are used. A server without such a list is there all the same.
+    """
+    found = _models(address, api_key, timeout)
+    if isinstance(found, int) and found not in _WRONG_KEY and (other := other_address(address)) is not None:
+        found = _models(other, api_key, timeout)
+    match found:
+        case str():
+            return f"does not answer: {found}"
+        case int() if found in _WRONG_KEY:
+            return f"refuses the key ({found})"
+        case int():
+            return None
+    if not found or model in found or f"{model}:latest" in found:
+        return None
+    return f"has no model {model!r}; it has {', '.join(found[:8])}"
+
+
+def _models(address: str, api_key: str | None, timeout: float) -> list[str] | int | str:
+    """Return the names of a server's models, the status it answers instead, or why it does not answer.
+
+    The list is empty where names do not count: llama.cpp serves the one model it has under any name.
+    """
+    headers = {"Accept": "application/json", "User-Agent": "lamina"}
+    headers |= {"Authorization": f"Bearer {api_key}"} if api_key else {}
+    try:
+        with build_opener(NoRedirect).open(Request(f"{address}/models", headers=headers), timeout=timeout) as answer:
+            listed = json.loads(answer.read(1_000_000))["data"]
+        names = [str(each["id"]) for each in listed]
+        return [] if any(each.get("owned_by") == "llamacpp" for each in listed) else names
+    except HTTPError as error:
+        with error:
+            return error.code
+    except URLError as error:
+        return str(error.reason)
+    except OSError as error:
+        return str(error) or type(error).__name__
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return []
