@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -13,7 +14,7 @@ from lamina.bench.chart import Groups
 from lamina.bench.command import AsJson, Chart, Failures, Keep, Light, ending, progress_bars
 from lamina.bench.result import Result
 from lamina.bench.vaults import Progress, StateModel, Vaults
-from lamina.errors import InvalidInput
+from lamina.errors import InvalidInput, LaminaError
 
 Without = Annotated[bool, typer.Option("--without-model", help="Without the state model.")]
 Compare = Annotated[
@@ -136,6 +137,20 @@ def chains(
         _run_and_show("chains", digests, options, measure)
 
 
+@contextmanager
+def explained_weights() -> Iterator[None]:
+    """Turn a missing file of the state model into a LaminaError that says what to do."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        path = Path(error.filename or "")
+        if path.parent.name != "weights":
+            raise
+        raise LaminaError(
+            f"the state model's file {path.name} is missing: run `make train` or --without-model"
+        ) from error
+
+
 def _run_and_show(bench: str, digests: Mapping[str, str], options: RunOptions, measure: Measure) -> None:
     from lamina.bench.chart import write
     from lamina.bench.comparison import joined_bars, print_json, print_tables
@@ -143,7 +158,7 @@ def _run_and_show(bench: str, digests: Mapping[str, str], options: RunOptions, m
     runs: dict[str, Result] = {}
     bars: dict[str, Groups] = {}
     for name, vaults in options.vaults().items():
-        with progress_bars() as progress:
+        with progress_bars() as progress, explained_weights():
             measured = measure(vaults, progress)
         for failure in measured.failures if options.failures else ():
             typer.echo(f"{name}: {failure}", err=options.as_json)
