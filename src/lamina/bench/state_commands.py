@@ -147,7 +147,7 @@ def explained_weights() -> Iterator[None]:
         if path.parent.name != "weights":
             raise
         raise LaminaError(
-            f"the state model's file {path.name} is missing: run `make train` or --without-model"
+            f"the state model's file {path.name} is missing: run `make train`, or add --without-model"
         ) from error
 
 
