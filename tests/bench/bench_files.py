@@ -292,6 +292,67 @@ OVERTAKEN: list[dict[str, Any]] = [
 ]
 
 
+NATURAL: dict[str, Any] = {
+    "about": "Tove, who repairs boats.",
+    "now": "2026-06-01T12:00:00Z",
+    "speaker": "Tove",
+    "sessions": [
+        {
+            "id": "t1",
+            "turns": [
+                {"speaker": "Tove", "content": "The yard's crane lifts 12 tonnes.", "at": "2026-01-05T08:00:00Z"},
+                {"speaker": "Tove", "content": "My mooring is at Skagen.", "at": "2026-01-05T08:02:00Z"},
+            ],
+        },
+        {
+            "id": "t2",
+            "turns": [
+                {"speaker": "Tove", "content": "New crane came, it lifts 20 tonnes.", "at": "2026-04-05T08:00:00Z"},
+            ],
+        },
+    ],
+    "checks": [
+        {"kind": "changed", "query": "crane lifts", "expect": ["20 tonnes"], "reject": ["12 tonnes"], "at": None},
+        {"kind": "stable", "query": "mooring", "expect": ["skagen"], "reject": [], "at": None},
+        {"kind": "history", "query": "crane lifts", "expect": ["12 tonnes"], "reject": ["20"], "at": "2026-02-01"},
+        {"kind": "unknown", "query": "zebra", "expect": [], "reject": [], "at": None},
+        {"kind": "gone", "query": "mooring", "expect": [], "reject": ["skagen"], "at": None},
+    ],
+}
+
+NATURAL_LINKS: list[dict[str, Any]] = [
+    {
+        "old": {"session": "t1", "turn": 0, "quote": "The yard's crane lifts 12 tonnes"},
+        "new": {"session": "t2", "turn": 0, "quote": "it lifts 20 tonnes"},
+        "verdict": "replaces",
+        "note": "",
+    },
+]
+
+CHAINS: list[dict[str, Any]] = [
+    {
+        "uid": "boat",
+        "slot": "boat",
+        "chain": [{"value": "Sea Wren", "date": "2024-02-03"}, {"value": "The Puffin", "date": "2025-02-03"}],
+        "state_sessions": [
+            {"date": "2024-02-03", "turns": ["The boat I sail is called Sea Wren."]},
+            {"date": "2025-02-03", "turns": ["Cold morning.", "The boat I sail is the Puffin since the sale."]},
+        ],
+        "queries": {
+            "dim1_current": {"q": "Which boat do I sail?", "gold": "The Puffin"},
+            "dim4_point_in_time": {"q": "Which boat did I sail?", "gold": "Sea Wren", "date": "2024-06-01"},
+        },
+    },
+    {
+        "uid": "too short",
+        "slot": "boat",
+        "chain": [{"value": "Sea Wren", "date": "2024"}, {"value": "The Puffin", "date": "2025"}],
+        "state_sessions": [{"date": "2024", "turns": ["The boat I sail is called Sea Wren."]}],
+        "queries": {"dim1_current": {"q": "Which boat do I sail?", "gold": "The Puffin"}},
+    },
+]
+
+
 def beliefs(folder: Path) -> Path:
     """The three files of PrecisionMemBench in a folder."""
     folder.mkdir()

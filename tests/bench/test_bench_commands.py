@@ -11,7 +11,8 @@ from terminal import Cli
 
 FIGURES = {"n", "R@1", "R@5", "R@10", "R@20", "NDCG@10", "MRR", "Hit@5", "Hit@10", "All@5", "All@10"}
 COSTS = {
-    "items", "capture_items_per_s", "ingest_items_per_s", "recall_p50_ms", "recall_p95_ms", "disk_mb", "peak_rss_mb",
+    "items", "capture_items_per_s", "ingest_items_per_s", "ingest_cpu_ms_per_item", "recall_p50_ms", "recall_p95_ms",
+    "recall_cpu_p50_ms", "disk_mb", "peak_rss_mb",
 }  # fmt: skip
 
 
@@ -126,6 +127,7 @@ def test_what_the_user_has_set_elsewhere_does_not_mix_with_the_vaults(
     [
         "locomo", "longmemeval", "beam", "scifact", "factconsolidation", "speed", "change", "precision", "staleness",
         "capture", "year", "compression", "scale", "peers", "load",
+        "natural", "chains",
     ],
 )  # fmt: skip
 def test_every_benchmark_has_an_example(cli: Cli, name: str) -> None:

@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
+from bench_files import write
 
 from lamina.bench import beam, factconsolidation, locomo, longmemeval, scifact
 from lamina.bench.checks import READINGS, Sheet, Shown, Verdict
 from lamina.bench.collection import Collection
+from lamina.bench.natural_data import ANSWERED, load_people
+from lamina.bench.natural_links import GROUPS, GivenLink, score_links
 from lamina.bench.script import Ask, load
 from terminal import Cli
 
@@ -97,6 +103,81 @@ def test_checks_are_judged_as_the_reference_scorer_judges_them(name: str) -> Non
         assert {each: told[each][reading] for each in ("macro", "micro", "scenarios")} == {
             each: wanted[reading][each] for each in ("macro", "micro", "scenarios")
         }
+
+
+def test_natural_talk_gives_the_figures_of_the_reference_scorer(cli: Cli, tmp_path: Path) -> None:
+    reference, talk = public("natural/score_natural.py"), _slice_of_talk(tmp_path)
+    wanted = _run_reference(reference, talk, "--wait")
+    figures = cli("bench", "natural", str(talk), "--without-model", "--json").data["overall"]
+    names = {"first": "current1", "top 3": "current3", "outdated": "outdated", "silent": "silent", "hidden": "hidden"}
+    for kind in ANSWERED:
+        assert figures[kind]["n"] == wanted["score"][kind]
+        assert {name: figures[kind][name] for name in names} == {
+            name: wanted["score"].get(f"{kind}.{key}", 0) for name, key in names.items()
+        }
+    assert figures["unknown"]["answered"] == wanted["score"].get("unknown.confident", 0)
+    assert figures["gone"]["shown"] == wanted["score"].get("gone.confident", 0)
+    _assert_same_links(figures, wanted["links"])
+    assert figures["all links"]["given"] > 0
+
+
+def test_links_are_judged_as_the_reference_scorer_judges_them(tmp_path: Path) -> None:
+    talk, rng = public("natural/natural_dev_b.json"), random.Random(5)
+    labels = load_people([talk])[0][0].labels
+    assert labels is not None
+    given = [GivenLink((label.old,), (f"well, {label.new}.",), rng.choice(["sure", "likely"])) for label in labels[::2]]
+    given += [GivenLink((labels[0].old,), (labels[n].new,), "likely") for n in range(5)]
+    rows = [
+        {"old": list(link.old), "new": list(link.new), "grade": {"sure": "sure", "likely": "label"}[link.grade]}
+        for link in given
+    ]
+    file = write(tmp_path / "given.json", rows)
+    wanted = _run_reference(public("natural/score_natural.py"), talk, "--engine-links", str(file))
+    _assert_same_links(score_links(given, labels).figures(), wanted["links"])
+
+
+@pytest.mark.parametrize("name", ["stale_chain_confirm", "wikistate_full_P108"])
+def test_chains_give_the_figures_of_the_reference_scorer(cli: Cli, name: str) -> None:
+    file, limit = public(f"chains/{name}.json.gz"), ("--limit", "4")
+    wanted = _run_reference(public("chains/score_chains.py"), file, "--embedder", "none", *limit)
+    figures = cli("bench", "chains", str(file), "--without-model", "--json", *limit).data["overall"]
+    current, then = figures["current"], figures["then"]
+    assert {"n": current["n"], "top1": current["first"], "top3": current["top 3"], "clean": current["clean"],
+            "order": current["order"], "ended": figures["earlier values"]["linked"], "then3": then["top 3"],
+            "then_clean": then["clean"]} == {
+        key: wanted[key] for key in ("n", "top1", "top3", "clean", "order", "ended", "then3", "then_clean")
+    }  # fmt: skip
+
+
+def _slice_of_talk(folder: Path) -> Path:
+    """The first sessions of a person, up to twelve checks of each kind, and the labels."""
+    data = json.loads(public("natural/natural_dev_a.json").read_text(encoding="utf-8"))
+    kinds = dict.fromkeys(check["kind"] for check in data["checks"])
+    data["checks"] = [check for kind in kinds for check in [one for one in data["checks"] if one["kind"] == kind][:12]]
+    data["sessions"] = data["sessions"][:12]
+    labels = public("natural/links_dev_a.json").read_bytes()
+    (folder / "links_dev_a.json").write_bytes(labels)
+    return write(folder / "natural_dev_a.json", data)
+
+
+def _run_reference(scorer: Path, *words: object) -> Any:
+    """Run a reference scorer in a process of its own, on the engine under test and without the state model."""
+    source = Path(longmemeval.__file__).parents[2]
+    environment = {**os.environ, "PYTHONPATH": str(source), "LAMINA_STATE_MODEL": "off"}
+    command = [sys.executable, str(scorer), *map(str, words)]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return json.loads(ran.stdout.splitlines()[-1])
+
+
+def _assert_same_links(figures: dict[str, Any], wanted: dict[str, Any]) -> None:
+    assert (figures["all links"]["given"], figures["sure links"]["given"]) == (wanted["given"], wanted["given_sure"])
+    assert all(figures[group]["wanted"] == wanted["wanted"] for group in GROUPS)
+    for group, key in (("sure links", "sure"), ("all links", "any")):
+        counts = ("right", "wrong", "unlabelled", "neutral", "mixed", "found")
+        assert {name: figures[group][name] for name in counts} == {name: wanted[key][name] for name in counts}
+        for name, share in (("precision", "precision"), ("strict precision", "strict"), ("recall", "recall")):
+            percent = None if wanted[key][share] is None else pytest.approx(100 * wanted[key][share])
+            assert figures[group][name] == percent
 
 
 def _scorer(path: Path) -> ModuleType:

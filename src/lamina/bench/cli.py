@@ -12,18 +12,18 @@ from rich.console import Console
 from rich.table import Table
 
 from lamina.bench.collection import Collection
-from lamina.bench.command import AsJson, Chart, Given, Light, benchmark, ending
+from lamina.bench.command import AsJson, Chart, Failures, Given, Light, benchmark, ending
 from lamina.bench.load_command import load
 from lamina.bench.metrics import DEPTH
 from lamina.bench.result import Result
+from lamina.bench.state_commands import chains, natural
 from lamina.bench.vector_commands import peers, scale
 
 app = typer.Typer(help="Measure the shipped pipeline.", no_args_is_help=True)
 
-Failures = Annotated[bool, typer.Option("--failures", help="Tell every check that does not hold, with its hits.")]
 SAMPLED = 200
 
-for command in (scale, peers, load):
+for command in (scale, peers, load, natural, chains):
     app.command()(command)
 
 

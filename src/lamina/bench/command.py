@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
@@ -29,6 +29,7 @@ Limit = Annotated[
     typer.Option("--limit", metavar="N", min=1, help="A quick look: the first N conversations or questions."),
 ]
 Light = Annotated[bool, typer.Option("--light", help="Without the transformer: the light embedder.")]
+Failures = Annotated[bool, typer.Option("--failures", help="Show every check that does not hold, with its hits.")]
 Keep = Annotated[
     Path | None, typer.Option("--keep", metavar="FOLDER", help="Keep the vaults, to look into them afterwards.")
 ]
@@ -47,20 +48,9 @@ class Given:
     limit: int | None
     vaults: Vaults
 
-    @contextmanager
-    def progress(self) -> Iterator[Progress]:
+    def progress(self) -> AbstractContextManager[Progress]:
         """A bar on stderr for each thing that is being done."""
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        console = Console(stderr=True)
-        with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-            tasks: dict[str, Any] = {}
-
-            def told(text: str, done: int, total: int) -> None:
-                if text not in tasks:
-                    tasks[text] = bars.add_task(text, total=total)
-                bars.update(tasks[text], completed=done, total=total)
-
-            yield told
+        return progress_bars()
 
     def tell(self, text: str) -> None:
         """Say something beside the result, which JSON on stdout leaves no room for."""
@@ -93,6 +83,22 @@ def benchmark(app: typer.Typer) -> Callable[[F], F]:
         return function
 
     return register
+
+
+@contextmanager
+def progress_bars() -> Iterator[Progress]:
+    """Yield a function that draws a bar on stderr for each task it is told of; silent where that is no terminal."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        tasks: dict[str, Any] = {}
+
+        def report(text: str, done: int, total: int) -> None:
+            if text not in tasks:
+                tasks[text] = bars.add_task(text, total=total)
+            bars.update(tasks[text], completed=done, total=total)
+
+        yield report
 
 
 @contextmanager

@@ -10,31 +10,45 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import SecretStr
 
-from lamina import FixedClock, Hit, InvalidInput, Memory, Settings
+from lamina import FixedClock, Hit, InvalidInput, LaminaError, Memory, Settings
 from lamina.bench.metrics import quantile
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how far it is, and how much there is."""
 
 SCOPE = "org:bench"
+StateModel = Literal["auto", "off"]
 _MEGABYTE = 1_000_000
+_PATIENCE_S = 120
 
 
 class Vaults:
-    """Makes one vault after the other and adds up what they cost. `keep` is a folder they stay in."""
+    """Makes one vault after the other and adds up what they cost.
 
-    def __init__(self, *, light: bool = False, keep: Path | None = None) -> None:
-        self._settings = _settings(light)
+    `keep` is a folder they stay in; `state_model` overrides the user's own setting; `background` reads captured words
+    in a thread, as a program with default settings does.
+    """
+
+    def __init__(
+        self,
+        *,
+        light: bool = False,
+        keep: Path | None = None,
+        state_model: StateModel | None = None,
+        background: bool = False,
+    ) -> None:
+        self._settings = _settings(light, state_model, background)
         self._keep = keep
-        self._items, self._capturing, self._filling = 0, 0.0, 0.0
+        self._items, self._capturing, self._filling, self._filling_cpu = 0, 0.0, 0.0, 0.0
         self._asking: list[float] = []
+        self._asking_cpu: list[float] = []
         self._bytes = 0
         self._models: set[str] = set()
 
@@ -56,15 +70,25 @@ class Vaults:
         """The vault in a folder, its clock standing at a moment; whoever asks for it also removes it."""
         return Desk(folder, FixedClock(at), self, self._settings)
 
-    def filled(self, items: int, captured: float, ready: float) -> None:
-        """Count what went into a vault: the seconds until it was acknowledged, and until it was all encoded."""
+    def warm_up(self) -> None:
+        """Load the models in a vault that is thrown away, so that no measured turn or question pays for it."""
+        at = datetime(2026, 1, 1, tzinfo=UTC)
+        with tempfile.TemporaryDirectory(prefix="lamina-bench-") as folder, self.at(Path(folder), at) as desk:
+            desk.memory.capture([{"speaker": "Ann", "content": "I live in Bergen."}], session_id="s", wait=True)
+            desk.memory.embed()
+            desk.memory.recall("Where do I live?")
+
+    def filled(self, items: int, captured: float, ready: float, cpu: float) -> None:
+        """Count what went into a vault: the seconds until it was acknowledged, until it was all encoded, and of CPU."""
         self._items += items
         self._capturing += captured
         self._filling += ready
+        self._filling_cpu += cpu
 
-    def asked(self, seconds: float, model: str) -> None:
-        """Count a question."""
+    def asked(self, seconds: float, cpu: float, model: str) -> None:
+        """Count a question: its seconds on the wall and of CPU."""
         self._asking.append(1000 * seconds)
+        self._asking_cpu.append(1000 * cpu)
         self._models.add(model)
 
     def speed(self) -> dict[str, float]:
@@ -73,6 +97,7 @@ class Vaults:
             "items": self._items,
             "capture_items_per_s": round(self._items / max(self._capturing, 1e-9), 1),
             "ingest_items_per_s": round(self._items / max(self._filling, 1e-9), 1),
+            "ingest_cpu_ms_per_item": round(1000 * self._filling_cpu / max(self._items, 1), 2),
             **self._recalled(),
             "disk_mb": round(self._bytes / _MEGABYTE, 2),
             "peak_rss_mb": round(_peak_rss() / _MEGABYTE, 1),
@@ -81,7 +106,8 @@ class Vaults:
     def _recalled(self) -> dict[str, float]:
         if not self._asking:
             return {}
-        return {f"recall_p{share}_ms": round(quantile(self._asking, share / 100), 2) for share in (50, 95)}
+        wall = {f"recall_p{share}_ms": round(quantile(self._asking, share / 100), 2) for share in (50, 95)}
+        return {**wall, "recall_cpu_p50_ms": round(quantile(self._asking_cpu, 0.5), 2)}
 
     def settings(self) -> dict[str, Any]:
         """The memory's settings, without places and secrets, and the model its answers were found with."""
@@ -130,36 +156,47 @@ class Desk:
     @contextmanager
     def filling(self, items: int, progress: Progress) -> Iterator[None]:
         """Write inside; at the end everything is encoded."""
-        began = time.perf_counter()
+        began, cpu = time.perf_counter(), time.process_time()
         yield
         captured = time.perf_counter() - began
         for memory in self.open():
             memory.embed(progress)
-        self._vaults.filled(items, captured, time.perf_counter() - began)
+        self._vaults.filled(items, captured, time.perf_counter() - began, time.process_time() - cpu)
+
+    def read_all(self) -> None:
+        """Read every captured word for statements, also what a background thread has taken; LaminaError if it hangs."""
+        self.memory.read_waiting()
+        deadline = time.monotonic() + _PATIENCE_S
+        while self.memory.waiting():
+            if time.monotonic() > deadline:
+                raise LaminaError(f"captured words were not read within {_PATIENCE_S} s")
+            time.sleep(0.05)
 
     def warm_up(self) -> None:
         """Let what is read at the first question be read before a question is timed."""
         self.memory.recall("Is anything there?")
 
     def ask(
-        self, question: str, k: int, at: datetime, memory: Memory | None = None, *, as_of: datetime | None = None,
-        known_at: datetime | None = None,
+        self, question: str, k: int, at: datetime, memory: Memory | None = None, *,
+        as_of: datetime | str | None = None, known_at: datetime | None = None,
     ) -> tuple[Hit, ...]:  # fmt: skip
         """The hits of a question asked at a moment, of the memory of a scope, by default the vault's own."""
         self.clock.at = at
-        began = time.perf_counter()
+        began, cpu = time.perf_counter(), time.process_time()
         found = (memory or self.memory).recall(question, k=k, as_of=as_of, known_at=known_at)
-        self._vaults.asked(time.perf_counter() - began, found.model)
+        self._vaults.asked(time.perf_counter() - began, time.process_time() - cpu, found.model)
         return found.hits
 
 
-def _settings(light: bool) -> Settings:
+def _settings(light: bool, state_model: StateModel | None, background: bool) -> Settings:
     """The user's own, but in a scope and a place where nothing else is.
 
-    Passages are encoded by us, not in the background: a question must not be asked before the last one is.
+    Passages are encoded by us, by default not in the background: a question must not be asked before the last one is.
     """
     chosen: dict[str, Any] = {"embedder": "light"} if light else {}
-    return Settings(scope=SCOPE, watch=False, background=False, state_dir=None, **chosen)
+    if state_model is not None:
+        chosen["state_model"] = state_model
+    return Settings(scope=SCOPE, watch=False, background=background, state_dir=None, **chosen)
 
 
 def _peak_rss() -> int:

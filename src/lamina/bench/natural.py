@@ -1,0 +1,41 @@
+"""Natural talk: months of a person's sessions captured as they are, then questions about current and past values.
+
+All sessions are captured at the file's `now`, as an import would, and their turns keep their own times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+
+from lamina.bench.natural_data import Person
+from lamina.bench.natural_links import given_links, score_links
+from lamina.bench.natural_scores import DEPTH, RankedHit, TalkRow, TalkSheet, judge
+from lamina.bench.places import said
+from lamina.bench.vaults import Desk, Progress, Vaults
+
+
+def run(people: Sequence[Person], vaults: Vaults, progress: Progress) -> TalkSheet:
+    """Capture each person's talk into a vault of its own, ask every check and score the links."""
+    sheet, captured, asked = TalkSheet(), count(1), count(1)
+    sessions, checks = sum(len(each.sessions) for each in people), sum(len(each.checks) for each in people)
+    vaults.warm_up()
+    for person in people:
+        with vaults.fresh(person.id, person.now) as desk:
+            with desk.filling(sum(len(session.turns) for session in person.sessions), progress):
+                for session in person.sessions:
+                    desk.memory.capture(said(session), session_id=session.id)
+                    progress("capturing sessions", next(captured), sessions)
+                desk.read_all()
+            for check in person.checks:
+                hits = _ask(desk, check.query, check.as_of, person)
+                sheet.rows.append(TalkRow(person.id, check, hits, judge(check, hits)))
+                progress("asking questions", next(asked), checks)
+            if person.labels is not None:
+                sheet.links[person.id] = score_links(given_links(desk.memory), person.labels)
+    return sheet
+
+
+def _ask(desk: Desk, query: str, as_of: str | None, person: Person) -> tuple[RankedHit, ...]:
+    hits = desk.ask(query, DEPTH, person.now, as_of=as_of)
+    return tuple(RankedHit(hit.text, bool(hit.marks), hit.relevant) for hit in hits)
