@@ -8,7 +8,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from lamina import Atom, FixedClock, Memory
+from lamina import Atom, FixedClock, Memory, Origin
+from lamina.atom.status import Way
+from lamina.store.base import Change, Commit
 from lamina.store.ledger import Problem
 
 
@@ -46,6 +48,14 @@ class Desk:
         path = self.memory.path_of(atom.id)
         assert path is not None
         return self.root / path
+
+    def commit(self, atom: Atom, verb: str) -> None:
+        """Change an atom as lamina itself does, by a verb that no person uses."""
+        change = Commit(
+            actor="lamina", origin=Origin.HUMAN, verb=verb, reason="a test", scope=atom.scope, way=Way.ADOPT,
+            changes=(Change(atom),),
+        )  # fmt: skip
+        self.memory._store.commit(change)
 
     def edit(self, atom: Atom, old: str, new: str) -> Path:
         """Replace a piece of the atom's file in place, as an editor does."""

@@ -265,7 +265,9 @@ class Memory(Opened):
         """
         states = self._equipment.states
         if states is None:
-            raise Refused("no state model can be loaded, so nothing can be read again; `lamina doctor` says why")
+            raise Refused(
+                "no state model can be loaded, so nothing can be read again: its weights or onnxruntime are missing"
+            )
         if self.settings.chat != "none":
             raise Refused("statements of the chat model look like those of the former rules; unset `chat` to re-read")
         self._look()

@@ -262,6 +262,10 @@ def test_several_things_are_several_requests_and_what_is_excepted_is_spared() ->
     assert (found.topic, found.spared, found.is_all) == ("Philippa", "birthday", True)
 
 
+def test_nobody_loses_everything_by_a_sentence() -> None:
+    assert forget_requests("Please forget everything you know about me.") == []
+
+
 def test_a_request_in_code_is_none() -> None:
     assert forget_requests("```\nPlease forget my garage code.\n```") == []
 

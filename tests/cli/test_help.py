@@ -19,7 +19,7 @@ PROMISED = [
     "promote", "demote", "resolve", "relate", "undo",
     "feedback", "erase", "import", "rollback", "quarantine", "recall", "top", "plan", "answer", "get", "list",
     "history", "neighbours", "journal", "diff",
-    "sync", "rebuild", "jobs", "doctor", "stats", "export", "dream", "serve", "mcp", "install",
+    "sync", "rebuild", "reread", "jobs", "doctor", "stats", "export", "dream", "serve", "mcp", "install",
     "uninstall", "hook", "bench", "models", "token", "run", "block", "review", "profile", "semantic", "procedural",
 ]  # fmt: skip
 UNCHANGING = {"tour", "try", "recall", "top", "plan", "answer", "get", "list", "history", "neighbours", "journal",

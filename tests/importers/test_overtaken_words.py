@@ -122,7 +122,10 @@ def test_nothing_that_is_over_waits_to_be_confirmed(memory: Memory, tmp_path: Pa
         waiting = [atom.content for atom in other.review.held()]
         assert waiting
         assert not any(
-            part in each for part in ("is in Cork", "14", "on Thursday.", "Keem", "Mill") for each in waiting
+            part in each
+            for part in ("is in Cork", "is number 14", "on Thursday.", "at Keem Bay.", "Mill")
+            for each in waiting
+            if "no longer" not in each
         )
         for atom in other.review.held()[::-1]:
             other.review.confirm(atom.id)
@@ -137,7 +140,7 @@ def test_a_bundle_for_others_does_not_hold_words_that_are_over(memory: Memory, t
     place = exported(memory, tmp_path / "bundle", "okf")
     words = "".join(file.read_text(encoding="utf-8") for file in place.rglob("*.md"))
     assert "kitchen clock" in words
-    assert not any(each in words for each in (*OVER, "Mill Lane", "Keem Bay"))
+    assert not any(each in words for each in (*OVER, "Mill Lane"))
 
 
 def test_an_import_says_nothing_of_what_a_person_says_here(memory: Memory, tmp_path: Path) -> None:
@@ -174,7 +177,7 @@ def test_what_ends_after_an_export_ends_with_the_next(memory: Memory, tmp_path: 
         assert shown(other, "which colour is the garden gate?") == ["The garden gate is green."]
         other.import_(exported(memory, tmp_path / "second"))
         assert shown(other, "which colour is the garden gate?") == ["The garden gate is blue, no longer green."]
-        green = [atom.status for atom in statements(other) if "green" in atom.content]
+        green = [atom.status for atom in statements(other) if "is green" in atom.content]
         assert green == [Status.SUPERSEDED]
         position = len(other.journal())
         other.import_(exported(memory, tmp_path / "third"))
@@ -197,7 +200,7 @@ def test_words_said_after_a_statement_was_made_go_with_it_too(memory: Memory, tm
     echo = "Cork it is, near the river."
     memory.capture([{"speaker": "assistant", "content": echo, "at": NOON + 3 * DAY}], session_id="echo", wait=True)
     (words,) = [atom for atom in memory.list(limit=None) if atom.is_segment and echo in atom.content]
-    (cork,) = [atom for atom in statements(memory) if atom.content == "Ann's office is in Cork."]
+    (cork,) = [atom for atom in statements(memory) if atom.content == "Our office is in Cork."]
     assert cork.id < words.id
     rests(memory, cork, Evidence(words.id, 1, 0, len(echo)))
     with opened(tmp_path / "other", 30) as other:

@@ -166,6 +166,8 @@ class Day:
         memory.embed()
         memory.tend()
         memory.rebuild()
+        with suppress(LaminaError):  # without a state model
+            memory.reread()
         memory.export(self.root / f"{self.word()}.json")
         Keeper(memory, self.kept.append).once()
 

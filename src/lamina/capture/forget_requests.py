@@ -56,7 +56,7 @@ def forget_requests(text: str, states: Sequence[SentenceState] = ()) -> list[For
         kind = _kind_of(sentence, by_place.get(start))
         if kind is not None:
             about, _, spared = _EXCEPT.sub("\0", sentence, count=1).partition("\0")
-            for topic, part in _topics_of(about):
+            for topic, part in [] if _ALL_OF_ME.search(about) else _topics_of(about):
                 is_own, is_all = _OWN.search(part) is not None, _ALL.search(part) is not None
                 requests.append(ForgetRequest(kind, start, end, topic, is_own, is_all, _topics_of(spared)[0][0]))
     return requests
@@ -163,6 +163,10 @@ _KEEP_OUT_ORDER = re.compile(
     r"|\b(?:stays?|strictly|just|remains?) between (?:us|you and me|the two of us|ourselves)\b",
     re.IGNORECASE,
 )
+_ALL_OF_ME = re.compile(
+    r"\b(?:everything|anything|all)\b[^.!?]{0,30}\b(?:about|on|of) (?:me|us|myself)\b", re.IGNORECASE
+)
+"""Nobody loses everything by a sentence."""
 _EXCEPT = re.compile(r"\b(?:except(?: for)?|but not|apart from|other than)\b", re.IGNORECASE)
 _AND = re.compile(r"\s*(?:and|plus|as well as|also)\b", re.IGNORECASE)
 _OWN = re.compile(r"\b(?:my|our|mine|i|i'[a-z]+|we)\b", re.IGNORECASE)

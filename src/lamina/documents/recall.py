@@ -50,6 +50,11 @@ class HitDocument(Document):
     instead_of: Annotated[list[str | int], Field(description="What it took the place of: atom, passage, why.")]
     before: Annotated[list[list[str]], Field(description="What it stands in front of, and why.")]
     precision: Annotated[dict[str, Any], Field(description="How well its vectors are known, where not kept whole.")]
+    earlier: Annotated[
+        list[str | int | float],
+        Field(description="The newer value that likely replaced it: atom, passage, since when, how likely."),
+    ]
+    answers: Annotated[float | None, Field(description="The probability that it answers the question, where known.")]
 
 
 class RecallDocument(Document):

@@ -41,9 +41,11 @@ class Supersession:
 
     def __init__(self, known: Known, ids: Iterator[AtomId], now: datetime, states: StateReader | None) -> None:
         self._known, self._ids, self._now, self._states = known, ids, now, states
+        self._new: list[Atom] = []
 
     def compare(self, new: Atom) -> None:
         """End the earlier statements of the same speaker whose value a new statement names and replaces."""
+        self._new.append(new)
         if self._states is None or not new.value or not new.evidence or new.status is not Status.ACTIVE:
             return
         said = Assertion(one_line(new.content), one_line(new.value))
@@ -55,7 +57,7 @@ class Supersession:
     def _candidates(self, new: Atom, said: Assertion) -> list[Atom]:
         """The earlier statements of the same speaker whose value the new one names."""
         found = self._known.search(content_words(said.text), STANDS, LOOKED_AT, is_vouched_for)
-        spoken = [atom for atom, passage in found if not atom.is_segment]
+        spoken = [*self._new, *(atom for atom, passage in found if not atom.is_segment)]
         for atom, passage in found:
             if atom.is_segment:
                 spoken += self._known.on(Evidence(atom.id, passage.n, 0, len(passage.text)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from lamina.cli import erase, read, upkeep, write
+from lamina.cli import erase, read, review, upkeep, write
 from lamina.cli.output import Line, View
 from lamina.cli.scene import Chapter, Scene, holds_bytes
 from lamina.cli.session import Session
@@ -55,20 +55,34 @@ class Change(Chapter):
         return scene
 
     def move(self) -> Scene:
-        scene = self._twice(
-            "Somebody tells of a change, in passing and without any key: the old words are no longer an answer.",
-            [("spring", "2026-03-02", "Our office is in Cork."),
-             ("autumn", "2026-09-07", "We moved the office from Cork to Galway.")],
+        self._twice(
+            "",
+            [("spring", "2026-03-02", "Remember that our office is in Cork."),
+             ("autumn", "2026-09-07", "Remember that our office is in Galway.")],
         )  # fmt: skip
-        ended = [each["atom"]["status"] for each in scene.view.data["outcomes"] if "Cork." in each["atom"]["content"]]
+        old, new = self.ids["first"], self.ids["second"]
+
+        def decide(session: Session) -> View:
+            write.relate(session, new, "contradicts", old)
+            return review.keep(session, new, over=old, reason="the office moved")
+
+        scene = self.play(
+            "Two statements disagree: you decide, once. The old words are no longer an answer.",
+            'lamina capture --session spring --speaker Ann "Remember that our office is in Cork."\n'
+            '$ lamina capture --session autumn --speaker Ann "Remember that our office is in Galway."\n'
+            f"$ lamina relate {new[-8:]} contradicts {old[-8:]}\n"
+            f'$ lamina review keep {new[-8:]} --over {old[-8:]} --reason "the office moved"',
+            decide,
+        )
+        ended = self.play("", "", lambda session: read.get(session, old)).view.data["status"]
         scene.checks += [
-            ("what was said in spring is superseded, in the same commit", ended == ["superseded"]),
+            ("what was said in spring is superseded, in one commit", ended == "superseded"),
             ("recall answers with Galway, and no longer with what was said in spring", self._knows_of_galway()),
         ]
         return scene
 
     def replay(self) -> Scene:
-        said = "Our office is in Cork."
+        said = "Remember that our office is in Cork."
         scene = self.play(
             "The old transcript comes in once more, from a backup. What changed stays changed.",
             f'lamina capture --session backup --speaker Ann --at 2026-03-02 "{said}"',
@@ -81,27 +95,30 @@ class Change(Chapter):
         scene = self.ask("Ask what was true in summer.", OFFICE, as_of="2026-06-01")
         first = scene.view.data["hits"][0] if scene.view.data["hits"] else {"text": "", "marks": []}
         scene.checks += [
-            ("it was in Cork", first["text"] == "Our office is in Cork."),
+            ("it was in Cork", "our office is in Cork." in first["text"]),
             ("and the hit says that this is history", "historical" in first["marks"]),
         ]
         return scene
 
     def correct(self) -> Scene:
-        scene = self._twice(
-            "Somebody corrects herself: what was wrong is invalidated, and the words of both stay.",
-            [("call", "", "My dentist is Dr Reyes."), ("call", "", "Actually, my dentist is Dr Moss.")],
+        self._twice(
+            "",
+            [("call", "", "Remember that my dentist is Dr Reyes."),
+             ("call 2", "", "Remember that my dentist is Dr Moss.")],
+        )  # fmt: skip
+        wrong, why = self.ids["first"], "she mixed them up"
+        scene = self.play(
+            "Something was never so: invalidate it. The words of both stay, and only what is right is an answer.",
+            f'lamina status {wrong[-8:]} invalidated --reason "{why}"',
+            lambda session: write.status(session, wrong, "invalidated", reason=why),
         )
-        right = next(each for each in scene.view.data["outcomes"] if each["atom"]["kind"] != "narrative")
-        wrong = self.play("", "", lambda session: read.get(session, right["atom"]["supersedes"][0])).view.data
-        scene.checks += [
-            ("the correction takes the place of what was wrong", right["result"] == "supersedes"),
-            ("what was wrong is invalidated, not superseded: it never was so", wrong["status"] == "invalidated"),
-        ]
+        after = self.play("", "", lambda session: read.get(session, wrong)).view.data
+        scene.checks.append(("it is invalidated, not superseded: it never was so", after["status"] == "invalidated"))
         return scene
 
     def known_at(self) -> Scene:
         moment = self.ids["between"]
-        scene = self.ask("Ask what was known before she corrected herself.", "who is Ann's dentist?", known_at=moment)
+        scene = self.ask("Ask what was known before that.", "who is Ann's dentist?", known_at=moment)
         then = "".join(hit["text"] for hit in scene.view.data["hits"])
         now = self.found("who is Ann's dentist?")
         scene.checks += [
@@ -146,8 +163,10 @@ class Change(Chapter):
     def _twice(self, title: str, said: list[tuple[str, str, str]]) -> Scene:
         """Two things are said one after the other, by Ann; a moment between them is kept."""
         before = self._said(*said[0])
+        self.ids["first"] = _stated(before)
         self.ids["between"] = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         after = self._said(*said[1])
+        self.ids["second"] = _stated(after)
         command = "\n$ ".join(
             f'lamina capture --session {session_id} --speaker Ann {f"--at {at} " if at else ""}"{words}"'
             for session_id, at, words in said
@@ -162,3 +181,9 @@ class Change(Chapter):
     def _knows_of_galway(self) -> bool:
         told = self.found(OFFICE)
         return "Galway" in told and "office is in Cork" not in told
+
+
+def _stated(view: View) -> str:
+    """The id of the first statement that a capture made; "" where it made none."""
+    atoms = (each["atom"] for each in view.data["outcomes"])
+    return next((str(each["id"]) for each in atoms if each["kind"] != "narrative"), "")

@@ -15,7 +15,7 @@ from lamina.cli.words import turns_from
 
 SECRET = f"ghp_{hashlib.sha256(b'tour').hexdigest()[:36]}"
 TALK = (
-    ("Ann", "I drink light roast coffee, never dark."),
+    ("Ann", "Remember that I drink light roast coffee, never dark."),
     ("Bob", f"Noted. Our key is {SECRET}. Are you still flying to Lisbon?"),
     ("Ann", "Yes. Keep in mind that Miguel picks me up at the airport."),
 )
@@ -42,10 +42,12 @@ class Talk(Chapter):
             lambda session: write.capture(session, str(file), session_id="kitchen", turns=True),
         )
         outcomes = scene.view.data["outcomes"]
-        self.ids["coffee"], self.ids["airport"] = (outcome["atom"]["id"] for outcome in outcomes[1:])
+        stated = {each["atom"]["content"]: each["atom"]["id"] for each in outcomes[1:]}
+        self.ids["coffee"] = next(name for content, name in stated.items() if "coffee" in content)
+        self.ids["airport"] = next(name for content, name in stated.items() if "Miguel" in content)
         said = (self.vault / outcomes[0]["atom"]["path"]).read_text(encoding="utf-8")
         scene.checks += [
-            ("two statements were made of it", [each["result"] for each in outcomes] == ["kept", "new", "new"]),
+            ("both sentences became statements", [each["result"] for each in outcomes][:3] == ["kept", "new", "new"]),
             ("every word is kept but the secret", _words_kept(said)),
             ("no byte of the secret is in the vault", not holds_bytes(self.vault, SECRET)),
             (

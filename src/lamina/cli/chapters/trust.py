@@ -79,14 +79,14 @@ class Trust(Chapter):
         return scene
 
     def suspect(self) -> Scene:
-        said = "We moved the office from Galway to Atlantis."
+        said = "Remember that our office is in Atlantis."
 
         def both(session: Session) -> View:
             write.capture(session, said, session_id="prank", speaker="Ann")
             return proposals.quarantine(session, session_id="prank", yes=True)
 
         scene = self.play(
-            "A whole session turns out to be a prank: all that came from it waits again, and what it did is undone.",
+            "A whole session turns out to be a prank: all that came from it waits again, and recall does without it.",
             f'lamina capture --session prank --speaker Ann "{said}"\n$ lamina quarantine --session prank --yes',
             both,
         )
@@ -95,7 +95,7 @@ class Trust(Chapter):
         waiting = [each["atom"]["status"] for each in outcomes if each["atom"]["session_id"] == "prank"]
         scene.checks += [
             ("the words of the session and its statement wait", waiting == ["constrained", "constrained"]),
-            ("what they had replaced stands again", "Galway" in told and "Atlantis" not in told),
+            ("recall answers without them", "Galway" in told and "Atlantis" not in told),
         ]
         return scene
 
