@@ -259,7 +259,7 @@ class Memory(Opened):
 
     @traced(Operation.MAINTAIN)
     def reread(self, *, apply: bool = False) -> Reread:
-        """Read statements of former versions' rules again, as sentences; without `apply`, only tell what would change.
+        """Read statements of former versions' rules again, as sentences; without `apply`, only say what would change.
 
         Refused without a state model, and with a chat model: its statements cannot be told from those of the rules.
         """
