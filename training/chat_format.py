@@ -123,7 +123,8 @@ def _read_head(line: str) -> Chat:
     parts = [part.strip() for part in line[2:].split(" | ")]
     if len(parts) != 3:
         raise ValueError("a chat head is '# ID | voice | speaker'")
-    return Chat(*parts)
+    chat_id, voice, speaker = parts
+    return Chat(chat_id, voice, speaker)
 
 
 def _read_question(line: str, known_turns: set[int]) -> Question:

@@ -1,0 +1,37 @@
+"""The training data is well formed, and what is held out by construction is nowhere in the rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from training.chat_format import read_chats
+
+CHATS = sorted((Path(__file__).parents[1] / "training" / "data" / "chats").glob("*.txt"))
+
+
+@pytest.mark.parametrize("path", CHATS, ids=lambda path: path.stem)
+def test_every_line_of_a_chat_file_can_be_read(path: Path) -> None:
+    chats, errors = read_chats(path)
+    assert not errors
+    assert all(chat.turns and chat.questions for chat in chats)
+
+
+def test_held_out_people_speak_in_no_other_file() -> None:
+    held_out = {turn.text for chat in read_chats(_file("heldout"))[0] for turn in chat.turns}
+    others = [
+        turn.text for path in CHATS if path.stem != "heldout" for chat in read_chats(path)[0] for turn in chat.turns
+    ]
+    assert not [text for text in others if text in held_out and len(text) > 25]
+
+
+def test_a_malformed_line_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "chat.txt"
+    file.write_text("# a | voice | Ann\n## 2026-01-04\n1 | I live in Rome | me/home=Paris !\n? where | 7 | current\n")
+    _, errors = read_chats(file)
+    assert len(errors) == 2
+    assert errors[0].startswith("chat.txt:3: the value 'Paris' is not in the turn")
+
+
+def _file(name: str) -> Path:
+    return next(path for path in CHATS if path.stem == name)
