@@ -262,7 +262,7 @@ class Memory(Opened):
         """
         states = self._equipment.states
         if states is None:
-            raise Refused("no state model can be loaded, so nothing can be read again: its weights or onnxruntime are missing")
+            raise Refused("no state model can be loaded: its weights or onnxruntime are missing")
         if self.settings.chat != "none":
             raise Refused("statements of the chat model look like those of the former rules; unset `chat` to re-read")
         self._look()
