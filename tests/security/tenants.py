@@ -274,6 +274,7 @@ VERBS: dict[str, Verb] = {
     "waiting": lambda memory, given, _: memory.waiting(),
     "jobs": lambda memory, given, _: memory.jobs(),
     "rebuild": lambda memory, given, vault: memory.rebuild() if vault.chance.random() < 0.05 else 0,
+    "reread": lambda memory, given, vault: memory.reread(),
     "doctor": lambda memory, given, vault: memory.doctor(deep=vault.chance.random() < 0.05),
     "stats": lambda memory, given, _: memory.stats(),
     "topics": lambda memory, given, _: memory.topics(),

@@ -52,7 +52,7 @@ def test_every_public_verb_is_told_or_known_not_to_be() -> None:
 @cache
 def day() -> dict[str, Any]:
     """What a process of its own was told on a busy day; OpenTelemetry, once set up, stays so for a whole process."""
-    paths = os.pathsep.join([str(HERE.parent), str(HERE)])
+    paths = os.pathsep.join([str(HERE.parent), str(HERE), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     with TemporaryDirectory() as folder:
         ran = subprocess.run(
             [sys.executable, str(HERE / "traced.py"), folder], env={**os.environ, "PYTHONPATH": paths},
