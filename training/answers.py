@@ -19,9 +19,9 @@ from training.ranker import Record, load_records, wanted
 from training.train import MODELS
 from training.trunk import open_trunk
 
-LOOKED_AT = 8
+LOOKED_AT = 10
 """So many of a question's best candidates are judged."""
-SILENT = 0.1
+SILENT = 0.2
 """The share of answerable questions that may be answered with "nothing known"."""
 
 

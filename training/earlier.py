@@ -14,6 +14,7 @@ import numpy as np
 from lamina.models.state_model import StateModel
 from lamina.states.ranking import EARLIER_FEATURES, earlier_features
 from lamina.states.replacement import ReplacementModel
+from lamina.text.analyse import content_words
 from lamina.text.normal import normal_form
 from training.chat_format import Chat
 from training.examples import chat_texts, load_chats
@@ -22,7 +23,7 @@ from training.ranker import Record, load_records
 from training.train import MODELS
 from training.trunk import open_trunk
 
-WANTED_PRECISION = 0.85
+WANTED_PRECISION = 0.65
 
 
 def outdated_turns(chat: Chat, question: str) -> set[int] | None:
@@ -52,7 +53,7 @@ def rows(records: list[Record], chats: dict[str, Chat]) -> tuple[np.ndarray, np.
         outdated = outdated_turns(chats[each.row["chat"]], each.row["question"])
         if outdated is None:
             continue
-        matrix = earlier_features(each.question, each.view)
+        matrix = earlier_features(each.question, frozenset(content_words(each.row["question"])), each.view)
         for n, hit in enumerate(each.row["hits"]):
             if each.view.replaced_by[n] is not None and hit["turn"] is not None:
                 features.append(matrix[n])

@@ -21,6 +21,9 @@ from lamina.states.replacement import ReplacementModel
 from training.train import MODELS
 from training.trunk import open_trunk
 
+SHRINK = 0.7
+"""The fitted weights are shrunk: stores are larger than a chat, and words found there deserve more trust."""
+
 
 @dataclass
 class Record:
@@ -96,7 +99,7 @@ def fit(records: list[Record], *, ridge: float = 3e-3, steps: int = 400) -> tupl
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-    return weights.detach().numpy() / scale, float(torch.exp(sharpness))
+    return SHRINK * weights.detach().numpy() / scale, float(torch.exp(sharpness.detach()))
 
 
 def report(name: str, records: list[Record], weights: np.ndarray | None) -> None:

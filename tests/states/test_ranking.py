@@ -57,7 +57,7 @@ def test_another_slot_is_never_replaced_however_new_the_rest_is() -> None:
     candidates = [StateCandidate(0.5, [each]) for each in (GREEN, LISBON, BERLIN)]
     view = view_states(asking(Ask.CURRENT), candidates, ALWAYS)
     assert view.replaced_by[0] is None
-    assert not earlier_features(asking(Ask.CURRENT), view)[0].any()
+    assert not earlier_features(asking(Ask.CURRENT), frozenset(), view)[0].any()
 
 
 def test_a_question_about_no_state_moves_nothing() -> None:
@@ -72,7 +72,7 @@ def test_what_was_said_at_one_moment_replaces_nothing() -> None:
 def test_no_candidates_give_no_features() -> None:
     view = view_states(asking(Ask.CURRENT), [], ALWAYS)
     assert state_features(asking(Ask.CURRENT), view).shape == (0, len(FEATURES))
-    assert earlier_features(asking(Ask.CURRENT), view).shape == (0, len(EARLIER_FEATURES))
+    assert earlier_features(asking(Ask.CURRENT), frozenset(), view).shape == (0, len(EARLIER_FEATURES))
 
 
 def test_a_pair_tells_a_named_old_value_from_a_repeated_one() -> None:

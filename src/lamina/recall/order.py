@@ -5,45 +5,41 @@ Each score stays what it is; a hit that was moved says in front of which, and wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from lamina.atom.identity import AtomId
-from lamina.capture.prose import is_question
 from lamina.recall.follow import Found
 from lamina.recall.grounds import Grounds
-from lamina.recall.marks import Before, Mark, is_flagged
-from lamina.text.analyse import analyse
-from lamina.text.roles import is_assistant
-from lamina.text.sentences import sentences
+from lamina.recall.marks import Before, Earlier, Mark, is_flagged
+from lamina.store.encodings import Key
 
-FIRST = 5
-"""How many of the best are asked whether they claim what they say."""
-MOST = 2 / 3
-"""The part of a question's words that a sentence holds if it speaks of just that."""
-REPLACED, ANNOUNCED, SUPPOSED = "which it may replace", "which is only announced", "which claims nothing"
-OLDER = "which says as much and is older"
-_BEGINNINGS = frozenset(
-    analyse("first original originally initial initially previous previously earlier before ago start")
-)
-"""Words of a question that asks how it began."""
+REPLACED, ANNOUNCED = "which it may replace", "which is only announced"
 
 Better = Callable[[Found], tuple[Before, ...]]
 """In front of which statements a later hit stands, if it does."""
 
 
-def in_order(found: Sequence[Found], grounds: Grounds, asked: Collection[str]) -> list[Found]:
-    """The hits with those moved up that stand before what may be outdated, is announced, claims nothing or is older;
-    `asked` are the words of the question."""
+def in_order(found: Sequence[Found], grounds: Grounds, earlier: Mapping[Key, Earlier]) -> list[Found]:
+    """Return the hits with those moved up that stand before what may be outdated or is only announced; `earlier` are
+    the hits that likely hold an earlier value."""
     ordered = list(found)
-    for n, each in enumerate(found):
-        better = _better_than(each, grounds, asked if n < FIRST else ())
+    for each in found:
+        better = _newer_than(each, earlier) or _better_than(each, grounds)
         if better is not None:
             _move_up(ordered, each, better)
     return ordered
 
 
-def _better_than(hit: Found, grounds: Grounds, asked: Collection[str]) -> Better | None:
+def _newer_than(hit: Found, earlier: Mapping[Key, Earlier]) -> Better | None:
+    """What likely replaced the value of a hit stands before it."""
+    newer = earlier.get(hit.key)
+    if newer is None:
+        return None
+    return lambda later: (Before(hit.atom.id, REPLACED),) if later.key == (newer.atom_id, newer.n) else ()
+
+
+def _better_than(hit: Found, grounds: Grounds) -> Better | None:
     """What stands before a hit, if anything may."""
     if Mark.OUTDATED in hit.shown.marks:
         doubted = {newer.id: atom.id for atom in hit.shown.says for newer in grounds.newer(atom)}
@@ -51,25 +47,7 @@ def _better_than(hit: Found, grounds: Grounds, asked: Collection[str]) -> Better
     if Mark.ANNOUNCED in hit.shown.marks:
         holding = {each.id: atom.id for atom in hit.shown.says for each in grounds.replaced(atom)}
         return lambda later: () if is_flagged(later.shown.marks) else _said(later, holding, ANNOUNCED)
-    if not asked or not hit.atom.is_segment or hit.instead_of is not None or grounds.view.past:
-        return None
-    shared, sentence = _meant(hit)
-    if len(shared) < MOST * len(asked):
-        return None
-    if not _claims(sentence):
-        return lambda later: (Before(hit.atom.id, SUPPOSED),) if _claims_as_much(later, shared) else ()
-    if is_assistant(hit.passage.speaker) or _BEGINNINGS & frozenset(asked):
-        return None
-    return lambda later: (
-        (Before(hit.atom.id, OLDER),) if _says_it_later(later, hit) and _claims_as_much(later, shared) else ()
-    )
-
-
-def _says_it_later(later: Found, hit: Found) -> bool:
-    """Whether the same person says something in a later session."""
-    if later.atom.session_id == hit.atom.session_id or later.passage.speaker != hit.passage.speaker:
-        return False
-    return (later.passage.at or later.atom.observed_at) > (hit.passage.at or hit.atom.observed_at)
+    return None
 
 
 def _said(later: Found, wanted: Mapping[AtomId, AtomId], why: str) -> tuple[Before, ...]:
@@ -85,28 +63,3 @@ def _move_up(ordered: list[Found], hit: Found, better: Better) -> None:
             ordered.remove(later)
             ordered.insert(at, replace(later, before=(*later.before, *before)))
             at += 1
-
-
-def _claims(sentence: str) -> bool:
-    """Whether a sentence may claim that something is so: it is no question."""
-    return not is_question(sentence)
-
-
-def _claims_as_much(later: Found, shared: frozenset[str]) -> bool:
-    """Whether a person claims something in a sentence that holds as many words of the question."""
-    if is_flagged(later.shown.marks) or is_assistant(later.passage.speaker):
-        return False
-    own, sentence = _meant(later)
-    return shared <= own and _claims(sentence)
-
-
-def _meant(hit: Found) -> tuple[frozenset[str], str]:
-    """The words of the question in the sentence that holds most of them, and that sentence."""
-    weights = dict(hit.candidate.match.parts) if hit.candidate.match is not None else {}
-    text, best, most = hit.shown.text, (frozenset[str](), ""), 0.0
-    for start, end in sentences(text) if weights else ():
-        held = weights.keys() & frozenset(analyse(text[start:end]))
-        worth = sum(weights[word] for word in held)
-        if worth > most:
-            best, most = (frozenset(held), text[start:end]), worth
-    return best

@@ -15,7 +15,7 @@ from lamina.recall.candidate import Candidate, passages_read
 from lamina.recall.marks import Earlier
 from lamina.recall.view import View
 from lamina.states.answering import answer_features
-from lamina.states.assertion import Assertion, assertions_of
+from lamina.states.assertion import Assertion, assertions_of, names_in
 from lamina.states.decisions import Decisions, load_decisions
 from lamina.states.ranking import (
     FEATURES,
@@ -26,8 +26,11 @@ from lamina.states.ranking import (
     view_states,
 )
 from lamina.store.encodings import Key, unencoded
+from lamina.text.analyse import content_words
 from lamina.text.roles import is_assistant
 
+FOUND_AS_WELL, OWN = 0.5, 0.9
+"""A newer value is as relevant as this part of the earlier one, or it answers something else."""
 LOOKED_AT = 50
 """So many of the best candidates are compared with each other."""
 
@@ -53,13 +56,14 @@ def add_state_terms(
     decisions = load_decisions(encoder.states.name)
     question = encoder.asked(meant)
     assertions = _assertions(best, read, encoder, thawed, view)
-    seen = view_states(
-        question, [StateCandidate(each.relevance, assertions[each.key]) for each in best], decisions.replacement
-    )
+    compared = [StateCandidate(each.relevance, assertions[each.key]) for each in best]
+    seen = view_states(question, compared, decisions.replacement, names_in(meant))
     chances = decisions.answers.probabilities(answer_features(question, seen, [each.terms for each in best]))
     _add(best, question, seen, decisions)
-    earlier = {} if past else _earlier(best, question, seen, decisions)
     answers = {each.key: float(chance) for each, chance in zip(best, chances, strict=True)}
+    words = frozenset(content_words(meant))
+    found_too = {each.key: one.relevance for each, one in zip(best, compared, strict=True)}
+    earlier = {} if past else _earlier(best, question, words, seen, decisions, answers, found_too)
     return StateTerms(earlier, answers, decisions.answers.threshold)
 
 
@@ -100,16 +104,36 @@ def _add(best: Sequence[Candidate], question: QuestionState, seen: StateView, de
 
 
 def _earlier(
-    best: Sequence[Candidate], question: QuestionState, seen: StateView, decisions: Decisions
+    best: Sequence[Candidate],
+    question: QuestionState,
+    words: frozenset[str],
+    seen: StateView,
+    decisions: Decisions,
+    answers: Mapping[Key, float],
+    relevance: Mapping[Key, float],
 ) -> dict[Key, Earlier]:
-    """Return the candidates that likely hold an earlier value of what a newer one states."""
+    """Return the candidates that likely hold an earlier value of what a newer one states.
+
+    The newer one must answer the question as well, or be the same speaker's own state and found about as well.
+    """
     if question.asks_current < 0.5:
         return {}
-    chances = decisions.earlier.probabilities(earlier_features(question, seen))
+    chances = decisions.earlier.probabilities(earlier_features(question, words, seen))
     found: dict[Key, Earlier] = {}
-    for candidate, chance, newer in zip(best, chances.tolist(), seen.replaced_by, strict=True):
-        if newer is not None and chance >= decisions.earlier.threshold:
-            by = best[newer]
+    for n, (candidate, chance, newer) in enumerate(zip(best, chances.tolist(), seen.replaced_by, strict=True)):
+        if newer is None or chance < decisions.earlier.threshold:
+            continue
+        by = best[newer]
+        found_as_well = relevance[by.key] >= FOUND_AS_WELL * relevance[candidate.key]
+        if answers[by.key] >= decisions.answers.threshold or (found_as_well and _same_owner(seen, n, newer)):
             until = datetime.fromtimestamp(by.near.at_ms / 1000, UTC)
             found[candidate.key] = Earlier(by.key[0], by.key[1], until, round(chance, 2))
     return found
+
+
+def _same_owner(seen: StateView, old: int, new: int) -> bool:
+    """Whether both candidates surely state something of the speaker's own, and one person speaks."""
+    one, other = seen.best[old], seen.best[new]
+    if one is None or other is None:
+        return False
+    return one.speaker == other.speaker and min(one.state.is_own, other.state.is_own) >= OWN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +28,11 @@ class Assertion:
         return frozenset(analyse(self.text)) - QUESTION_STOP
 
     @cached_property
+    def tokens(self) -> frozenset[str]:
+        """Every word in lower case, stop words and single letters included."""
+        return frozenset(word.lower() for word in _WORDS.findall(self.text))
+
+    @cached_property
     def value(self) -> str:
         """The value it states, as it stands in the text; empty where the model found none."""
         if self.state.value is None:
@@ -46,7 +52,15 @@ class Assertion:
         return frozenset(found) - frozenset(normal_form(self.value).split()) - {""}
 
 
+_WORDS = re.compile(r"\w+")
 _NEVER_NAMES = frozenset(["i", "i'm", "i've", "i'll", "i'd", "ok"])
+
+
+def names_in(question: str) -> frozenset[str]:
+    """Return the words of a question that name something: with a capital inside it, or with a digit; in lower case."""
+    words = _WORDS.findall(question)
+    named = (word for n, word in enumerate(words) if any(map(str.isdigit, word)) or (n and word[0].isupper()))
+    return frozenset(word.lower() for word in named) - _NEVER_NAMES
 
 
 def assertions_of(

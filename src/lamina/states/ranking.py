@@ -23,6 +23,7 @@ FEATURES = (
 )  # fmt: skip
 """What a candidate gains or loses, by what the question asks for."""
 SAME_TIME_MS = 1_000
+DOUBTFUL, CERTAIN = 0.6, 0.95
 REACH, SOFTNESS, FARTHEST = 0.15, 0.05, 0.2
 """A candidate states the slot asked for if it is about as similar to the question as the most similar one."""
 
@@ -62,8 +63,16 @@ class StateView:
         return np.asarray(near * (self.similarity > FARTHEST) * self.asserts, np.float32)
 
 
-def view_states(question: QuestionState, candidates: Sequence[StateCandidate], model: ReplacementModel) -> StateView:
-    """Compare the candidates' sentences with the question and with each other."""
+def view_states(
+    question: QuestionState,
+    candidates: Sequence[StateCandidate],
+    model: ReplacementModel,
+    names: frozenset[str] = frozenset(),
+) -> StateView:
+    """Compare the candidates' sentences with the question and with each other.
+
+    `names` are those in the question: a sentence that lacks one which an older sentence holds is about something else.
+    """
     count = len(candidates)
     best: list[Assertion | None] = []
     similarity, asserts = np.zeros(count, np.float32), np.zeros(count, np.float32)
@@ -73,9 +82,10 @@ def view_states(question: QuestionState, candidates: Sequence[StateCandidate], m
         chosen = best[-1]
         if chosen is not None:
             similarity[n], asserts[n] = float(chosen.state.slot @ question.slot), chosen.state.asserts
+    similarity *= np.array([_holds_names(each, best, names) for each in best], np.float32)
     replaced, replaces = np.zeros(count, np.float32), np.zeros(count, np.float32)
     replaced_by: list[int | None] = [None] * count
-    pairs = list(_newer_pairs(best))
+    pairs = list(_newer_pairs(best, names))
     chances = model.of_pairs([(old, new) for _, _, old, new in pairs])
     for (i, j, _, _), chance in zip(pairs, chances, strict=True):
         if chance > replaced[i]:
@@ -84,7 +94,17 @@ def view_states(question: QuestionState, candidates: Sequence[StateCandidate], m
     return StateView(best, similarity, asserts, replaced, replaced_by, replaces, _newest(best, similarity))
 
 
-def _newer_pairs(best: Sequence[Assertion | None]) -> list[tuple[int, int, Assertion, Assertion]]:
+def _holds_names(sentence: Assertion | None, every: Sequence[Assertion | None], names: frozenset[str]) -> bool:
+    """Whether a sentence holds all the names of the question that any of the sentences hold."""
+    if not names or sentence is None:
+        return True
+    held = names & frozenset().union(*(each.tokens for each in every if each is not None))
+    return held <= sentence.tokens
+
+
+def _newer_pairs(
+    best: Sequence[Assertion | None], names: frozenset[str]
+) -> list[tuple[int, int, Assertion, Assertion]]:
     present = [(n, each) for n, each in enumerate(best) if each is not None]
     if len(present) < 2:
         return []
@@ -94,7 +114,7 @@ def _newer_pairs(best: Sequence[Assertion | None]) -> list[tuple[int, int, Asser
         (i, j, old, new)
         for a, (i, old) in enumerate(present)
         for b, (j, new) in enumerate(present)
-        if close[a, b] and new.at_ms > old.at_ms + SAME_TIME_MS
+        if close[a, b] and new.at_ms > old.at_ms + SAME_TIME_MS and not (names & old.tokens) - new.tokens
     ]
 
 
@@ -111,9 +131,14 @@ def _newest(best: Sequence[Assertion | None], similarity: Floats) -> Floats:
     return found
 
 
+def certainty(chance: float) -> float:
+    """Return 0 for a kind of question that is doubtful and 1 for one that is certain: a doubtful one moves nothing."""
+    return min(1.0, max(0.0, (chance - DOUBTFUL) / (CERTAIN - DOUBTFUL)))
+
+
 def state_features(question: QuestionState, view: StateView) -> Floats:
     """Return the features of each candidate in the order of FEATURES."""
-    current, past, several = question.asks_current, question.asks[Ask.PAST], question.asks[Ask.LIST]
+    current, past, several = map(certainty, (question.asks_current, question.asks[Ask.PAST], question.asks[Ask.LIST]))
     asked = np.array([each is not None and each.text.rstrip().endswith("?") for each in view.best], np.float32)
     states = view.states_slot
     return np.column_stack(
@@ -126,19 +151,26 @@ def state_features(question: QuestionState, view: StateView) -> Floats:
 
 EARLIER_FEATURES = (
     "replaced", "states the slot", "the newer states the slot", "similarity", "similarity of the newer", "current",
-    "both near",
+    "both near", "words of the question in the older one only", "words of the question in the newer one only",
+    "other names", "same speaker",
 )  # fmt: skip
 
 
-def earlier_features(question: QuestionState, view: StateView) -> Floats:
+def earlier_features(question: QuestionState, words: frozenset[str], view: StateView) -> Floats:
     """Return, in the order of EARLIER_FEATURES, what speaks for each candidate being an earlier value of the slot asked
-    for; all zeros for one that nothing replaces."""
+    for; all zeros for one that nothing replaces. `words` are the question's: one that only the older sentence holds may
+    name another owner or entity."""
     states, rows = view.states_slot, np.zeros((len(view.best), len(EARLIER_FEATURES)), np.float32)
     for n, newer in enumerate(view.replaced_by):
-        if newer is not None:
-            near = min(float(view.similarity[n]), float(view.similarity[newer]))
-            rows[n] = (
-                log_odds(float(view.replaced[n])), states[n], states[newer], view.similarity[n], view.similarity[newer],
-                question.asks_current, near,
-            )  # fmt: skip
+        old, new = view.best[n], view.best[newer] if newer is not None else None
+        if newer is None or old is None or new is None:
+            continue
+        count = max(1, len(words))
+        rows[n] = (
+            log_odds(float(view.replaced[n])), states[n], states[newer], view.similarity[n], view.similarity[newer],
+            question.asks_current, min(float(view.similarity[n]), float(view.similarity[newer])),
+            len((words & old.words) - new.words) / count, len((words & new.words) - old.words) / count,
+            float(bool(old.names - new.names - new.words) and bool(new.names - old.names - old.words)),
+            float(old.speaker == new.speaker),
+        )  # fmt: skip
     return rows
