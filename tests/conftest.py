@@ -13,6 +13,8 @@ from fake_states import FakeStateModel
 from lamina import equipment
 from lamina.cli.app import app
 from lamina.clock import FixedClock
+from lamina.settings import Settings
+from lamina.states.state_reader import SentenceModel
 from lamina.store.sqlite.store import SqliteStore
 from lamina.testing.hand import NOON, Hand
 from terminal import Cli, Ran
@@ -40,14 +42,28 @@ def _words_alone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv("LAMINA_EXTRACTOR", "none")
 
 
+_WITHOUT_STATE_MODEL = frozenset({"test_model_path", "test_upkeep", "test_erasing", "test_bench_public_data"})
+"""Tests that count models or compare figures with the state model left out."""
+
+
+@pytest.fixture(autouse=True)
+def _no_state_model(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.path.stem in _WITHOUT_STATE_MODEL:
+        monkeypatch.setenv("LAMINA_STATE_MODEL", "off")
+    if request.path.stem == "test_bench_public_data":
+        monkeypatch.setenv("LAMINA_EXTRACTOR", "none")
+
+
 @pytest.fixture(autouse=True)
 def _fake_state_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sentences become statements without the trained weights, wherever models are not what is tested."""
     fake = FakeStateModel()
-    choose = equipment.sentence_model
-    monkeypatch.setattr(
-        equipment, "sentence_model", lambda choice, name: fake if name == "none" else choose(choice, name)
-    )
+    real = equipment.sentence_model
+
+    def choose(settings: Settings, models: Path) -> SentenceModel | None:
+        return fake if settings.embedder == "none" else real(settings, models)
+
+    monkeypatch.setattr(equipment, "sentence_model", choose)
 
 
 @pytest.fixture

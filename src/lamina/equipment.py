@@ -101,7 +101,7 @@ class Equipment:
         """The reader of sentence states; None where no state model can be loaded or statements are switched off."""
         if self._settings.extractor == "none":
             return None
-        model = sentence_model(self.models, self._settings.embedder)
+        model = sentence_model(self._settings, self._models_folder())
         return StateReader(model) if model is not None else None
 
     def scene(self, store: Store, scope: Scope, ids: Iterator[AtomId], stop: Callable[[], bool]) -> Scene:
@@ -180,6 +180,7 @@ def _secret(key: SecretStr | None) -> str | None:
     return key.get_secret_value() if key is not None else None
 
 
-def sentence_model(choice: Choice, embedder: str) -> SentenceModel | None:
-    """Return the state model that reads captured sentences; None where there is none for this embedder setting."""
-    return choice.state.states if choice.state is not None and embedder != "none" else None
+def sentence_model(settings: Settings, models: Path) -> SentenceModel | None:
+    """Return the state model that reads captured sentences; None where the settings leave it out."""
+    encoder = choose_state_model(settings.state_model, settings.embedder, models)
+    return encoder.states if encoder is not None else None

@@ -244,7 +244,7 @@ def test_a_direct_order_not_to_keep_something_is_recognised(said: str) -> None:
 def test_what_the_model_recognises_counts_too() -> None:
     text = "I took out a loan. Never bring the loan up, would you. It was 900 euros."
     assert forget_requests(text) == []
-    states = [replace(each, forget=0.9 if each.start == 19 else 0.1) for each in FakeStateModel().read(text)]
+    states = [replace(each, forget=0.99 if each.start == 19 else 0.1) for each in FakeStateModel().read(text)]
     (found,) = forget_requests(text, states)
     assert (text[found.start : found.end], found.topic) == ("Never bring the loan up, would you.", "loan")
 

@@ -69,7 +69,7 @@ def test_the_terms_of_a_state_add_up_to_the_score(clocked: tuple[Memory, FixedCl
     for hit in memory.recall("who is my dentist?").hits:
         told = hit.explain()
         assert told["relevance"] == max(0.0, sum(told["terms"].values()))  # type: ignore[attr-defined]
-    assert any(name.startswith("state, ") for hit in memory.recall("who is my dentist?").hits for name, _ in hit.terms)
+    assert any(name.startswith("state ") for hit in memory.recall("who is my dentist?").hits for name, _ in hit.terms)
 
 
 def test_switched_off_nothing_is_added(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_switched_off_nothing_is_added(tmp_path: Path) -> None:
         say(memory, clock, "I live in Berlin.", "I moved to Lisbon.")
         hits = memory.recall("Where do I live?").hits
     assert hits
-    assert not any(name.startswith("state, ") for hit in hits for name, _ in hit.terms)
+    assert not any(name.startswith("state ") for hit in hits for name, _ in hit.terms)
     assert all(hit.earlier is None and hit.answers is None for hit in hits)
 
 

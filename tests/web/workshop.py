@@ -21,7 +21,7 @@ TALKS: dict[str, list[tuple[str, str]]] = {
     ],
     "market-day": [
         ("Me", "We sold out of the walnut loaf before ten."),
-        ("Me", "I am allergic to hazelnuts, so keep them out of the mix."),
+        ("Me", "Remember that I am allergic to hazelnuts, so keep them out of the mix."),
         ("Helper", "I will remember that."),
     ],
     "supplier-call": [

@@ -14,8 +14,8 @@ from lamina.capture.prose import fenced, is_question
 from lamina.models.state_model import SentenceState
 from lamina.text.sentences import sentences
 
-LEAST = 0.5
-"""The least probability at which the model is believed."""
+LEAST = 0.9
+"""The least probability at which the model is believed: obeying takes words away."""
 LONGEST = 400
 """Longer sentences ask for something else."""
 
@@ -136,6 +136,7 @@ _NO_ORDER = re.compile(
     r"\A\W*(?:if|should|do|did|does|why|how|what|when|have|who|is|are) (?:i|you|we|he|she|they|people|happens)\b"
     r"|\A\W*(?:write|translate|say|imagine|in my (?:novel|story|dream))\b|\bguest list\b"
     r"|\b(?:previous|prior|above) (?:instructions|prompts?)\b"
+    r"|\A\W*(?:i|we) (?:can|could|get to|like to|love to)\b"
     r"|\b(?:nobody|no one) wants\b|\b(?:don't|do not|never|won't|not|let me) (?:let me )?(?:forget|delete)\b",
     re.IGNORECASE,
 )

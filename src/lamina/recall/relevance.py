@@ -38,7 +38,10 @@ def answering(
     def counts(each: Found) -> bool:
         near = each.candidate.relevance
         chance = states.answers.get(each.candidate.key) if states is not None else None
-        if chance is not None and states is not None and not goes_by_names(each.atom):
+        is_talk = each.atom.is_segment or bool(each.atom.evidence)
+        match = each.candidate.match
+        holds_all = states is not None and match is not None and len(match.parts) >= max(1, states.words)
+        if chance is not None and states is not None and is_talk and not holds_all:
             return chance >= states.threshold
         if not goes_by_names(each.atom):
             return near >= floor(recipe, crowd[each.candidate.near.session], closely=closely)

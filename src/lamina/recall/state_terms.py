@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from lamina.atom.atom import Atom
 from lamina.atom.passage import Passage
+from lamina.atom.trust import statements_wait
 from lamina.models.state_encoder import StateEncoder, unpack_states
 from lamina.models.state_model import QuestionState
 from lamina.models.thaw import Thawed
@@ -42,6 +43,8 @@ class StateTerms:
     earlier: Mapping[Key, Earlier] = field(default_factory=dict)
     answers: Mapping[Key, float] = field(default_factory=dict)
     threshold: float = 0.0
+    words: int = 0
+    """How many words of the question carry meaning."""
 
 
 def add_state_terms(
@@ -64,7 +67,7 @@ def add_state_terms(
     words = frozenset(content_words(meant))
     found_too = {each.key: one.relevance for each, one in zip(best, compared, strict=True)}
     earlier = {} if past else _earlier(best, question, words, seen, decisions, answers, found_too)
-    return StateTerms(earlier, answers, decisions.answers.threshold)
+    return StateTerms(earlier, answers, decisions.answers.threshold, len(words))
 
 
 def _is_shown_with_its_words(atom: Atom, read: Mapping[Key, tuple[Atom, Passage]]) -> bool:
@@ -88,7 +91,7 @@ def _assertions(
         atom, passage = read[each.key]
         text = unencoded(atom, passage).text
         known = packed.get(each.near.digest)
-        spoken = not is_assistant(passage.speaker)
+        spoken = not is_assistant(passage.speaker) and not statements_wait(each.near.origin)
         states = unpack_states(known.data, encoder.states.dimensions) if known is not None and spoken else []
         found[each.key] = assertions_of(text, states, each.near.speaker, each.near.at_ms, each.near.session)
     return found
@@ -100,7 +103,7 @@ def _add(best: Sequence[Candidate], question: QuestionState, seen: StateView, de
     for row, candidate in enumerate(best):
         for name, amount in zip(FEATURES, amounts[row].tolist(), strict=True):
             if abs(amount) >= 0.0005:
-                candidate.terms[f"state, {name}"] = amount
+                candidate.terms[f"state {name.replace(':', '')}"] = amount
 
 
 def _earlier(
