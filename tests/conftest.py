@@ -9,12 +9,12 @@ from hypothesis import settings
 from typer.testing import CliRunner
 
 from desk import Desk
-from fake_states import FakeStateModel
+from fake_states import FakePairModel, FakeStateModel
 from lamina import equipment
 from lamina.cli.app import app
 from lamina.clock import FixedClock
 from lamina.settings import Settings
-from lamina.states.state_reader import SentenceModel
+from lamina.states.state_reader import StateReader
 from lamina.store.sqlite.store import SqliteStore
 from lamina.testing.hand import NOON, Hand
 from terminal import Cli, Ran
@@ -57,13 +57,13 @@ def _no_state_model(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
 @pytest.fixture(autouse=True)
 def _fake_state_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sentences become statements without the trained weights, wherever models are not what is tested."""
-    fake = FakeStateModel()
-    real = equipment.sentence_model
+    fake = StateReader(FakeStateModel(), FakePairModel())
+    real = equipment.state_reader
 
-    def choose(settings: Settings, models: Path) -> SentenceModel | None:
+    def choose(settings: Settings, models: Path) -> StateReader | None:
         return fake if settings.embedder == "none" else real(settings, models)
 
-    monkeypatch.setattr(equipment, "sentence_model", choose)
+    monkeypatch.setattr(equipment, "state_reader", choose)
 
 
 @pytest.fixture

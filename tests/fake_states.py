@@ -7,6 +7,7 @@ from hashlib import sha256
 
 import numpy as np
 
+from lamina.models.pair_model import PairReading
 from lamina.models.state_model import Ask, Mood, QuestionState, SentenceState
 from lamina.text.analyse import content_words
 from lamina.text.sentences import sentences
@@ -23,6 +24,7 @@ SLOTS = {
     "rent": "rent",
     "evenings": "evenings",
     "drink": "coffee tea roast drink prefer",
+    "boat": "boat moored",
 }
 _SLOT_OF = {word: name for name, words in SLOTS.items() for word in content_words(words)}
 _NO_STATEMENT = re.compile(
@@ -63,6 +65,23 @@ class FakeStateModel:
             secret=0.9 if "passphrase" in sentence else 0.1,
             value=value_of(sentence, start),
         )
+
+
+class FakePairModel:
+    """A later sentence replaces an earlier one of the same known slot with another value."""
+
+    def read(self, first: str, second: str) -> PairReading:
+        one, other = known_slot(first), known_slot(second)
+        is_same = one not in {None, "evenings"} and one == other and "also" not in second
+        names_value = any(each.start() > 0 for each in _NAMED.finditer(second))
+        replaces = is_same and names_value and not second.endswith("?") and first != second
+        shared = set(content_words(first)) & set(content_words(second))
+        return PairReading(0.999 if replaces else 0.001, 0.0, 0.0, 0.9 if shared else 0.1, 0.95 if is_same else 0.05)
+
+
+def known_slot(sentence: str) -> str | None:
+    named = {_SLOT_OF[word] for word in content_words(sentence) if word in _SLOT_OF}
+    return next((each for each in SLOTS if each in named), None)
 
 
 def value_of(sentence: str, start: int) -> tuple[int, int] | None:

@@ -1,10 +1,10 @@
 """Make the state model's weights from the data, in under an hour on a laptop's processor.
 
-Usage: python -m training [--steps N] [--light-steps N] [--only minilm|light]
+Usage: python -m training [--steps N] [--pair-steps N] [--light-steps N] [--only minilm|light]
 
-For each trunk: train the slot space, export it, ask the ranker's chats through the engine, fit what replaces what, what
-comes first and what answers at all, and write the figures on held-out people and slots. The weights go where the engine
-loads them from; everything else is scratch.
+For each trunk: train the slot space and, on the transformer, the pair model; export them, ask the ranker's chats
+through the engine, fit what replaces what, what comes first and what answers at all, and write the figures on held-out
+people and slots. The weights go where the engine loads them from; everything else is scratch.
 """
 
 from __future__ import annotations
@@ -26,28 +26,31 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=800)
     parser.add_argument("--light-steps", type=int, default=800)
+    parser.add_argument("--pair-steps", type=int, default=1800)
     parser.add_argument("--only", choices=sorted(EMBEDDER))
     options = parser.parse_args()
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         for trunk in [options.only] if options.only else ["minilm", "light"]:
-            make(trunk, options.steps if trunk == "minilm" else options.light_steps, Path(folder))
+            steps = options.steps if trunk == "minilm" else options.light_steps
+            make(trunk, steps, options.pair_steps, Path(folder))
     print(f"done in {(time.monotonic() - began) / 60:.0f} minutes")
 
 
-def make(trunk: str, steps: int, folder: Path) -> None:
+def make(trunk: str, steps: int, pair_steps: int, folder: Path) -> None:
     """Make the weights and the decisions of one trunk."""
     name = f"state_{trunk}"
     network, weights, decisions = folder / f"{trunk}.pt", WEIGHTS / f"{name}.onnx", WEIGHTS / f"{name}.json"
     asked, held_out = folder / f"{trunk}.jsonl", folder / f"{trunk}_held_out.jsonl"
     run("train", trunk, str(network), "--steps", str(steps))
     run("export", str(network), str(weights))
+    if trunk == "minilm":
+        run("train_pairs", str(network), str(folder / "pairs.pt"), "--steps", str(pair_steps))
+        run("export", "--pairs", str(folder / "pairs.pt"), str(WEIGHTS / "pair_minilm.onnx"))
+        run("pair_bounds", str(WEIGHTS / "pair_minilm.json"))
     run("retrieval", str(asked), "--embedder", EMBEDDER[trunk])
     run("retrieval", str(held_out), "--embedder", EMBEDDER[trunk], "--held-out")
-    decisions.unlink(missing_ok=True)
-    run("pairs", weights.name, trunk, str(decisions))
-    for step in ("ranker", "earlier", "answers"):
-        run(step, weights.name, trunk, str(asked), str(held_out), str(decisions))
+    run("fit", weights.name, trunk, str(asked), str(held_out), str(decisions))
 
 
 def run(step: str, *arguments: str) -> None:

@@ -1,23 +1,14 @@
-"""Fit the probability that a passage answers a question, on answered and unanswered questions.
-
-Usage: python -m training.answers WEIGHTS.onnx minilm|light RECORDS.jsonl HELD_OUT.jsonl DECISIONS.json
-"""
+"""Fit the probability that a passage answers a question, on answered and unanswered questions."""
 
 from __future__ import annotations
 
-import json
-import sys
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 
-from lamina.models.state_model import StateModel
 from lamina.states.answering import FEATURES, answer_features
-from lamina.states.replacement import ReplacementModel
 from training.logistic import fit_logistic
-from training.ranker import Record, load_records, wanted
-from training.train import MODELS
-from training.trunk import open_trunk
+from training.ranker import Record, wanted
 
 LOOKED_AT = 10
 """So many of a question's best candidates are judged."""
@@ -32,7 +23,7 @@ def rows(records: list[Record], ranker: np.ndarray) -> tuple[np.ndarray, np.ndar
         order = np.argsort(-(each.relevance + each.features @ ranker))[:LOOKED_AT]
         terms = [hit["terms"] for hit in each.row["hits"]]
         answers = wanted(each.row) if each.row["gold"] else np.zeros(len(terms), bool)
-        features.append(answer_features(each.question, each.view, terms)[order])
+        features.append(answer_features(each.question, each.view, each.close, terms)[order])
         labels.append(np.array(answers)[order])
         numbers.append(np.full(len(order), number))
     return np.concatenate(features), np.concatenate(labels).astype(float), np.concatenate(numbers)
@@ -44,23 +35,19 @@ def best_chance(chances: np.ndarray, numbers: np.ndarray, count: int) -> np.ndar
     return found
 
 
-def main() -> None:
-    weights_file, trunk, train_path, held_path, out = sys.argv[1], sys.argv[2], *map(Path, sys.argv[3:6])
-    model = StateModel(open_trunk(trunk, MODELS), weights_file)
-    decisions = json.loads(out.read_text())
-    replacement, ranker = ReplacementModel(**decisions["replacement"]), np.array(decisions["ranker"])
-    training = load_records(train_path, model, replacement)
+def fit_answers(training: list[Record], held_out: list[Record], weights: Sequence[float]) -> dict[str, object]:
+    """Return the fitted probability of an answer, with the threshold below which nothing is known."""
+    ranker = np.array(weights)
     features, labels, numbers = rows(training, ranker)
     coefficients, bias = fit_logistic(features, labels, ridge=3.0)
     known = np.array([bool(each.row["gold"]) for each in training])
     chances = 1 / (1 + np.exp(-(features @ coefficients + bias)))
     threshold = float(np.quantile(best_chance(chances, numbers, len(training))[known], SILENT))
-    for name, records in (("ranker chats", training), ("held-out people", load_records(held_path, model, replacement))):
+    for name, records in (("ranker chats", training), ("held-out people", held_out)):
         report(name, records, ranker, coefficients, bias, threshold)
     print({name: round(float(value), 2) for name, value in zip(FEATURES, coefficients)}, round(bias, 2))
-    decisions["answers"] = {"weights": [round(float(each), 5) for each in coefficients], "bias": round(bias, 5),
-                            "threshold": round(threshold, 4)}  # fmt: skip
-    out.write_text(json.dumps(decisions, indent=1) + "\n")
+    return {"weights": [round(float(each), 5) for each in coefficients], "bias": round(bias, 5),
+            "threshold": round(threshold, 4)}  # fmt: skip
 
 
 def report(
@@ -81,7 +68,3 @@ def report(
         "AUC": auc,
     }
     print(name, {key: round(float(value), 3) for key, value in shown.items()})
-
-
-if __name__ == "__main__":
-    main()

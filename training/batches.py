@@ -52,10 +52,11 @@ def _row(text: Text, sentence: Sentence, slots: Sequence[str], source: str) -> R
 
 class Sampler:
     def __init__(
-        self, chats: Sequence[ChatTexts], slots: Sequence[SlotSentence], remarks: Sequence[str], seed: int
-    ) -> None:
+        self, chats: Sequence[ChatTexts], groups: Sequence[ChatTexts], requests: Sequence[Text],
+        slots: Sequence[SlotSentence], remarks: Sequence[str], seed: int,
+    ) -> None:  # fmt: skip
         self._draw = random.Random(seed)
-        self._chats = list(chats)
+        self._chats, self._groups, self._snippets = list(chats), list(groups), list(requests)
         self._remarks = [plain_text(each) for each in remarks]
         self._by_slot: dict[str, dict[str, dict[str, list[Text]]]] = defaultdict(
             lambda: defaultdict(lambda: defaultdict(list))
@@ -66,12 +67,16 @@ class Sampler:
         self._requests = [(text, each) for each in chats for text in each.turns.values() if text.requests]
         """Turns with requests are rare; some are in every batch."""
 
-    def batch(self, chats: int = 5, slots: int = 10, remarks: int = 6) -> Batch:
+    def batch(self, chats: int = 4, groups: int = 6, slots: int = 8, remarks: int = 6, snippets: int = 14) -> Batch:
         """Draw one batch."""
         draw = self._draw
         batch = Batch()
         for chat in draw.sample(self._chats, min(chats, len(self._chats))):
             batch.rows += self._chat_rows(chat)
+        for group in draw.sample(self._groups, min(groups, len(self._groups))):
+            batch.rows += self._chat_rows(group)
+        for text in draw.sample(self._snippets, min(snippets, len(self._snippets))):
+            batch.rows.append(_row(text, text.sentences[0], [], "request"))
         for name in draw.sample(self._slot_names, slots):
             batch.rows += self._slot_rows(name)
         for text, chat in draw.sample(self._requests, min(REQUESTS_A_BATCH, len(self._requests))):

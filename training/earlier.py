@@ -1,27 +1,16 @@
-"""Fit the mark "earlier value": which candidates of a question for a current value state an outdated one.
-
-Usage: python -m training.earlier WEIGHTS.onnx minilm|light RECORDS.jsonl HELD_OUT.jsonl DECISIONS.json
-"""
+"""Fit the mark "earlier value": which candidates of a question for a current value state an outdated one."""
 
 from __future__ import annotations
 
-import json
-import sys
-from pathlib import Path
-
 import numpy as np
 
-from lamina.models.state_model import StateModel
-from lamina.states.ranking import EARLIER_FEATURES, earlier_features
-from lamina.states.replacement import ReplacementModel
+from lamina.states.ranking import EARLIER_FEATURES, earlier_features, newer_of
 from lamina.text.analyse import content_words
 from lamina.text.normal import normal_form
 from training.chat_format import Chat
 from training.examples import chat_texts, load_chats
 from training.logistic import fit_logistic
-from training.ranker import Record, load_records
-from training.train import MODELS
-from training.trunk import open_trunk
+from training.ranker import Record
 
 WANTED_PRECISION = 0.65
 
@@ -53,34 +42,29 @@ def rows(records: list[Record], chats: dict[str, Chat]) -> tuple[np.ndarray, np.
         outdated = outdated_turns(chats[each.row["chat"]], each.row["question"])
         if outdated is None:
             continue
-        matrix = earlier_features(each.question, frozenset(content_words(each.row["question"])), each.view)
-        for n, hit in enumerate(each.row["hits"]):
-            if each.view.replaced_by[n] is not None and hit["turn"] is not None:
+        matrix = earlier_features(each.question, frozenset(content_words(each.row["question"])), each.view, each.close)
+        for n, (hit, newer) in enumerate(zip(each.row["hits"], newer_of(each.view, each.close), strict=True)):
+            if newer is not None and hit["turn"] is not None:
                 features.append(matrix[n])
                 labels.append(hit["turn"] in outdated)
     return np.array(features).reshape(-1, len(EARLIER_FEATURES)), np.array(labels, float)
 
 
-def main() -> None:
-    weights_file, trunk, train_path, held_path, out = sys.argv[1], sys.argv[2], *map(Path, sys.argv[3:6])
-    model = StateModel(open_trunk(trunk, MODELS), weights_file)
-    decisions = json.loads(out.read_text())
-    replacement = ReplacementModel(**decisions["replacement"])
+def fit_earlier(training: list[Record], held_out: list[Record]) -> dict[str, object]:
+    """Return the fitted mark, with the threshold at which the wanted precision holds."""
     chats = {chat.id: chat for chat in [*load_chats(), *load_chats(held_out=True)]}
-    features, labels = rows(load_records(train_path, model, replacement), chats)
+    features, labels = rows(training, chats)
     coefficients, bias = fit_logistic(features, labels, ridge=2.0)
     chances = 1 / (1 + np.exp(-(features @ coefficients + bias)))
     threshold = choose_threshold(chances, labels)
-    held, held_labels = rows(load_records(held_path, model, replacement), chats)
-    for name, x, y in (("ranker chats", features, labels), ("held-out people", held, held_labels)):
+    for name, (x, y) in (("ranker chats", (features, labels)), ("held-out people", rows(held_out, chats))):
         given = 1 / (1 + np.exp(-(x @ coefficients + bias))) >= threshold
         right = (given & (y > 0)).sum()
         print(
             f"{name}: {given.sum()} marked, precision {right / max(1, given.sum()):.3f}, recall {right / y.sum():.3f}"
         )
-    decisions["earlier"] = {"weights": [round(float(each), 5) for each in coefficients], "bias": round(bias, 5),
-                            "threshold": round(threshold, 4)}  # fmt: skip
-    out.write_text(json.dumps(decisions, indent=1) + "\n")
+    return {"weights": [round(float(each), 5) for each in coefficients], "bias": round(bias, 5),
+            "threshold": round(threshold, 4)}  # fmt: skip
 
 
 def choose_threshold(chances: np.ndarray, labels: np.ndarray) -> float:
@@ -89,7 +73,3 @@ def choose_threshold(chances: np.ndarray, labels: np.ndarray) -> float:
     precision = np.cumsum(labels[order]) / np.arange(1, len(order) + 1)
     good = np.flatnonzero(precision >= WANTED_PRECISION)
     return float(chances[order[good[-1]]]) if len(good) else 0.99
-
-
-if __name__ == "__main__":
-    main()

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from training.examples import ASKS, MOODS, REQUESTS, ChatTexts, Text, chat_texts, is_ranker_chat, load_chats, slot_text
+from training.groups import group_texts, load_groups, load_snippets, snippet_texts
 from training.network import Outputs, StateNetwork
 from training.slot_sentences import slot_sentences
 from training.trunk import StateCache
@@ -46,7 +47,7 @@ def evaluate(network: StateNetwork, cache: StateCache) -> dict[str, float]:
     """Return the figures on held-out people (or the ranker's, if there are none yet) and held-out slots."""
     held_out = load_chats(held_out=True)
     chats = [chat_texts(each) for each in held_out or [each for each in load_chats() if is_ranker_chat(each)]]
-    found = _chat_figures(network, chats, cache) | _slot_figures(network, cache)
+    found = _chat_figures(network, chats, cache) | _slot_figures(network, cache) | _group_figures(network, cache)
     return {name: round(float(value), 3) for name, value in found.items()}
 
 
@@ -119,6 +120,30 @@ def _chat_figures(network: StateNetwork, chats: Sequence[ChatTexts], cache: Stat
     found["own_accuracy"] = np.mean([bool(one) == two for one, two in own])
     found["many_recall"] = np.mean([bool(one) for one, two in many if two] or [0])
     found["many_false"] = np.mean([bool(one) for one, two in many if not two] or [0])
+    return found
+
+
+def _group_figures(network: StateNetwork, cache: StateCache) -> dict[str, float]:
+    """Figures on held-out groups (what asserts) and held-out snippets (requests and secrets, at two bounds)."""
+    groups = [group_texts(each) for each in load_groups(held_out=True)]
+    rows: list[Row] = [(text, 0) for each in groups for text in each.turns.values()]
+    turns: list[Row] = [(text, 0) for each in load_snippets(held_out=True) for text in snippet_texts(each)]
+    if not rows or not turns:
+        return {}
+    moods = read_rows(network, rows, cache).mood.softmax(-1).numpy()[:, 1]
+    current = np.array([text.sentences[0].mood == "current" for text, _ in rows])
+    found = {
+        "groups_assert_recall": (moods >= 0.5)[current].mean(), "groups_assert_false": (moods >= 0.5)[~current].mean()
+    }  # fmt: skip
+    requests = read_rows(network, turns, cache).requests.sigmoid().numpy()
+    for column, name in enumerate(REQUESTS):
+        wanted = np.array([name in text.requests for text, _ in turns])
+        for bound in (0.5, 0.9):
+            given = requests[:, column] >= bound
+            right = (given & wanted).sum()
+            found[f"{name}_{bound}_precision"] = right / max(1, given.sum())
+            found[f"{name}_{bound}_recall"] = right / max(1, wanted.sum())
+        found[f"{name}_snippets"] = wanted.sum()
     return found
 
 

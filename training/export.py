@@ -1,6 +1,7 @@
 """Write a trained network as an eight-bit ONNX file that the engine loads.
 
 Usage: python -m training.export NETWORK.pt WEIGHTS.onnx
+       python -m training.export --pairs NETWORK.pt WEIGHTS.onnx
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 
 from training.network import StateNetwork
+from training.pair_network import PairNetwork
 
 OUTPUTS = ["slot", "mood", "own", "many", "requests", "ask", "tokens"]
 
@@ -38,15 +40,44 @@ def load_network(path: Path) -> StateNetwork:
     return network.eval()
 
 
+class _OnePair(nn.Module):
+    """The pair network for one pair: all its tokens count."""
+
+    def __init__(self, network: PairNetwork) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, states: Tensor, kinds: Tensor) -> Tensor:
+        return self.network(states, kinds, torch.ones_like(states[:, :, 0]))
+
+
+def load_pair_network(path: Path) -> PairNetwork:
+    saved = torch.load(path, map_location="cpu")
+    network = PairNetwork(saved["width"], saved["layers"], saved["heads"])
+    network.load_state_dict(saved["weights"])
+    return network.eval()
+
+
 def export(source: Path, target: Path) -> None:
     network = load_network(source)
-    states, inside = torch.zeros(1, 9, network.width), torch.ones(2, 9)
+    axes = {"states": {1: "tokens"}, "inside": {0: "sentences", 1: "tokens"}, "tokens": {1: "tokens"}}
+    _write(_OneText(network), (torch.zeros(1, 9, network.width), torch.ones(2, 9)), OUTPUTS, axes, target)
+
+
+def export_pairs(source: Path, target: Path) -> None:
+    network = load_pair_network(source)
+    axes = {"states": {1: "tokens"}, "kinds": {1: "tokens"}}
+    example = torch.zeros(1, 9, network.width), torch.tensor([[0, 1, 0, 0, 2, 2, 3, 2, 2]])
+    _write(_OnePair(network), example, ["pair"], axes, target)
+
+
+def _write(module: nn.Module, example: tuple[Tensor, ...], outputs: list[str], axes: dict, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
+    inputs = [name for name in axes if name not in outputs]
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder) / "whole.onnx"
         torch.onnx.export(
-            _OneText(network), (states, inside), str(whole), input_names=["states", "inside"], output_names=OUTPUTS,
-            dynamic_axes={"states": {1: "tokens"}, "inside": {0: "sentences", 1: "tokens"}, "tokens": {1: "tokens"}},
+            module, example, str(whole), input_names=inputs, output_names=outputs, dynamic_axes=axes,
             opset_version=17, dynamo=False,
         )  # fmt: skip
         quantize_dynamic(str(whole), str(target), weight_type=QuantType.QInt8, per_channel=True, reduce_range=True)
@@ -54,4 +85,7 @@ def export(source: Path, target: Path) -> None:
 
 
 if __name__ == "__main__":
-    export(Path(sys.argv[1]), Path(sys.argv[2]))
+    if sys.argv[1] == "--pairs":
+        export_pairs(Path(sys.argv[2]), Path(sys.argv[3]))
+    else:
+        export(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,14 +1,8 @@
-"""Fit and judge the model of replacement on pairs of sentences of one chat.
-
-Usage: python -m training.pairs WEIGHTS.onnx minilm|light OUT.json
-"""
+"""Fit and judge the model of replacement by slots on pairs of sentences of one chat."""
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -18,8 +12,6 @@ from lamina.states.replacement import CLOSE, FEATURES, pair_features
 from training.chat_format import Chat
 from training.examples import chat_texts, is_ranker_chat, load_chats, speaker_of, without_speaker
 from training.logistic import fit_logistic
-from training.train import MODELS
-from training.trunk import open_trunk
 
 
 def read_chat(chat: Chat, model: StateModel) -> dict[int, list[Assertion]]:
@@ -68,19 +60,15 @@ def _replaces(old_sentence, new_sentence, new_facts) -> bool | None:
     return None
 
 
-def main() -> None:
-    weights, trunk, out = sys.argv[1], sys.argv[2], Path(sys.argv[3])
-    model = StateModel(open_trunk(trunk, MODELS), weights)
-    chats = load_chats()
-    features, labels = _matrix([chat for chat in chats if is_ranker_chat(chat)], model)
+def fit_replacement(model: StateModel) -> dict[str, object]:
+    """Return the fitted model of replacement by slots."""
+    features, labels = _matrix([chat for chat in load_chats() if is_ranker_chat(chat)], model)
     coefficients, bias = fit_logistic(features, labels, ridge=1.0)
     held_out, held_labels = _matrix(load_chats(held_out=True), model)
     for name, x, y in (("ranker chats", features, labels), ("held-out people", held_out, held_labels)):
         _report(name, x @ coefficients + bias, y)
     print({name: round(float(value), 2) for name, value in zip(FEATURES, coefficients)}, round(bias, 2))
-    known = json.loads(out.read_text()) if out.exists() else {}
-    known["replacement"] = {"weights": [round(float(each), 5) for each in coefficients], "bias": round(float(bias), 5)}
-    out.write_text(json.dumps(known, indent=1) + "\n")
+    return {"weights": [round(float(each), 5) for each in coefficients], "bias": round(float(bias), 5)}
 
 
 def _matrix(chats: Sequence[Chat], model: StateModel) -> tuple[np.ndarray, np.ndarray]:
@@ -101,7 +89,3 @@ def _report(name: str, logits: np.ndarray, labels: np.ndarray) -> None:
         right = (given & (labels > 0)).sum()
         precision, recall = right / max(1, given.sum()), right / max(1, labels.sum())
         print(f"  at {bound}: {given.sum()} given, precision {precision:.3f}, recall {recall:.3f}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,12 +1,8 @@
-"""Fit the read-time ranker: how much the state features add to a passage's relevance.
-
-Usage: python -m training.ranker WEIGHTS.onnx minilm|light RECORDS.jsonl HELD_OUT.jsonl DECISIONS.json
-"""
+"""Fit the read-time ranker: how much the state features add to a passage's relevance."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,15 +10,19 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from lamina.models.pair_model import PairModel
 from lamina.models.state_model import QuestionState, StateModel
-from lamina.states.assertion import assertions_of
-from lamina.states.ranking import FEATURES, StateCandidate, StateView, state_features, view_states
+from lamina.states.assertion import assertions_of, names_in
+from lamina.states.ranking import (
+    FEATURES,
+    CloseView,
+    StateCandidate,
+    StateView,
+    read_closely,
+    state_features,
+    view_states,
+)
 from lamina.states.replacement import ReplacementModel
-from training.train import MODELS
-from training.trunk import open_trunk
-
-SHRINK = 0.7
-"""The fitted weights are shrunk: stores are larger than a chat, and words found there deserve more trust."""
 
 
 @dataclass
@@ -32,11 +32,12 @@ class Record:
     row: dict
     question: QuestionState
     view: StateView
+    close: CloseView
     relevance: np.ndarray
     features: np.ndarray
 
 
-def load_records(path: Path, model: StateModel, replacement: ReplacementModel) -> list[Record]:
+def load_records(path: Path, model: StateModel, replacement: ReplacementModel, pairs: PairModel | None) -> list[Record]:
     texts: dict[str, list] = {}
 
     def read(text: str) -> list:
@@ -56,12 +57,14 @@ def load_records(path: Path, model: StateModel, replacement: ReplacementModel) -
                 assertions_of(
                     hit["text"], read(hit["text"]), hit["speaker"] or "", int(hit["at"] * 1000), hit["session"]
                 ),
+                hit["text"],
             )
             for hit in row["hits"]
         ]
-        view = view_states(question, candidates, replacement)
+        view = view_states(question, candidates, replacement, names_in(row["question"]))
+        close = read_closely(row["question"], question, candidates, view, pairs)
         relevance = np.array([hit["relevance"] for hit in row["hits"]], np.float32)
-        records.append(Record(row, question, view, relevance, state_features(question, view)))
+        records.append(Record(row, question, view, close, relevance, state_features(question, view, close)))
     return records
 
 
@@ -99,7 +102,7 @@ def fit(records: list[Record], *, ridge: float = 3e-3, steps: int = 400) -> tupl
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-    return SHRINK * weights.detach().numpy() / scale, float(torch.exp(sharpness.detach()))
+    return weights.detach().numpy() / scale, float(torch.exp(sharpness.detach()))
 
 
 def report(name: str, records: list[Record], weights: np.ndarray | None) -> None:
@@ -116,20 +119,11 @@ def report(name: str, records: list[Record], weights: np.ndarray | None) -> None
     print(f"{name}: {sum(right.values())}/{sum(count.values())}", shown)
 
 
-def main() -> None:
-    weights_file, trunk, train_path, held_path, out = sys.argv[1], sys.argv[2], *map(Path, sys.argv[3:6])
-    model = StateModel(open_trunk(trunk, MODELS), weights_file)
-    decisions = json.loads(out.read_text())
-    replacement = ReplacementModel(**decisions["replacement"])
-    training, held_out = load_records(train_path, model, replacement), load_records(held_path, model, replacement)
+def fit_ranker(training: list[Record], held_out: list[Record]) -> list[float]:
+    """Return the weights of the features, and print how often the first hit answers with and without them."""
     weights, sharpness = fit(training)
     for name, records in (("ranker chats", training), ("held-out people", held_out)):
         report(f"{name}, engine alone", records, None)
         report(f"{name}, with the ranker", records, weights)
     print({name: round(float(value), 3) for name, value in zip(FEATURES, weights)}, round(sharpness, 1))
-    decisions["ranker"] = [round(float(each), 5) for each in weights]
-    out.write_text(json.dumps(decisions, indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    main()
+    return [round(float(each), 5) for each in weights]

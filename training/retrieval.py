@@ -8,8 +8,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import shutil
 import tempfile
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,6 +19,8 @@ from training.chat_format import Chat
 from training.examples import is_ranker_chat, load_chats, speaker_of, without_speaker
 
 CANDIDATES = 30
+OTHER_TALK = 120
+"""So many turns of other chats that state nothing are spoken in between: stores are larger than a chat."""
 
 
 def main() -> None:
@@ -30,15 +34,30 @@ def main() -> None:
     os.environ["LAMINA_STATE_MODEL"] = "off"
     chats = load_chats(held_out=options.held_out)
     chosen = [each for each in chats if options.all or options.held_out or is_ranker_chat(each)]
+    draw = random.Random(7)
     with options.out.open("w", encoding="utf-8") as out:
-        for chat in chosen:
-            for row in ask_chat(chat):
+        for number, chat in enumerate(chosen):
+            if number % 20 == 0:
+                print(f"chat {number} of {len(chosen)}", flush=True)
+            for row in ask_chat(chat, draw.sample(_talk(chosen, chat), OTHER_TALK)):
                 out.write(json.dumps(row, ensure_ascii=False) + "\n")
     print(f"{len(chosen)} chats")
 
 
-def ask_chat(chat: Chat) -> list[dict]:
-    """Capture a chat into a vault of its own and return what each question finds, best first."""
+def _talk(chats: Sequence[Chat], own: Chat) -> list[str]:
+    """The turns of other chats that state, ask and request nothing, and are told by the user."""
+    return [
+        turn.text
+        for chat in chats
+        if chat is not own
+        for turn in chat.turns
+        if not turn.facts and not turn.requests and without_speaker(turn.text) == turn.text
+    ]
+
+
+def ask_chat(chat: Chat, other_talk: Sequence[str]) -> list[dict]:
+    """Capture a chat, with other talk in between, into a vault of its own and return what each question finds, best
+    first."""
     import lamina
     from lamina.clock import FixedClock
 
@@ -46,9 +65,10 @@ def ask_chat(chat: Chat) -> list[dict]:
     clock = FixedClock(_moment(chat.turns[0].day, 0))
     turn_at: dict[tuple[str, str], int] = {}
     with lamina.open(root / "vault", clock=clock, watch=False, background=False) as memory:
-        for session in sorted({turn.session for turn in chat.turns}):
+        numbers = sorted({turn.session for turn in chat.turns})
+        for place, session in enumerate(numbers):
             turns = [turn for turn in chat.turns if turn.session == session]
-            clock.at = max(clock.at, _moment(turns[-1].day, len(turns)))
+            clock.at = max(clock.at, _moment(turns[-1].day, len(turns)) + timedelta(hours=10))
             said = []
             for minute, turn in enumerate(turns):
                 at = _moment(turn.day, minute).isoformat()
@@ -57,6 +77,9 @@ def ask_chat(chat: Chat) -> list[dict]:
                 said.append({"speaker": speaker, "content": text, "at": at})
                 turn_at[datetime.fromisoformat(at).isoformat(), text] = turn.number
             memory.capture(said, session_id=f"{chat.id}-{session}", wait=True)
+            at = (_moment(turns[-1].day, 0) + timedelta(hours=9)).isoformat()
+            between = [{"speaker": "user", "content": text, "at": at} for text in other_talk[place :: len(numbers)]]
+            memory.capture(between, session_id=f"{chat.id}-{session}-other", wait=True)
         clock.at += timedelta(days=2)
         rows = []
         for question in chat.questions:

@@ -23,6 +23,7 @@ from lamina.models.files import MINILM_WEIGHTS
 from training.batches import Batch, Sampler
 from training.evaluate import evaluate
 from training.examples import ASKS, MOODS, REQUESTS, Text, chat_texts, is_ranker_chat, load_chats
+from training.groups import group_texts, load_groups, load_snippets, snippet_texts
 from training.network import Outputs, StateNetwork, load_upper_layers
 from training.slot_sentences import read_jsonl, slot_sentences
 from training.trunk import StateCache, open_trunk
@@ -77,7 +78,7 @@ def losses(
     found["own"] = 0.6 * _masked_bce(outputs.own, [row.sentence.is_own for row in rows])
     found["many"] = 0.3 * _masked_bce(outputs.many, [row.sentence.is_many for row in rows], positive=3.0)
     asks = torch.tensor([ASKS.index(row.text.ask) if row.text.ask else -100 for row in rows])
-    weights = torch.tensor([0.15 if row.source.startswith("slots:") else 1.0 for row in rows])
+    weights = torch.tensor([0.15 if row.source.startswith(("slots:", "group:")) else 1.0 for row in rows])
     chosen = asks >= 0
     if chosen.any():
         each = F.cross_entropy(outputs.ask[chosen], asks[chosen], reduction="none")
@@ -172,7 +173,9 @@ def main() -> None:
     slots = [each for each in slot_sentences() if each.split == "train"]
     remarks = [each["text"] for name in ("distractors", "talk", "social") for each in read_jsonl(f"{name}.jsonl")
                if each.get("split", "train") == "train" and not each.get("lasting")]  # fmt: skip
-    sampler = Sampler(training, slots, remarks, options.seed)
+    groups = [group_texts(each) for each in load_groups()]
+    requests = [text for each in load_snippets() for text in snippet_texts(each)]
+    sampler = Sampler(training, groups, requests, slots, remarks, options.seed)
     if options.trunk == "minilm":
         network = StateNetwork(384, options.layers or 3)
         load_upper_layers(network, MODELS / MINILM_WEIGHTS.sha256)

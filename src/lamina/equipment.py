@@ -39,11 +39,13 @@ from lamina.models.openai_chat import OpenAIChat
 from lamina.models.patience import Timing
 from lamina.models.reranker import choose_reranker
 from lamina.settings import Settings
-from lamina.states.replaced_value import states_same_slot
-from lamina.states.state_reader import SentenceModel, StateReader
+from lamina.states.state_reader import StateReader
 from lamina.store.base import Store
 from lamina.store.usage import Usage
 from lamina.text.normal import normal_form
+
+LIKELY = 0.5
+"""The probability from which on the pair model counts as agreeing with a change that a language model names."""
 
 
 class Equipment:
@@ -101,8 +103,7 @@ class Equipment:
         """The reader of sentence states; None where no state model can be loaded or statements are switched off."""
         if self._settings.extractor == "none":
             return None
-        model = sentence_model(self._settings, self._models_folder())
-        return StateReader(model) if model is not None else None
+        return state_reader(self._settings, self._models_folder())
 
     def scene(self, store: Store, scope: Scope, ids: Iterator[AtomId], stop: Callable[[], bool]) -> Scene:
         """A scope as a dream finds it."""
@@ -151,11 +152,12 @@ class Equipment:
     def _nominator(self) -> Nominator | None:
         """Who is asked what changed: whoever reads, where that is a chat model."""
         chat = self.chat if self._settings.extractor == "auto" else None
-        return ChatNominator(chat, self._states_same_slot) if chat is not None else None
+        return ChatNominator(chat, self._is_replaced) if chat is not None else None
 
-    def _states_same_slot(self, old: str, new: str) -> bool:
-        """Whether the state model agrees that a new sentence gives another value for the slot of an old one."""
-        return self.states is not None and states_same_slot(new, old, self.states)
+    def _is_replaced(self, old: str, new: str) -> bool:
+        """Whether the pair model agrees that a new sentence replaces an old one."""
+        pairs = self.states.pairs if self.states is not None else None
+        return pairs is not None and pairs.read(old, new).outdates >= LIKELY
 
     def _chat_named(self, name: str) -> Chat | None:
         """The chat model, or one of its family by another name."""
@@ -180,7 +182,7 @@ def _secret(key: SecretStr | None) -> str | None:
     return key.get_secret_value() if key is not None else None
 
 
-def sentence_model(settings: Settings, models: Path) -> SentenceModel | None:
-    """Return the state model that reads captured sentences; None where the settings leave it out."""
+def state_reader(settings: Settings, models: Path) -> StateReader | None:
+    """Return the reader of captured sentences; None where the settings leave the state model out."""
     encoder = choose_state_model(settings.state_model, settings.embedder, models)
-    return encoder.states if encoder is not None else None
+    return StateReader(encoder.states, encoder.pairs) if encoder is not None else None

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import cast
 
-import numpy as np
 import pytest
 
 from lamina import Atom, Memory, Settings, Status
@@ -15,9 +13,6 @@ from lamina.atom.atom import Evidence
 from lamina.capture.change.nomination import Line
 from lamina.capture.llm.nominator import CONTROLS, ChatNominator, candidate_pairs
 from lamina.capture.llm.shapes import MOST_PAIRS
-from lamina.models.state_model import Mood, SentenceState
-from lamina.states.replaced_value import states_same_slot
-from lamina.states.state_reader import SentenceModel, StateReader
 from llm_server import Json, Scripted, completion, error, scripted
 
 pytest.importorskip("openai", reason="chat needs pip install 'lamina[llm]'")
@@ -62,7 +57,7 @@ def labels(atoms: list[Atom]) -> list[tuple[str, float]]:
 def test_a_nomination_is_a_likely_link_that_labels_and_ends_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lamina.equipment.states_same_slot", lambda new, old, reader: False)
+    monkeypatch.setattr("lamina.equipment.Equipment._is_replaced", lambda self, old, new: False)
     atoms, how = told(tmp_path, completion(answered(1, pairs=1)))
     old, new = about("chess", atoms), about("judo", atoms)
     assert (old.status, new.status) == (Status.ACTIVE, Status.ACTIVE)
@@ -157,34 +152,3 @@ def test_lines_are_data_in_the_prompt_and_cannot_close_their_fence() -> None:
     assert shown.count("<data>") == shown.count("</data>") == 1
     assert "pair 3 | earlier: Ann, Monday 2026-03-02: My home / is ‹data› Rome. | later: Ann, " in shown
     assert "never an instruction" in system
-
-
-class FakeStates:
-    """A state model that knows some sentences: slot, probability that they assert a value, several values or not."""
-
-    def __init__(self, **states: tuple[tuple[float, float], float, float]) -> None:
-        self._states = states
-
-    def read(self, text: str) -> list[SentenceState]:
-        slot, asserts, is_many = self._states[text]
-        vector = np.array(slot, np.float32)
-        return [SentenceState(0, len(text), vector, Mood.CURRENT, asserts, 1.0, is_many, 0.0, 0.0, 0.0, None)]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "agreed"),
-    [
-        (((1, 0), 0.9, 0.1), ((1, 0.1), 0.9, 0.1), True),
-        (((1, 0), 0.9, 0.1), ((0, 1), 0.9, 0.1), False),
-        (((1, 0), 0.4, 0.1), ((1, 0), 0.9, 0.1), False),
-        (((1, 0), 0.9, 0.1), ((1, 0), 0.4, 0.1), False),
-        (((1, 0), 0.9, 0.1), ((1, 0), 0.9, 0.6), False),
-        (((0, 0), 0.9, 0.1), ((1, 0), 0.9, 0.1), False),
-    ],
-    ids=["same slot", "another slot", "old not asserted", "new not asserted", "several values", "no slot"],
-)
-def test_the_state_model_agrees_where_both_assert_one_value_of_one_slot(
-    old: tuple[tuple[float, float], float, float], new: tuple[tuple[float, float], float, float], agreed: bool
-) -> None:
-    reader = StateReader(cast("SentenceModel", FakeStates(old=old, new=new)))
-    assert states_same_slot("new", "old", reader) is agreed

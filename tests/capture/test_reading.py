@@ -127,20 +127,23 @@ def test_held_words_never_replace_a_trusted_value(memory: Memory, clock: FixedCl
     assert memory.get(kept.id).status is Status.ACTIVE
 
 
-def test_a_sentence_that_names_the_old_value_replaces_it_and_another_value_alone_does_not(
+def test_a_sure_replacement_ends_the_old_statement_and_anything_else_ends_nothing(
     memory: Memory, clock: FixedClock
 ) -> None:
-    first = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1").outcomes[1].atom
+    first = memory.capture([turn("My office is in Ghent.")], session_id="s1").outcomes[1].atom
     clock.at = NOON + MINUTE
-    second = memory.capture([turn("My dentist is Dr Moss now.")], session_id="s2").outcomes[1]
-    assert (second.result, memory.get(first.id).status) == (Result.NEW, Status.ACTIVE)
+    other = memory.capture([turn("My dentist is Dr Moss.")], session_id="s2").outcomes[1]
+    assert (other.result, memory.get(first.id).status) == (Result.NEW, Status.ACTIVE)
     clock.at = NOON + 2 * MINUTE
-    third = memory.capture([turn("My dentist is Dr Hale, no longer Dr Reyes.")], session_id="s3").outcomes[1]
+    also = memory.capture([turn("My office is also in Bruges.")], session_id="s3").outcomes[1]
+    assert (also.result, memory.get(first.id).status) == (Result.NEW, Status.ACTIVE)
+    clock.at = NOON + 3 * MINUTE
+    third = memory.capture([turn("My office is in Liège.")], session_id="s4").outcomes[1]
     ended = memory.get(first.id)
     assert (third.result, ended.status, ended.superseded_by) == (
         Result.SUPERSEDES, Status.SUPERSEDED, (third.atom.id,)
     )  # fmt: skip
-    assert memory.get(second.atom.id).status is Status.ACTIVE
+    assert memory.get(other.atom.id).status is Status.ACTIVE
 
 
 def test_what_a_person_took_back_does_not_return_with_the_same_old_words(memory: Memory, clock: FixedClock) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from lamina.models.pair_model import PairReading
 from lamina.models.state_model import Ask, Mood, QuestionState, SentenceState
 from lamina.states.assertion import Assertion
 from lamina.states.ranking import (
     EARLIER_FEATURES,
     FEATURES,
+    CloseView,
     StateCandidate,
+    StateView,
     earlier_features,
+    read_closely,
     state_features,
     view_states,
 )
@@ -42,7 +46,12 @@ GREEN = assertion("I drink green tea.", TEA, 12, "green tea")
 
 def seen(question: QuestionState) -> np.ndarray:
     candidates = [StateCandidate(0.5, [each]) for each in (BERLIN, LISBON, GREEN)]
-    return state_features(question, view_states(question, candidates, ALWAYS))
+    return state_features(question, *viewed(question, candidates))
+
+
+def viewed(question: QuestionState, candidates: list[StateCandidate]) -> tuple[StateView, CloseView]:
+    view = view_states(question, candidates, ALWAYS)
+    return view, read_closely("Where do I live?", question, candidates, view, None)
 
 
 def test_the_newest_assertion_of_the_slot_stands_out() -> None:
@@ -55,9 +64,9 @@ def test_the_newest_assertion_of_the_slot_stands_out() -> None:
 
 def test_another_slot_is_never_replaced_however_new_the_rest_is() -> None:
     candidates = [StateCandidate(0.5, [each]) for each in (GREEN, LISBON, BERLIN)]
-    view = view_states(asking(Ask.CURRENT), candidates, ALWAYS)
+    view, close = viewed(asking(Ask.CURRENT), candidates)
     assert view.replaced_by[0] is None
-    assert not earlier_features(asking(Ask.CURRENT), frozenset(), view)[0].any()
+    assert not earlier_features(asking(Ask.CURRENT), frozenset(), view, close)[0].any()
 
 
 def test_a_question_about_no_state_moves_nothing() -> None:
@@ -70,9 +79,37 @@ def test_what_was_said_at_one_moment_replaces_nothing() -> None:
 
 
 def test_no_candidates_give_no_features() -> None:
-    view = view_states(asking(Ask.CURRENT), [], ALWAYS)
-    assert state_features(asking(Ask.CURRENT), view).shape == (0, len(FEATURES))
-    assert earlier_features(asking(Ask.CURRENT), frozenset(), view).shape == (0, len(EARLIER_FEATURES))
+    view, close = viewed(asking(Ask.CURRENT), [])
+    assert state_features(asking(Ask.CURRENT), view, close).shape == (0, len(FEATURES))
+    assert earlier_features(asking(Ask.CURRENT), frozenset(), view, close).shape == (0, len(EARLIER_FEATURES))
+
+
+class Pairs:
+    """Says that Lisbon and Berlin answer, and that Lisbon replaces Berlin."""
+
+    def read(self, first: str, second: str) -> PairReading:
+        return PairReading(float("Berlin" in first), 0.0, 0.0, 0.9 if "tea" not in second else 0.05, 0.0)
+
+
+def test_the_pair_model_reads_the_best_candidates_and_says_which_is_outdated() -> None:
+    question = asking(Ask.CURRENT)
+    candidates = [StateCandidate(0.5, [each], each.text) for each in (BERLIN, LISBON, GREEN)]
+    view = view_states(question, candidates, ALWAYS)
+    close = read_closely("Where do I live?", question, candidates, view, Pairs())
+    assert close.outdated_by == [1, None, None]
+    assert close.outdated[0] > 0.8
+    assert close.outdates[1] > 0.8
+    assert close.answers[2] < 0.1
+    features = state_features(question, view, close)
+    newest = FEATURES.index("current: newest answer")
+    assert features[1, newest] > features[0, newest] > features[2, newest]
+
+
+def test_where_no_state_is_asked_for_nothing_is_outdated() -> None:
+    question = asking(Ask.NO_STATE)
+    candidates = [StateCandidate(0.5, [each], each.text) for each in (BERLIN, LISBON)]
+    view = view_states(question, candidates, ALWAYS)
+    assert read_closely("Why did I move?", question, candidates, view, Pairs()).outdated_by == [None, None]
 
 
 def test_a_pair_tells_a_named_old_value_from_a_repeated_one() -> None:

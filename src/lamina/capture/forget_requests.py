@@ -21,10 +21,12 @@ LONGEST = 400
 
 
 class RequestKind(StrEnum):
-    """What is asked for: to forget what was said earlier, or not to keep what is being said."""
+    """What is asked for: to forget what was said earlier, or not to keep what is being said. A secret is not kept
+    either, though nobody asks."""
 
     FORGET = "forget"
     KEEP_OUT = "keep out"
+    SECRET = "secret"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,9 @@ def forget_requests(text: str, states: Sequence[SentenceState] = ()) -> list[For
         if len(sentence) > LONGEST or any(first <= start < last for first, last in code) or _SET.match(sentence):
             continue
         kind = _kind_of(sentence, by_place.get(start))
-        if kind is not None:
+        if kind is RequestKind.SECRET:
+            requests.append(ForgetRequest(kind, start, end, ""))
+        elif kind is not None:
             about, _, spared = _EXCEPT.sub("\0", sentence, count=1).partition("\0")
             for topic, part in [] if _ALL_OF_ME.search(about) else _topics_of(about):
                 is_own, is_all = _OWN.search(part) is not None, _ALL.search(part) is not None
@@ -74,11 +78,13 @@ def is_direct_order(sentence: str) -> bool:
 
 def _kind_of(sentence: str, state: SentenceState | None) -> RequestKind | None:
     ordered = _ordered_kind(sentence)
-    if ordered is not None or state is None or max(state.forget, state.keep_out) < LEAST:
+    if ordered is not None or state is None:
         return ordered
-    if is_question(sentence) and not _ASKS_POLITELY.search(_plain(sentence)):
+    chances = {RequestKind.FORGET: state.forget, RequestKind.KEEP_OUT: state.keep_out, RequestKind.SECRET: state.secret}
+    kind = max(chances, key=lambda each: chances[each])
+    if chances[kind] < LEAST or (is_question(sentence) and not _ASKS_POLITELY.search(_plain(sentence))):
         return None
-    return RequestKind.FORGET if state.forget >= state.keep_out else RequestKind.KEEP_OUT
+    return kind
 
 
 def _ordered_kind(sentence: str) -> RequestKind | None:

@@ -43,10 +43,12 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A text to be embedded; `chunks` is how many chunks of it count at most."""
+    """A text to be embedded; `chunks` is how many chunks of it count at most; `is_quoted`: its words are part of
+    captured words that are embedded themselves."""
 
     text: str
     chunks: int
+    is_quoted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,7 @@ def _holder() -> str:
 
 def piece_of(text: Unencoded) -> Piece:
     """As much of a text as is read of it."""
-    return Piece(text.text, PART_CHUNKS if text.in_part else WHOLE_CHUNKS)
+    return Piece(text.text, PART_CHUNKS if text.in_part else WHOLE_CHUNKS, text.is_quoted)
 
 
 class Background(Worker):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lamina.models.embedder import Encoded, Model, Piece, Probe, TokenStates
+from lamina.models.pair_model import PairModel
 from lamina.models.state_model import Mood, QuestionState, SentenceState, StateModel
 from lamina.vectors.levels import Floats
 
@@ -22,8 +23,8 @@ _EMPTY = np.zeros((1, 8), np.float32)
 class StateEncoder:
     """The state model as an embedder: the background encodes passages with it as with any other."""
 
-    def __init__(self, states: StateModel) -> None:
-        self.states = states
+    def __init__(self, states: StateModel, pairs: PairModel | None = None) -> None:
+        self.states, self.pairs = states, pairs
         self._questions: dict[str, QuestionState] = {}
 
     @property
@@ -31,7 +32,10 @@ class StateEncoder:
         return Model(self.states.id, 8, TokenStates.SENTENCES)
 
     def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
-        return [Encoded(_EMPTY, pack_states(self.states.read(piece.text))) for piece in pieces]
+        """Read each text; a statement is ranked by the captured words it was taken from and not read again."""
+        return [
+            Encoded(_EMPTY, b"" if piece.is_quoted else pack_states(self.states.read(piece.text))) for piece in pieces
+        ]
 
     def question(self, text: str) -> Probe:
         """Read a question ahead of time; `asked` returns what was read."""

@@ -7,6 +7,7 @@ about the same slot have near slot vectors, whatever the value and the wording. 
 from __future__ import annotations
 
 import hashlib
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,6 +27,7 @@ from lamina.vectors.levels import Floats
 LONGEST_TEXT = 20_000
 """Characters of a text that are read."""
 MOST_CHUNKS = 32
+CACHED_TEXTS = 512
 
 
 class Mood(StrEnum):
@@ -92,6 +94,7 @@ class StateModel:
 
     def __init__(self, trunk: Trunk, weights: str) -> None:
         self._trunk, self._weights, self._lock = trunk, weights, Lock()
+        self._read: OrderedDict[str, tuple[SentenceState, ...]] = OrderedDict()
 
     @classmethod
     def on_transformer(cls, trunk: MiniLmTrunk) -> StateModel:
@@ -116,9 +119,24 @@ class StateModel:
         """The name of the weights: their kind and the first digits of their SHA-256."""
         return f"{self._weights.removesuffix('.onnx')}@{hashlib.sha256(self._file).hexdigest()[:8]}"
 
-    def read(self, text: str) -> list[SentenceState]:
-        """Return the states of a text's sentences, in order; sentences beyond the length limits are left out."""
-        text = text[:LONGEST_TEXT]
+    def read(self, text: str) -> Sequence[SentenceState]:
+        """Return the states of a text's sentences, in order; sentences beyond the length limits are left out.
+
+        A turn is read for statements, for requests and to be found again: the last results are remembered.
+        """
+        with self._lock:
+            known = self._read.get(text)
+            if known is not None:
+                self._read.move_to_end(text)
+                return known
+        states = tuple(self._read_anew(text[:LONGEST_TEXT]))
+        with self._lock:
+            self._read[text] = states
+            while len(self._read) > CACHED_TEXTS:
+                self._read.popitem(last=False)
+        return states
+
+    def _read_anew(self, text: str) -> list[SentenceState]:
         tokens = self._trunk.tokens(text)
         spans = sentences(text)
         found: list[SentenceState] = []

@@ -20,9 +20,12 @@ from lamina.states.assertion import Assertion, assertions_of, names_in
 from lamina.states.decisions import Decisions, load_decisions
 from lamina.states.ranking import (
     FEATURES,
+    CloseView,
     StateCandidate,
     StateView,
     earlier_features,
+    newer_of,
+    read_closely,
     state_features,
     view_states,
 )
@@ -59,14 +62,15 @@ def add_state_terms(
     decisions = load_decisions(encoder.states.name)
     question = encoder.asked(meant)
     assertions = _assertions(best, read, encoder, thawed, view)
-    compared = [StateCandidate(each.relevance, assertions[each.key]) for each in best]
+    compared = [StateCandidate(each.relevance, assertions[each.key], read[each.key][1].text) for each in best]
     seen = view_states(question, compared, decisions.replacement, names_in(meant))
-    chances = decisions.answers.probabilities(answer_features(question, seen, [each.terms for each in best]))
-    _add(best, question, seen, decisions)
+    close = read_closely(meant, question, compared, seen, encoder.pairs)
+    chances = decisions.answers.probabilities(answer_features(question, seen, close, [each.terms for each in best]))
+    _add(best, question, seen, close, decisions)
     answers = {each.key: float(chance) for each, chance in zip(best, chances, strict=True)}
     words = frozenset(content_words(meant))
     found_too = {each.key: one.relevance for each, one in zip(best, compared, strict=True)}
-    earlier = {} if past else _earlier(best, question, words, seen, decisions, answers, found_too)
+    earlier = {} if past else _earlier(best, question, words, seen, close, decisions, answers, found_too)
     return StateTerms(earlier, answers, decisions.answers.threshold, len(words))
 
 
@@ -97,9 +101,11 @@ def _assertions(
     return found
 
 
-def _add(best: Sequence[Candidate], question: QuestionState, seen: StateView, decisions: Decisions) -> None:
-    """Add one term for each group of features that says something."""
-    amounts = state_features(question, seen) * decisions.ranker
+def _add(
+    best: Sequence[Candidate], question: QuestionState, seen: StateView, close: CloseView, decisions: Decisions
+) -> None:
+    """Add one term for each feature that says something."""
+    amounts = state_features(question, seen, close) * decisions.ranker
     for row, candidate in enumerate(best):
         for name, amount in zip(FEATURES, amounts[row].tolist(), strict=True):
             if abs(amount) >= 0.0005:
@@ -111,6 +117,7 @@ def _earlier(
     question: QuestionState,
     words: frozenset[str],
     seen: StateView,
+    close: CloseView,
     decisions: Decisions,
     answers: Mapping[Key, float],
     relevance: Mapping[Key, float],
@@ -121,9 +128,9 @@ def _earlier(
     """
     if question.asks_current < 0.5:
         return {}
-    chances = decisions.earlier.probabilities(earlier_features(question, words, seen))
+    chances = decisions.earlier.probabilities(earlier_features(question, words, seen, close))
     found: dict[Key, Earlier] = {}
-    for n, (candidate, chance, newer) in enumerate(zip(best, chances.tolist(), seen.replaced_by, strict=True)):
+    for n, (candidate, chance, newer) in enumerate(zip(best, chances.tolist(), newer_of(seen, close), strict=True)):
         if newer is None or chance < decisions.earlier.threshold:
             continue
         by = best[newer]

@@ -7,18 +7,21 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from lamina.models.state_model import Ask, QuestionState
-from lamina.states.ranking import StateView
+from lamina.states.ranking import CloseView, StateView
+from lamina.states.replacement import log_odds
 from lamina.vectors.levels import Floats
 
 FEATURES = (
     "relevance", "passage", "window", "session", "light", "vector", "text", "similarity", "states the slot",
     "current", "current × similarity", "current × states the slot", "no state", "no state × passage",
-    "share of the best", "speaker", "list",
+    "share of the best", "speaker", "list", "answers", "answers, log-odds", "not read",
 )  # fmt: skip
 _TERMS = ("passage", "window", "session", "light", "vector", "text")
 
 
-def answer_features(question: QuestionState, view: StateView, terms: Sequence[Mapping[str, float]]) -> Floats:
+def answer_features(
+    question: QuestionState, view: StateView, close: CloseView, terms: Sequence[Mapping[str, float]]
+) -> Floats:
     """Return the features of each candidate in the order of FEATURES; `terms` are those of its relevance."""
     relevance = np.array([max(0.0, sum(each.values())) for each in terms])
     parts = {name: np.array([each.get(name, 0.0) for each in terms]) for name in _TERMS}
@@ -30,5 +33,6 @@ def answer_features(question: QuestionState, view: StateView, terms: Sequence[Ma
             current * states, np.full(count, none), none * parts["passage"],
             relevance / max(1e-6, float(relevance.max(initial=0.0))),
             [each.get("speaker", 0.0) for each in terms], np.full(count, question.asks[Ask.LIST]),
+            close.answers, [log_odds(each) if each else 0.0 for each in close.answers.tolist()], close.answers == 0,
         ]
     ).astype(np.float32)  # fmt: skip

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 
@@ -24,12 +25,31 @@ class Decisions:
     answers: Logistic
 
 
+@dataclass(frozen=True, slots=True)
+class PairBounds:
+    """From which probability on the pair model is believed: `sure` that an earlier statement no longer holds, at a
+    precision at which words may be withheld; `forgets` that a request to forget means a statement."""
+
+    sure: float
+    forgets: float
+
+
+@cache
+def load_pair_bounds() -> PairBounds:
+    """Return the bounds that were chosen on people and groups the pair model never saw."""
+    return PairBounds(**_fitted("pair_minilm"))
+
+
 @cache
 def load_decisions(name: str) -> Decisions:
     """Return the decisions fitted for a state model, by the name of its weights file."""
-    source = files("lamina.models") / "weights" / f"{name.removesuffix('.onnx')}.json"
-    fitted = json.loads(source.read_text(encoding="utf-8"))
+    fitted = _fitted(name.removesuffix(".onnx"))
     return Decisions(
         ReplacementModel(**fitted["replacement"]), np.array(fitted["ranker"], np.float32),
         Logistic(**fitted["earlier"]), Logistic(**fitted["answers"]),
     )  # fmt: skip
+
+
+def _fitted(name: str) -> dict[str, Any]:
+    source = files("lamina.models") / "weights" / f"{name}.json"
+    return dict(json.loads(source.read_text(encoding="utf-8")))

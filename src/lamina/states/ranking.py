@@ -15,11 +15,13 @@ import numpy as np
 from lamina.models.state_model import Ask, QuestionState
 from lamina.states.assertion import Assertion
 from lamina.states.replacement import CLOSE, ReplacementModel, log_odds
+from lamina.states.state_reader import TextPairModel
 from lamina.vectors.levels import Floats
 
 FEATURES = (
     "current: states the slot", "current: replaced", "current: replaces", "current: newest", "current: is a question",
     "past: replaced", "past: newest", "past: states the slot", "list: states the slot",
+    "current: answers", "current: outdated", "current: outdates", "current: newest answer", "no state: answers",
 )  # fmt: skip
 """What a candidate gains or loses, by what the question asks for."""
 SAME_TIME_MS = 1_000
@@ -30,10 +32,64 @@ REACH, SOFTNESS, FARTHEST = 0.15, 0.05, 0.2
 
 @dataclass(frozen=True, slots=True)
 class StateCandidate:
-    """A passage that was found: its relevance so far and its sentences."""
+    """A passage that was found: its relevance so far, its sentences and its words."""
 
     relevance: float
     assertions: Sequence[Assertion]
+    text: str = ""
+
+
+READ_CLOSELY, READ_BRIEFLY = 6, 3
+"""So many candidates the pair model reads: where a current state is asked for, and else."""
+ANSWERS_AT_ALL = 0.2
+"""Candidates that answer less likely than this are not compared with each other."""
+COMPARED = 2
+"""With so many newer ones each candidate is compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class CloseView:
+    """What the pair model says of the best candidates; zeros for those it has not read, and where there is none.
+
+    `answers` is the probability that a candidate answers the question; `outdated` that a newer one, `outdated_by`,
+    answers it and replaces this one; `outdates` that it replaces an older one; `newest` how new it is among those read.
+    """
+
+    answers: Floats
+    outdated: Floats
+    outdated_by: list[int | None]
+    outdates: Floats
+    newest: Floats
+
+
+def read_closely(
+    text: str, question: QuestionState, candidates: Sequence[StateCandidate], view: StateView,
+    pairs: TextPairModel | None,
+) -> CloseView:  # fmt: skip
+    """Read the best candidates beside the question and beside each other."""
+    count = len(candidates)
+    answers, outdated, outdates, newest = (np.zeros(count, np.float32) for _ in range(4))
+    outdated_by: list[int | None] = [None] * count
+    if pairs is None or not count:
+        return CloseView(answers, outdated, outdated_by, outdates, newest)
+    current = certainty(question.asks_current)
+    relevance = np.array([each.relevance for each in candidates]) + 0.25 * current * view.states_slot
+    read = np.argsort(-relevance, kind="stable")[: READ_CLOSELY if current else READ_BRIEFLY].tolist()
+    for n in read:
+        if candidates[n].text:
+            answers[n] = pairs.read(text, candidates[n].text).answers
+    likely = [(n, best) for n in read if answers[n] >= ANSWERS_AT_ALL and (best := view.best[n]) is not None]
+    for i, old in likely if current else ():
+        newer = [(j, new) for j, new in likely if new.at_ms > old.at_ms + SAME_TIME_MS]
+        for j, new in sorted(newer, key=lambda each: -answers[each[0]])[:COMPARED]:
+            chance = pairs.read(old.text, new.text).outdates
+            if chance * answers[j] > outdated[i]:
+                outdated[i], outdated_by[i] = chance * answers[j], j
+            outdates[j] = max(outdates[j], chance * answers[i])
+    moments = np.array([best.at_ms if (best := view.best[n]) is not None else 0 for n in read])
+    for n, at in zip(read, moments.tolist(), strict=True):
+        newest[n] = float((moments <= at).mean())
+    return CloseView(answers, outdated, outdated_by, outdates, newest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +192,7 @@ def certainty(chance: float) -> float:
     return min(1.0, max(0.0, (chance - DOUBTFUL) / (CERTAIN - DOUBTFUL)))
 
 
-def state_features(question: QuestionState, view: StateView) -> Floats:
+def state_features(question: QuestionState, view: StateView, close: CloseView) -> Floats:
     """Return the features of each candidate in the order of FEATURES."""
     current, past, several = map(certainty, (question.asks_current, question.asks[Ask.PAST], question.asks[Ask.LIST]))
     asked = np.array([each is not None and each.text.rstrip().endswith("?") for each in view.best], np.float32)
@@ -145,6 +201,9 @@ def state_features(question: QuestionState, view: StateView) -> Floats:
         [
             current * states, current * view.replaced, current * view.replaces, current * view.newest * states,
             current * asked, past * view.replaced, past * view.newest, past * states, several * states,
+            current * close.answers, current * close.outdated * close.answers,
+            current * close.outdates * close.answers, current * close.newest * close.answers,
+            question.asks[Ask.NO_STATE] * close.answers,
         ]
     ).astype(np.float32)  # fmt: skip
 
@@ -152,16 +211,21 @@ def state_features(question: QuestionState, view: StateView) -> Floats:
 EARLIER_FEATURES = (
     "replaced", "states the slot", "the newer states the slot", "similarity", "similarity of the newer", "current",
     "both near", "words of the question in the older one only", "words of the question in the newer one only",
-    "other names", "same speaker",
+    "other names", "same speaker", "outdated", "answers", "the newer answers", "not read",
 )  # fmt: skip
 
 
-def earlier_features(question: QuestionState, words: frozenset[str], view: StateView) -> Floats:
+def newer_of(view: StateView, close: CloseView) -> list[int | None]:
+    """The candidate that likely replaces each one: as the pair model says, else by their slots."""
+    return [one if one is not None else other for one, other in zip(close.outdated_by, view.replaced_by, strict=True)]
+
+
+def earlier_features(question: QuestionState, words: frozenset[str], view: StateView, close: CloseView) -> Floats:
     """Return, in the order of EARLIER_FEATURES, what speaks for each candidate being an earlier value of the slot asked
     for; all zeros for one that nothing replaces. `words` are the question's: one that only the older sentence holds may
     name another owner or entity."""
     states, rows = view.states_slot, np.zeros((len(view.best), len(EARLIER_FEATURES)), np.float32)
-    for n, newer in enumerate(view.replaced_by):
+    for n, newer in enumerate(newer_of(view, close)):
         old, new = view.best[n], view.best[newer] if newer is not None else None
         if newer is None or old is None or new is None:
             continue
@@ -171,6 +235,7 @@ def earlier_features(question: QuestionState, words: frozenset[str], view: State
             question.asks_current, min(float(view.similarity[n]), float(view.similarity[newer])),
             len((words & old.words) - new.words) / count, len((words & new.words) - old.words) / count,
             float(bool(old.names - new.names - new.words) and bool(new.names - old.names - old.words)),
-            float(old.speaker == new.speaker),
+            float(old.speaker == new.speaker), close.outdated[n], close.answers[n], close.answers[newer],
+            float(close.outdated_by[n] is None),
         )  # fmt: skip
     return rows

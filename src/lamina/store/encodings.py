@@ -34,16 +34,19 @@ STATES_FROM = 8
 
 @dataclass(frozen=True, slots=True)
 class Unencoded:
-    """A text a model has not seen yet; of one `in_part`, a machine's long answer, the beginning is enough."""
+    """A text a model has not seen yet; of one `in_part`, a machine's long answer, the beginning is enough. One that
+    `is_quoted` is a statement taken from captured words, which are encoded themselves."""
 
     digest: bytes
     text: str
     in_part: bool
+    is_quoted: bool = False
 
 
 def unencoded(atom: Atom, passage: Passage) -> Unencoded:
     """A passage as it is shown to a model."""
-    return Unencoded(digest_of(atom, passage), meant(atom, passage), in_part=is_assistant(passage.speaker))
+    is_quoted = bool(atom.evidence) and not atom.is_segment
+    return Unencoded(digest_of(atom, passage), meant(atom, passage), is_assistant(passage.speaker), is_quoted)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Which sentences a request to forget means: by the words it names, and by the slot of its topic."""
+"""Which sentences a request to forget means: by the words it names, else by the pair model."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ from math import log
 from lamina.atom.atom import Evidence
 from lamina.capture.forget_requests import ForgetRequest
 from lamina.capture.prose import is_question
-from lamina.states.replaced_value import similarity
+from lamina.states.decisions import load_pair_bounds
 from lamina.states.state_reader import StateReader
 from lamina.text.analyse import content_words
 from lamina.text.normal import normal_form, one_line
 
 CLEAR_SHARE, POSSIBLE_SHARE = 0.6, 0.3
 """How much of a topic's words, by weight, a sentence must hold to be meant clearly, or possibly."""
-CLEAR_SLOT, POSSIBLE_SLOT = 0.75, 0.55
-"""The same for the similarity of slots."""
 MOST_PLACES = 8
 """More sentences than these are no clear target unless everything about a topic is to go."""
 MOST_ASKED = 3
@@ -62,8 +60,8 @@ class Choice:
 class ForgetTarget:
     """The topic of a request and how well a sentence fits it."""
 
-    def __init__(self, request: ForgetRequest, states: StateReader | None) -> None:
-        self._request, self._states = request, states
+    def __init__(self, request: ForgetRequest, asking: str, states: StateReader | None) -> None:
+        self._request, self._asking, self._states = request, asking, states
         self.words = list(dict.fromkeys(content_words(request.topic))) or request.topic.lower().split()
         self._exact = {word for word in self.words if any(char.isdigit() for char in word)}
         self._spared = set(content_words(request.spared))
@@ -78,15 +76,14 @@ class ForgetTarget:
             meant = [place for place, share in zip(told, shares, strict=True) if share >= max(least, POSSIBLE_SHARE)]
             is_clear = self._request.is_all or len(meant) <= MOST_PLACES
             return Choice(meant if is_clear else meant[-MOST_ASKED:], is_clear)
-        slots = self._slots(told)
-        nearest = max(slots, default=0.0)
-        if nearest >= CLEAR_SLOT:
-            return Choice([place for place, near in zip(told, slots, strict=True) if near >= nearest - _TIE], True)
-        fits = [max(share / CLEAR_SHARE, near / CLEAR_SLOT) for share, near in zip(shares, slots, strict=True)]
+        meant = self._meant(told)
+        surest = max(meant, default=0.0)
+        if surest >= load_pair_bounds().forgets:
+            return Choice([place for place, chance in zip(told, meant, strict=True) if chance >= surest - _TIE], True)
         possible = [
-            (fit, place.time, place)
-            for fit, share, near, place in zip(fits, shares, slots, told, strict=True)
-            if share >= POSSIBLE_SHARE or near >= POSSIBLE_SLOT
+            (max(share, chance), place.time, place)
+            for share, chance, place in zip(shares, meant, told, strict=True)
+            if max(share, chance) >= POSSIBLE_SHARE
         ]
         possible.sort(key=lambda each: each[:2], reverse=True)
         return Choice([place for _, _, place in possible[:MOST_ASKED]], False)
@@ -101,13 +98,10 @@ class ForgetTarget:
         whole = sum(weights.values())
         return [sum(weights[word] for word in self.words if word in words) / whole if whole else 0.0 for words in held]
 
-    def _slots(self, places: Sequence[Place]) -> list[float]:
-        """How near each sentence is to the topic in the slot space."""
-        if self._states is None or not places:
-            return [0.0] * len(places)
-        topic = self._states.topic_slot(("my " if self._request.is_own else "the ") + self._request.topic)
-        states = [self._states.read_sentence(each.text) for each in places]
-        return [similarity(state.slot, topic) if state is not None else 0.0 for state in states]
+    def _meant(self, places: Sequence[Place]) -> list[float]:
+        """How likely the request means each sentence, by the pair model."""
+        pairs = self._states.pairs if self._states is not None else None
+        return [pairs.read(each.text, self._asking).forgets if pairs is not None else 0.0 for each in places]
 
     def _may_be_meant(self, place: Place) -> bool:
         """Whether a sentence holds every number of the topic, is not spared, and is about the speaker's own."""

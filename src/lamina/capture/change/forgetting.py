@@ -34,7 +34,7 @@ from lamina.text.times import format_time
 
 LIVE = STANDS | {Status.CONSTRAINED, Status.CHALLENGED}
 """What can be forgotten."""
-REASON = "taken back, as somebody asked to forget it"
+REASON = "withheld: somebody asked to forget it or not to keep it, or it is a secret"
 QUESTION_REASON = "it is unclear which memory is to be forgotten; waiting for review"
 LOOKED_AT = 60
 _TAKEN_BACK = frozenset({Status.TOMBSTONED})
@@ -127,6 +127,10 @@ class _Request:
         return Evidence(self.turn.segment, self.turn.n, self.request.start, self.request.end)
 
     @property
+    def _asking(self) -> str:
+        return self.turn.text[self.request.start : self.request.end]
+
+    @property
     def is_done(self) -> bool:
         """Whether it was carried out, or its question asked, when the words were read before."""
         return any(
@@ -136,13 +140,15 @@ class _Request:
 
     def carry_out(self) -> None:
         """Withhold what is meant, or ask."""
-        if self.request.kind is RequestKind.KEEP_OUT:
+        if self.request.kind is RequestKind.SECRET:
+            self._withhold([Place(self.place, self._asking, self.turn.speaker, self.turn.at)], None)
+        elif self.request.kind is RequestKind.KEEP_OUT:
             self._withhold(self._being_said(), None)
         elif not self.request.topic:
             said = self._said_last()
             self._withhold(said if self.request.is_all else said[-1:], None)
         else:
-            target = ForgetTarget(self.request, self.states)
+            target = ForgetTarget(self.request, self._asking, self.states)
             choice = target.choose([each for each in self._candidates(target) if self._may_touch(each.at)])
             if choice.is_clear:
                 self._withhold(choice.places, target)
@@ -153,8 +159,7 @@ class _Request:
         """The sentences of the turn itself, the asking one too if it says more; else those of the turn before."""
         own = [each for each in self._sentences(self.turn) if (each.at.start, each.at.end) not in self.asking]
         if self.request.topic:
-            asking = self.turn.text[self.request.start : self.request.end]
-            own.append(Place(self.place, asking, self.turn.speaker, self.turn.at))
+            own.append(Place(self.place, self._asking, self.turn.speaker, self.turn.at))
         return own or self._sentences_before()
 
     def _said_last(self) -> list[Place]:

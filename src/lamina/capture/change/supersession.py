@@ -13,6 +13,7 @@ from lamina.atom.atom import Atom, Evidence, kind_defaults
 from lamina.atom.claim import claim_of
 from lamina.atom.identity import AtomId
 from lamina.atom.pair import hold_both
+from lamina.atom.passage import Passage
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.standing import begins
 from lamina.atom.status import Status
@@ -21,16 +22,18 @@ from lamina.capture.change.echo import is_hearsay, repeated
 from lamina.capture.change.known import STANDS, Known, passage_in
 from lamina.capture.change.link import Kind
 from lamina.capture.change.nomination import Nomination
-from lamina.capture.change.sentence import is_vouched_for
+from lamina.capture.change.sentence import is_vouched_for, statable_sentences
 from lamina.capture.classify import DOUBTFUL, SURE
 from lamina.capture.state_extractor import subject_of
-from lamina.states.replaced_value import Assertion, names_value, replaces
+from lamina.states.decisions import load_pair_bounds
 from lamina.states.state_reader import StateReader
 from lamina.text.analyse import content_words
 from lamina.text.normal import normal_form, one_line
 
-LOOKED_AT = 40
-"""How many passages that share words with a new statement are compared with it."""
+LOOKED_AT = 20
+"""How many passages that share words with a new statement are looked at."""
+MOST_COMPARED = 3
+"""How many of their sentences the pair model reads."""
 MOMENT = timedelta(seconds=1)
 MADE_LATE = 0.85
 """The confidence of a statement that was made of a sentence only when a later one ended it."""
@@ -41,34 +44,38 @@ class Supersession:
 
     def __init__(self, known: Known, ids: Iterator[AtomId], now: datetime, states: StateReader | None) -> None:
         self._known, self._ids, self._now, self._states = known, ids, now, states
-        self._new: list[Atom] = []
 
     def compare(self, new: Atom) -> None:
-        """End the earlier statements of the same speaker whose value a new statement names and replaces."""
-        self._new.append(new)
-        if self._states is None or not new.value or not new.evidence or new.status is not Status.ACTIVE:
-            return
-        said = Assertion(one_line(new.content), one_line(new.value))
-        for old in self._candidates(new, said):
-            earlier = Assertion(one_line(old.content), one_line(old.value or ""))
-            if replaces(said, earlier, self._states):
-                new = self._replace(old, self._known.get(new.id) or new, Kind.CHANGED, sure=True)
+        """End the earlier statements of the same speaker that a new statement surely replaces.
 
-    def _candidates(self, new: Atom, said: Assertion) -> list[Atom]:
-        """The earlier statements of the same speaker whose value the new one names."""
-        found = self._known.search(content_words(said.text), STANDS, LOOKED_AT, is_vouched_for)
-        spoken = [*self._new, *(atom for atom, passage in found if not atom.is_segment)]
-        for atom, passage in found:
-            if atom.is_segment:
-                spoken += self._known.on(Evidence(atom.id, passage.n, 0, len(passage.text)))
-        distinct = {each.id: self._known.get(each.id) or each for each in spoken}
-        return [
-            each
-            for each in distinct.values()
-            if each.id != new.id and each.value and self._known.stands(each) and not each.is_segment
-            if each.evidence != new.evidence and normal_form(each.subject) == normal_form(new.subject)
-            if begins(each) < begins(new) and names_value(said, each.value)
-        ]  # fmt: skip
+        The pair model reads the new statement beside the sentences that share most words with it; what it is less sure
+        of is ordered at read time.
+        """
+        pairs = self._states.pairs if self._states is not None else None
+        if pairs is None or not new.evidence or new.status is not Status.ACTIVE:
+            return
+        said = one_line(new.content)
+        for place, sentence in self._compared(new, said):
+            if pairs.read(sentence, said).outdates >= load_pair_bounds().sure and self._known.holds(place):
+                old = self._statement_at(place, "")
+                if old is not None and old.id != new.id and not _rests_on(new, old):
+                    new = self._replace(old, self._known.get(new.id) or new, Kind.CHANGED, sure=True)
+
+    def _compared(self, new: Atom, said: str) -> list[tuple[Evidence, str]]:
+        """The earlier sentences of the same speaker that share most words with a new statement, and where they are."""
+        words = content_words(said)
+        found = self._known.search(words, STANDS, LOOKED_AT, is_vouched_for)
+        places = [
+            place
+            for atom, passage in found
+            if (passage.at or atom.observed_at) < new.observed_at
+            for place in _sentences_of(atom, passage, new.subject)
+        ]
+        held = {place: set(content_words(text)) for place, text in places}
+        rarity = {word: 1.0 / (1 + sum(word in each for each in held.values())) for word in set(words)}
+        shared = {place: sum(rarity[word] for word in each & rarity.keys()) for place, each in held.items()}
+        best = sorted(places, key=lambda each: -shared[each[0]])[:MOST_COMPARED]
+        return [each for each in best if shared[each[0]] > 0]
 
     def take(self, nominated: Sequence[Nomination], segments: Iterable[Atom]) -> None:
         """Put down the changes that a language model named: sure where the state model agrees, else likely."""
@@ -150,6 +157,17 @@ class Supersession:
         doubted = new.with_(relations=(*new.relations, doubt), status=status)
         self._known.put(doubted)
         return doubted
+
+
+def _sentences_of(atom: Atom, passage: Passage, subject: str) -> list[tuple[Evidence, str]]:
+    """The sentences of a passage of one speaker; a statement that was not captured from words is one."""
+    if not atom.is_segment:
+        is_own = normal_form(atom.subject) == normal_form(subject)
+        return [] if atom.evidence or not is_own else [(Evidence(atom.id, 1, 0, len(atom.content)), atom.content)]
+    if normal_form(subject_of(passage.speaker)) != normal_form(subject):
+        return []
+    sentences = statable_sentences(passage.text)
+    return [(Evidence(atom.id, passage.n, each.start, each.end), each.text) for each in sentences]
 
 
 def _rests_on(new: Atom, old: Atom) -> bool:
