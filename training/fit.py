@@ -1,0 +1,40 @@
+"""Fit the decisions that go with the trained models, on people and chats the models never saw.
+
+Usage: python -m training.fit WEIGHTS.onnx minilm|light RECORDS.jsonl HELD_OUT.jsonl DECISIONS.json
+
+What replaces what by slots, what comes first, which candidates hold an earlier value and which answer at all. The
+figures printed last are on held-out people.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from lamina.models.pair_model import PairModel
+from lamina.models.state_model import StateModel
+from lamina.states.replacement import ReplacementModel
+from training.answers import fit_answers
+from training.earlier import fit_earlier
+from training.pairs import fit_replacement
+from training.ranker import fit_ranker, load_records
+from training.train import MODELS
+from training.trunk import open_trunk
+
+
+def main() -> None:
+    weights, name, train_path, held_path, out = sys.argv[1], sys.argv[2], *map(Path, sys.argv[3:6])
+    trunk = open_trunk(name, MODELS)
+    model, pairs = StateModel(trunk, weights), PairModel(trunk) if name == "minilm" else None
+    decisions: dict[str, object] = {"replacement": fit_replacement(model)}
+    replacement = ReplacementModel(**decisions["replacement"])
+    training, held_out = (load_records(path, model, replacement, pairs) for path in (train_path, held_path))
+    decisions["ranker"] = fit_ranker(training, held_out)
+    decisions["earlier"] = fit_earlier(training, held_out)
+    decisions["answers"] = fit_answers(training, held_out, decisions["ranker"])
+    out.write_text(json.dumps(decisions, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
