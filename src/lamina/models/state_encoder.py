@@ -16,8 +16,8 @@ _HEAD = struct.Struct("<HHHH8B")
 """Start, end, value's start and end; mood and seven probabilities in steps of 1/255."""
 _NO_VALUE = 0xFFFF
 _LAST_OFFSET = 0xFFFE
-_EMPTY = np.zeros((1, 8), np.float32)
-"""Every encoding has a vector; the slots are in the states."""
+MAY_ASSERT = 0.3
+"""Sentences that assert with at least this probability are found by their slot."""
 
 
 class StateEncoder:
@@ -29,18 +29,23 @@ class StateEncoder:
 
     @property
     def model(self) -> Model:
-        return Model(self.states.id, 8, TokenStates.SENTENCES)
+        return Model(self.states.id, self.states.dimensions, TokenStates.SENTENCES)
 
     def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
-        """Read each text; a statement is ranked by the captured words it was taken from and not read again."""
-        return [
-            Encoded(_EMPTY, b"" if piece.is_quoted else pack_states(self.states.read(piece.text))) for piece in pieces
-        ]
+        """Read each text: its vectors are the slots of the sentences that may assert something.
+
+        A statement is found and ranked by the captured words it was taken from and not read again.
+        """
+        return [self._encoded([] if piece.is_quoted else self.states.read(piece.text)) for piece in pieces]
+
+    def _encoded(self, sentences: Sequence[SentenceState]) -> Encoded:
+        slots = [each.slot for each in sentences if each.asserts >= MAY_ASSERT]
+        none = np.zeros((1, self.states.dimensions), np.float32)
+        return Encoded(np.stack(slots) if slots else none, pack_states(sentences))
 
     def question(self, text: str) -> Probe:
-        """Read a question ahead of time; `asked` returns what was read."""
-        self.asked(text)
-        return Probe(np.zeros(8, np.float32), np.zeros((0, 8), np.float32), ())
+        """Read a question ahead of time; `asked` returns all that was read."""
+        return Probe(self.asked(text).slot, np.zeros((0, self.states.dimensions), np.float32), ())
 
     def asked(self, text: str) -> QuestionState:
         """Return what a question asks for; the last few are remembered."""

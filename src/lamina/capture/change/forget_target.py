@@ -76,13 +76,13 @@ class ForgetTarget:
             meant = [place for place, share in zip(told, shares, strict=True) if share >= max(least, POSSIBLE_SHARE)]
             is_clear = self._request.is_all or len(meant) <= MOST_PLACES
             return Choice(meant if is_clear else meant[-MOST_ASKED:], is_clear)
-        meant = self._meant(told)
-        surest = max(meant, default=0.0)
+        chances = self._chances(told)
+        surest = max(chances, default=0.0)
         if surest >= load_pair_bounds().forgets:
-            return Choice([place for place, chance in zip(told, meant, strict=True) if chance >= surest - _TIE], True)
+            return Choice([place for place, chance in zip(told, chances, strict=True) if chance >= surest - _TIE], True)
         possible = [
             (max(share, chance), place.time, place)
-            for share, chance, place in zip(shares, meant, told, strict=True)
+            for share, chance, place in zip(shares, chances, told, strict=True)
             if max(share, chance) >= POSSIBLE_SHARE
         ]
         possible.sort(key=lambda each: each[:2], reverse=True)
@@ -98,7 +98,7 @@ class ForgetTarget:
         whole = sum(weights.values())
         return [sum(weights[word] for word in self.words if word in words) / whole if whole else 0.0 for words in held]
 
-    def _meant(self, places: Sequence[Place]) -> list[float]:
+    def _chances(self, places: Sequence[Place]) -> list[float]:
         """How likely the request means each sentence, by the pair model."""
         pairs = self._states.pairs if self._states is not None else None
         return [pairs.read(each.text, self._asking).forgets if pairs is not None else 0.0 for each in places]

@@ -7,7 +7,7 @@ changes to atoms in the commit of the new words, and are undone with it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 
 from lamina.atom.atom import Atom, Evidence, kind_defaults
 from lamina.atom.claim import claim_of
@@ -28,6 +28,7 @@ from lamina.capture.state_extractor import subject_of
 from lamina.states.decisions import load_pair_bounds
 from lamina.states.state_reader import StateReader
 from lamina.text.analyse import content_words
+from lamina.text.days import absolute, find_days
 from lamina.text.normal import normal_form, one_line
 
 LOOKED_AT = 20
@@ -59,7 +60,9 @@ class Supersession:
             if pairs.read(sentence, said).outdates >= load_pair_bounds().sure and self._known.holds(place):
                 old = self._statement_at(place, "")
                 if old is not None and old.id != new.id and not _rests_on(new, old):
-                    new = self._replace(old, self._known.get(new.id) or new, Kind.CHANGED, sure=True)
+                    heir = self._known.get(new.id) or new
+                    since = heir.valid_from or _held_since(said, heir.observed_at)
+                    new = self._replace(old, heir.with_(valid_from=since), Kind.CHANGED, sure=True)
 
     def _compared(self, new: Atom, said: str) -> list[tuple[Evidence, str]]:
         """The earlier sentences of the same speaker that share most words with a new statement, and where they are."""
@@ -168,6 +171,15 @@ def _sentences_of(atom: Atom, passage: Passage, subject: str) -> list[tuple[Evid
         return []
     sentences = statable_sentences(passage.text)
     return [(Evidence(atom.id, passage.n, each.start, each.end), each.text) for each in sentences]
+
+
+def _held_since(sentence: str, said_at: datetime) -> datetime | None:
+    """When the value of a sentence began to hold, where it names one past day or span: "ten days ago"."""
+    named = find_days(sentence, said_at.date())
+    days = absolute(named[0].days, said_at.date()) if len(named) == 1 else None
+    if days is None or days[0] >= said_at.date():
+        return None
+    return datetime.combine(days[0], time(), said_at.tzinfo)
 
 
 def _rests_on(new: Atom, old: Atom) -> bool:
