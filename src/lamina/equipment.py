@@ -19,7 +19,7 @@ from lamina.capture.found import AskedFor, Extractor, Nobody
 from lamina.capture.llm.extractor import LlmExtractor
 from lamina.capture.llm.nominator import ChatNominator
 from lamina.capture.reading import Reader
-from lamina.capture.signals import DEFAULT
+from lamina.capture.signals import compile_patterns
 from lamina.capture.state_extractor import StateExtractor
 from lamina.clock import Clock
 from lamina.dream.ration import Rationed
@@ -91,7 +91,7 @@ class Equipment:
     @cached_property
     def reader(self) -> Reader:
         """How captured words are read for statements."""
-        own = DEFAULT.with_own(self._settings.signals)
+        own = compile_patterns(self._settings.signals)
         return Reader(
             self._extractor(), own, self._light, self.dependencies, self.several, self._nominator(), self.states
         )  # fmt: skip

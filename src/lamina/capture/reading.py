@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +26,7 @@ from lamina.capture.found import Extractor, Nobody, Said
 from lamina.capture.llm.counts import ModelCounts
 from lamina.capture.receipt import Receipt
 from lamina.capture.session_lease import SessionLease
-from lamina.capture.signals import DEFAULT, Level, Patterns, scan
+from lamina.capture.signals import sounds_important
 from lamina.capture.statement import CONTEXT, Made, statements
 from lamina.capture.surprise import PROMOTES, Familiarity
 from lamina.capture.write import Words, Writer, fresh_ids, kept_anyway, verdicts_on, write
@@ -52,7 +53,7 @@ class Reader:
     """How words are read: which extractor finds the statements, which signals are urgent, and which models help."""
 
     extractor: Extractor
-    patterns: Patterns = DEFAULT
+    patterns: tuple[re.Pattern[str], ...] = ()
     embedder: Callable[[], Embedder | None] = lambda: None
     dependencies: tuple[DependencyRule, ...] = ()
     several: frozenset[str] = frozenset()
@@ -141,18 +142,21 @@ class Pace:
 
 
 def waiting(
-    turns: Sequence[Said], scope: Scope, session_id: str, now: datetime, patterns: Patterns = DEFAULT
+    turns: Sequence[Said], scope: Scope, session_id: str, now: datetime, patterns: Sequence[re.Pattern[str]] = ()
 ) -> list[Waiting]:
     """The passages as they wait: a strong signal or a request to forget is urgent. A machine's words are context."""
     return [
-        Waiting(scope, session_id, AtomId(each.segment), each.n, now, _is_urgent(each.text, patterns))
+        Waiting(
+            scope,
+            session_id,
+            AtomId(each.segment),
+            each.n,
+            now,
+            sounds_important(each.text, patterns) or may_hold_request(each.text),
+        )  # fmt: skip
         for each in turns
         if not is_assistant(each.speaker)
     ]
-
-
-def _is_urgent(text: str, patterns: Patterns) -> bool:
-    return scan(text, patterns).level is Level.HIGH or may_hold_request(text)
 
 
 def passages_said(segments: Sequence[Atom], before: Atom | None) -> tuple[list[Said], list[Said]]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterator, Mapping, Sequence
 
 from lamina.errors import InvalidInput
 
@@ -19,50 +17,59 @@ MOST_STEPS = 240
 LONGEST_PATTERN = 200
 MOST_OWN = 50
 
+_RELATIVES = "wife|husband|partner|girlfriend|boyfriend|son|daughter|mother|mom|mum|father|dad|sister|brother|dog|cat"
+_ABOUT_ME = (
+    r"name|e-?mail|company|employer|role|title|job|preference|birthday|address|phone|number|age|pronouns?|nationality|diet"
+    rf"|allerg(?:y|ies)|hometown|favou?rite|timezone|time\ zone|{_RELATIVES}"
+)
+_IMPORTANT = tuple(
+    re.compile(rf"\b(?:{pattern})", re.VERBOSE)
+    for pattern in (
+        # a correction
+        r"""
+            actually,?\ (?:i|i'm|i've|my|we|our|it|it's|that|that's|she|he|they|the)\b
+            |no,\ (?:i|i'm|i've|my|we|it|it's|that|that's|not|wrong|actually|the)\b
+            |(?:that|this|it)(?:'s|\ is|\ was)\ (?:not|in)\ ?(?:right|correct|true|accurate|what\ i)\b
+            |(?:that|this|it)(?:'s|\ is|\ was)\ (?:wrong|false|outdated|a\ mistake)\b
+            |you(?:'re|\ are)\ (?:wrong|mistaken)\b|you\ got\ (?:that|it|my\ \w{1,20})\ wrong
+            |why\ did\ you\ (?:say|think|call|tell|assume)\b
+            |correction\b|i\ misspoke\b|i\ meant\b|scratch\ that\b|i\ was\ wrong\b""",
+        # a preference
+        r"""
+            i(?:'d|\ would)?\ (?:really\ |absolutely\ |strongly\ |much\ |generally\ |still\ )?
+            (?:always|never|prefer|hate|love|want|need|adore|detest|rather)\b
+            |i\ can't\ stand\b|my\ favou?rite\b|i'm\ (?:not\ )?a\ (?:big\ )?fan\ of\b
+            |(?:don't|do\ not|never)\ (?:ever\ )?(?:use|do|call|say|make|send|write|add|put)\b
+            |stop\ (?:using|doing|calling|saying|making|sending|writing|adding|putting)\b
+            |please\ (?:always|never|remember|note|don't|do\ not|stop|keep|use)\b""",
+        # a request to remember
+        r"""
+            important(?:ly)?[:,]|fyi\b|for\ the\ record\b|for\ future\ reference\b|keep\ in\ mind\b
+            |(?:don't|do\ not)\ forget\b|note\ (?:that|to\ self)\b|(?:take|make\ a)\ note\b|save\ this\b
+            |just\ so\ you\ know\b
+            |(?<!do\ you\ )(?<!did\ you\ )(?<!can't\ )(?<!don't\ )(?<!i\ )(?<!i'll\ )(?<!if\ you\ )remember\b""",
+        # who somebody is
+        rf"""
+            my\ (?:\w{{1,15}}\ )?(?:{_ABOUT_ME})(?:'s\ name)?(?:\ address|\ number|\ date)?(?:\ is|\ are|'s|\ was|:)
+            |i(?:'m|\ am)\ (?:an?|at|in|from|called|named|based|the|allergic|married|single|vegan|vegetarian|\d\d)\b
+            |i\ (?:work|live|was\ born|grew\ up|study|studied)\b|(?:call\ me|i\ go\ by)\b""",
+        # a decision
+        r"""
+            (?:we|i)(?:'ve|\ have|\ had)?\ (?:finally\ |just\ |all\ )?
+            (?:decided|agreed|chose|chosen|picked|settled\ on|went\ with)\b
+            |(?:we|i)(?:'re|'m|\ are|\ am)?\ going\ with\b|let's\ go\ with\b
+            |the\ (?:final\ )?decision\ (?:is|was)\b|decision:|going\ forward\b|from\ now\ on\b|it's\ decided\b""",
+    )
+)
 
-class Level(StrEnum):
-    """How loudly a turn asks to be remembered."""
 
-    HIGH = "high"
-    MEDIUM = "medium"
-    LOW = "low"
-    NONE = "none"
-
-
-@dataclass(frozen=True, slots=True)
-class Signal:
-    """How loudly a turn asks, and the families of patterns that heard it."""
-
-    level: Level
-    families: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Patterns:
-    """Families by name: any of `high` or of the user's own makes a turn loud, two of `medium` make it half so."""
-
-    high: tuple[tuple[str, re.Pattern[str]], ...]
-    medium: tuple[tuple[str, re.Pattern[str]], ...]
-    own: tuple[tuple[str, re.Pattern[str]], ...] = ()
-
-    def with_own(self, own: Mapping[str, str]) -> Patterns:
-        """These patterns and a user's, by name; InvalidInput says which one cannot be used and why."""
-        if len(own) > MOST_OWN:
-            raise InvalidInput(f"{len(own)} signal patterns are too many; {MOST_OWN} may be added, join some with |")
-        added = tuple((name, compile_own(name, pattern)) for name, pattern in own.items())
-        return Patterns(self.high, self.medium, (*self.own, *added))
-
-
-def scan(text: str, patterns: Patterns | None = None) -> Signal:
-    """How loudly a turn asks to be remembered, by what it says in its first 4,000 characters."""
-    patterns = patterns or DEFAULT
-    read = text[:SCANNED]
-    words = read.lower().replace("’", "'")
-    loud = [name for name, pattern in patterns.high if pattern.search(words)]
-    loud += [name for name, pattern in patterns.own if any(pattern.search(piece) for piece in _pieces(read))]
-    half = [name for name, pattern in patterns.medium if pattern.search(words)]
-    level = Level.HIGH if loud else Level.MEDIUM if len(half) > 1 else Level.LOW if half else Level.NONE
-    return Signal(level, (*loud, *half))
+def sounds_important(text: str, own: Sequence[re.Pattern[str]] = ()) -> bool:
+    """Whether a turn sounds important in its first 4,000 characters, or matches one of a user's `own` patterns."""
+    scanned = text[:SCANNED]
+    words = scanned.lower().replace("’", "'")
+    return any(pattern.search(words) for pattern in _IMPORTANT) or any(
+        pattern.search(piece) for piece in _pieces(scanned) for pattern in own
+    )
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -71,64 +78,14 @@ def _pieces(text: str) -> Iterator[str]:
         yield text[start : start + SLICE]
 
 
-_RELATIVES = "wife|husband|partner|girlfriend|boyfriend|son|daughter|mother|mom|mum|father|dad|sister|brother|dog|cat"
-_ABOUT_ME = (
-    r"name|e-?mail|company|employer|role|title|job|preference|birthday|address|phone|number|age|pronouns?|nationality|diet"
-    rf"|allerg(?:y|ies)|hometown|favou?rite|timezone|time\ zone|{_RELATIVES}"
-)
+def compile_patterns(patterns: Mapping[str, str]) -> tuple[re.Pattern[str], ...]:
+    """Compile a user's patterns, given by name; InvalidInput says which one cannot be used and why."""
+    if len(patterns) > MOST_OWN:
+        raise InvalidInput(f"{len(patterns)} signal patterns are too many; {MOST_OWN} may be added, join some with |")
+    return tuple(_compile(name, pattern) for name, pattern in patterns.items())
 
 
-def _families(**families: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((name, re.compile(pattern, re.VERBOSE)) for name, pattern in families.items())
-
-
-DEFAULT = Patterns(
-    high=_families(
-        correction=r"""\b(?:
-            actually,?\ (?:i|i'm|i've|my|we|our|it|it's|that|that's|she|he|they|the)\b
-            |no,\ (?:i|i'm|i've|my|we|it|it's|that|that's|not|wrong|actually|the)\b
-            |(?:that|this|it)(?:'s|\ is|\ was)\ (?:not|in)\ ?(?:right|correct|true|accurate|what\ i)\b
-            |(?:that|this|it)(?:'s|\ is|\ was)\ (?:wrong|false|outdated|a\ mistake)\b
-            |you(?:'re|\ are)\ (?:wrong|mistaken)\b|you\ got\ (?:that|it|my\ \w{1,20})\ wrong
-            |why\ did\ you\ (?:say|think|call|tell|assume)\b
-            |correction\b|i\ misspoke\b|i\ meant\b|scratch\ that\b|i\ was\ wrong\b)""",
-        preference=r"""\b(?:
-            i(?:'d|\ would)?\ (?:really\ |absolutely\ |strongly\ |much\ |generally\ |still\ )?
-            (?:always|never|prefer|hate|love|want|need|adore|detest|rather)\b
-            |i\ can't\ stand\b|my\ favou?rite\b|i'm\ (?:not\ )?a\ (?:big\ )?fan\ of\b
-            |(?:don't|do\ not|never)\ (?:ever\ )?(?:use|do|call|say|make|send|write|add|put)\b
-            |stop\ (?:using|doing|calling|saying|making|sending|writing|adding|putting)\b
-            |please\ (?:always|never|remember|note|don't|do\ not|stop|keep|use)\b)""",
-        salience=r"""\b(?:
-            important(?:ly)?[:,]|fyi\b|for\ the\ record\b|for\ future\ reference\b|keep\ in\ mind\b
-            |(?:don't|do\ not)\ forget\b|note\ (?:that|to\ self)\b|(?:take|make\ a)\ note\b|save\ this\b
-            |just\ so\ you\ know\b
-            |(?<!do\ you\ )(?<!did\ you\ )(?<!can't\ )(?<!don't\ )(?<!i\ )(?<!i'll\ )(?<!if\ you\ )remember\b)""",
-        identity=rf"""\b(?:
-            my\ (?:\w{{1,15}}\ )?(?:{_ABOUT_ME})(?:'s\ name)?(?:\ address|\ number|\ date)?(?:\ is|\ are|'s|\ was|:)
-            |i(?:'m|\ am)\ (?:an?|at|in|from|called|named|based|the|allergic|married|single|vegan|vegetarian|\d\d)\b
-            |i\ (?:work|live|was\ born|grew\ up|study|studied)\b|(?:call\ me|i\ go\ by)\b)""",
-        decision=r"""\b(?:
-            (?:we|i)(?:'ve|\ have|\ had)?\ (?:finally\ |just\ |all\ )?
-            (?:decided|agreed|chose|chosen|picked|settled\ on|went\ with)\b
-            |(?:we|i)(?:'re|'m|\ are|\ am)?\ going\ with\b|let's\ go\ with\b
-            |the\ (?:final\ )?decision\ (?:is|was)\b|decision:|going\ forward\b|from\ now\ on\b|it's\ decided\b)""",
-    ),
-    medium=_families(
-        opinion=r"\bi(?:'d)?\ (?:think|believe|feel|say|find|suppose)\b",
-        routine=r"""\b(?:usually|typically|normally|often|on\ weekends
-            |every\ (?:day|week|month|morning|evening|night|other))\b""",
-        taste=r"\bi\ (?:really\ |also\ )?(?:like|dislike|enjoy|miss)\b",
-        mine=r"""\b(?:my|our)\ (?:team|project|stack|setup|boss|manager|client|customer|family|kids?|house|car|school
-            |office|app)\b""",
-        plan=r"""\b(?:i(?:'m|\ am)|we(?:'re|\ are))\ (?:going\ to|planning|hoping|thinking\ of|about\ to)\b
-            |\b(?:i|we)\ (?:plan|hope|intend)\b""",
-        change=r"\b(?:no\ longer|not\ any\ ?more|anymore|used\ to|switched|moved|changed|quit|new\ job|instead\ of)\b",
-    ),
-)
-
-
-def compile_own(name: str, pattern: str) -> re.Pattern[str]:
+def _compile(name: str, pattern: str) -> re.Pattern[str]:
     """A user's pattern, case ignored; refused where it is no pattern or could take long."""
     if not pattern or len(pattern) > LONGEST_PATTERN:
         raise InvalidInput(f"signal pattern {name!r} must have 1 to {LONGEST_PATTERN} characters")

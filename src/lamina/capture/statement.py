@@ -10,16 +10,15 @@ from datetime import datetime
 from lamina.atom.atom import Atom, Evidence
 from lamina.atom.claim import SEVERAL
 from lamina.atom.identity import AtomId
-from lamina.atom.kinds import traits
 from lamina.atom.status import Status
 from lamina.atom.trust import statements_wait
 from lamina.capture.causes import with_causes
 from lamina.capture.change.nomination import Nomination
-from lamina.capture.classify import CORRECTION
 from lamina.capture.draft import CONTENT_LIMIT, parse_draft
 from lamina.capture.explicit import asked_for
+from lamina.capture.fence import without_recalled
 from lamina.capture.found import Extractor, Finding, Said
-from lamina.capture.gate import importance_of, is_echo, is_memory_talk, without_context
+from lamina.capture.gate import importance_of, is_echo, is_memory_talk
 from lamina.capture.llm.counts import ModelCounts
 from lamina.capture.llm.extractor import Extraction, extraction
 from lamina.capture.state_extractor import subject_of
@@ -34,8 +33,6 @@ AT_ONCE = 5
 """How many turns are read together."""
 CONTEXT = 4
 """How many turns before them are shown to the extractor."""
-ADDITIVE = "additive"
-"""The tag of a statement that adds to earlier ones."""
 WORTHLESS = 0.15
 """Greetings and thanks have this importance or less."""
 
@@ -110,7 +107,7 @@ def _says_nothing(finding: Finding, told: Mapping[tuple[str, int], str]) -> bool
     at = finding.evidence
     text = told[at.segment, at.passage]
     sentence = text[at.start : at.end].strip()
-    return sentence not in without_context(text) or "[redacted: " in sentence
+    return sentence not in without_recalled(text).text or "[redacted: " in sentence
 
 
 def _asked(turns: Sequence[Said], found: Sequence[Finding]) -> list[Finding]:
@@ -149,24 +146,14 @@ def _atoms(
             yield atom
 
 
-def _kind(finding: Finding) -> str:
-    """A change told as an event ("we moved to Porto") is a fact about how things stand since: it fills a claim."""
-    return "fact" if finding.attribute and traits(finding.kind).episode else finding.kind
-
-
-def _tags(finding: Finding) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*finding.tags, CORRECTION))) if finding.corrects else finding.tags
-
-
 def _atom(finding: Finding, segment: Atom, at: datetime, importance: float, atom_id: AtomId) -> Atom | None:
     try:
         draft = parse_draft(
-            content=finding.content, kind=_kind(finding), subject=finding.subject, attribute=finding.attribute,
-            value=finding.value, confidence=finding.confidence, durability=finding.durability, tags=_tags(finding),
-            entities=finding.entities, valid_from=finding.valid_from, valid_until=finding.valid_until,
-            importance=importance, evidence=(finding.evidence,), observed_at=at,
-            session_id=segment.session_id, source_id=segment.source_id, agents=segment.agents,
-            metadata={SEVERAL: "true"} if ADDITIVE in finding.tags or not finding.is_sure else {},
+            content=finding.content, kind=finding.kind, subject=finding.subject, attribute=finding.attribute,
+            value=finding.value, confidence=finding.confidence, valid_from=finding.valid_from, importance=importance,
+            evidence=(finding.evidence,), observed_at=at, session_id=segment.session_id,
+            source_id=segment.source_id, agents=segment.agents,
+            metadata={} if finding.is_sure else {SEVERAL: "true"},
         )  # fmt: skip
     except InvalidInput:
         return None  # too long for a statement; the words themselves are kept
