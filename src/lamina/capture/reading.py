@@ -145,15 +145,12 @@ def waiting(
     turns: Sequence[Said], scope: Scope, session_id: str, now: datetime, patterns: Sequence[re.Pattern[str]] = ()
 ) -> list[Waiting]:
     """The passages as they wait: a strong signal or a request to forget is urgent. A machine's words are context."""
+
+    def is_urgent(text: str) -> bool:
+        return sounds_important(text, patterns) or may_hold_request(text)
+
     return [
-        Waiting(
-            scope,
-            session_id,
-            AtomId(each.segment),
-            each.n,
-            now,
-            sounds_important(each.text, patterns) or may_hold_request(each.text),
-        )  # fmt: skip
+        Waiting(scope, session_id, AtomId(each.segment), each.n, now, is_urgent(each.text))
         for each in turns
         if not is_assistant(each.speaker)
     ]
