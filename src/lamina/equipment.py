@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
-from lamina.capture.change.dependency_rules import DependencyRule, dependency_rule
+from lamina.capture.change.dependants import DependencyRule, dependency_rule
 from lamina.capture.change.nomination import Nominator
 from lamina.capture.found import AskedFor, Extractor, Nobody
 from lamina.capture.llm.extractor import LlmExtractor

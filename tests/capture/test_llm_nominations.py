@@ -14,7 +14,7 @@ from lamina import Atom, Memory, Settings, Status
 from lamina.atom.atom import Evidence
 from lamina.capture.change.nomination import Line
 from lamina.capture.llm.nominator import CONTROLS, ChatNominator, candidate_pairs
-from lamina.capture.llm.shapes import MOST_PAIRS
+from lamina.capture.llm.prompts import MOST_PAIRS
 from lamina.models.state_model import Mood, SentenceState
 from lamina.states.replaced_value import states_same_slot
 from lamina.states.state_reader import SentenceModel, StateReader

@@ -65,12 +65,7 @@ class AskedFor:
         return []
 
 
-class Nobody:
+class Nobody(AskedFor):
     """Switched off: only sentences a person asked to remember become statements, and no changes are looked for."""
 
     name = "nobody"
-    instant = True
-
-    def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
-        """Nothing."""
-        return []

@@ -17,7 +17,7 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.capture.box import boxed
 from lamina.capture.change.change import Change
-from lamina.capture.change.dependency_rules import DependencyRule
+from lamina.capture.change.dependants import DependencyRule
 from lamina.capture.change.nomination import Nomination, Nominator, nominations
 from lamina.capture.change.replay import Replays, replays_of, said_first
 from lamina.capture.classify import Verdict

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 
 from lamina.atom.atom import Atom, Evidence
 from lamina.atom.claim import SEVERAL
 from lamina.atom.identity import AtomId
+from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
 from lamina.atom.trust import statements_wait
-from lamina.capture.causes import with_causes
 from lamina.capture.change.nomination import Nomination
 from lamina.capture.draft import CONTENT_LIMIT, parse_draft
 from lamina.capture.explicit import asked_for
@@ -160,3 +162,26 @@ def _atom(finding: Finding, segment: Atom, at: datetime, importance: float, atom
     atom = draft.to_atom(atom_id, segment.scope, segment.origin, segment.principal, at)
     held = statements_wait(segment.origin) or segment.status is Status.CONSTRAINED
     return atom.with_(status=Status.CONSTRAINED) if held else atom
+
+
+SAID_SO = 0.7
+"""How sure a link is that rests on one word."""
+
+_FOLLOWS = re.compile(
+    r"(?:and )?(?:so|therefore|hence|thus|consequently|as a result|that(?:['’]s| is| was) why|which is why|"
+    r"because of (?:that|this)|for that reason|that led to|this led to)\b(?! (?:far|much|many|long)\b)",
+    re.IGNORECASE,
+)
+
+
+def with_causes(atoms: Sequence[Atom], told: Mapping[tuple[str, int], str], now: datetime) -> list[Atom]:
+    """The statements of some turns, those with a stated cause linked to the statement of it in the same turn."""
+    linked = list(atoms)
+    for n, (before, after) in enumerate(pairwise(atoms)):
+        one, other = before.evidence[0], after.evidence[0]
+        if (one.segment, one.passage) != (other.segment, other.passage) or one.start == other.start:
+            continue
+        if _FOLLOWS.match(told[other.segment, other.passage], other.start):
+            link = Relation(RelationName.CAUSED_BY, before.id, SAID_SO, now)
+            linked[n + 1] = after.with_(relations=(*after.relations, link))
+    return linked

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from lamina.capture.pieces import TURN_LIMIT, Piece
-from lamina.capture.pieces.plain import cut_turn
+from lamina.capture.pieces.piece import cut_turn
 from lamina.errors import InvalidInput
 from lamina.importers.documents.decode import holdable
 from lamina.importers.item import ImportedConversation, Problem, Skipped, Step, marks_of

@@ -9,8 +9,7 @@ from lamina.atom.atom import Evidence
 from lamina.capture.change.link import Kind
 from lamina.capture.change.nomination import Line, Nomination, Nominations
 from lamina.capture.llm.persons import persons_in
-from lamina.capture.llm.prompts import comparison_prompt
-from lamina.capture.llm.shapes import MOST_PAIRS, PairAnswers
+from lamina.capture.llm.prompts import MOST_PAIRS, PairAnswers, comparison_prompt
 from lamina.capture.llm.support import content_words, stands_in
 from lamina.models.chat import Chat
 from lamina.text.analyse import analyse
