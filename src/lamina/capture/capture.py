@@ -17,9 +17,10 @@ from lamina.capture.conversation import Conversation
 from lamina.capture.draft import Draft
 from lamina.capture.erased import without_erased
 from lamina.capture.fence import taken_out
+from lamina.capture.pieces import Piece
 from lamina.capture.reading import Reader, passages_said, waiting
 from lamina.capture.receipt import Outcome, Receipt, Result
-from lamina.capture.segment import Piece, Place, extend
+from lamina.capture.segment import Place, extend
 from lamina.capture.write import Words, Writer, fresh_ids, kept_anyway, verdicts_on, write
 from lamina.store.base import Filter, Store
 from lamina.text.hidden import HIDDEN, is_hidden

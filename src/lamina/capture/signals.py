@@ -17,59 +17,39 @@ MOST_STEPS = 240
 LONGEST_PATTERN = 200
 MOST_OWN = 50
 
-_RELATIVES = "wife|husband|partner|girlfriend|boyfriend|son|daughter|mother|mom|mum|father|dad|sister|brother|dog|cat"
-_ABOUT_ME = (
-    r"name|e-?mail|company|employer|role|title|job|preference|birthday|address|phone|number|age|pronouns?|nationality|diet"
-    rf"|allerg(?:y|ies)|hometown|favou?rite|timezone|time\ zone|{_RELATIVES}"
-)
-_IMPORTANT = tuple(
-    re.compile(rf"\b(?:{pattern})", re.VERBOSE)
-    for pattern in (
-        # a correction
-        r"""
-            actually,?\ (?:i|i'm|i've|my|we|our|it|it's|that|that's|she|he|they|the)\b
-            |no,\ (?:i|i'm|i've|my|we|it|it's|that|that's|not|wrong|actually|the)\b
-            |(?:that|this|it)(?:'s|\ is|\ was)\ (?:not|in)\ ?(?:right|correct|true|accurate|what\ i)\b
-            |(?:that|this|it)(?:'s|\ is|\ was)\ (?:wrong|false|outdated|a\ mistake)\b
-            |you(?:'re|\ are)\ (?:wrong|mistaken)\b|you\ got\ (?:that|it|my\ \w{1,20})\ wrong
-            |why\ did\ you\ (?:say|think|call|tell|assume)\b
-            |correction\b|i\ misspoke\b|i\ meant\b|scratch\ that\b|i\ was\ wrong\b""",
-        # a preference
-        r"""
-            i(?:'d|\ would)?\ (?:really\ |absolutely\ |strongly\ |much\ |generally\ |still\ )?
-            (?:always|never|prefer|hate|love|want|need|adore|detest|rather)\b
-            |i\ can't\ stand\b|my\ favou?rite\b|i'm\ (?:not\ )?a\ (?:big\ )?fan\ of\b
-            |(?:don't|do\ not|never)\ (?:ever\ )?(?:use|do|call|say|make|send|write|add|put)\b
-            |stop\ (?:using|doing|calling|saying|making|sending|writing|adding|putting)\b
-            |please\ (?:always|never|remember|note|don't|do\ not|stop|keep|use)\b""",
-        # a request to remember
-        r"""
-            important(?:ly)?[:,]|fyi\b|for\ the\ record\b|for\ future\ reference\b|keep\ in\ mind\b
-            |(?:don't|do\ not)\ forget\b|note\ (?:that|to\ self)\b|(?:take|make\ a)\ note\b|save\ this\b
-            |just\ so\ you\ know\b
-            |(?<!do\ you\ )(?<!did\ you\ )(?<!can't\ )(?<!don't\ )(?<!i\ )(?<!i'll\ )(?<!if\ you\ )remember\b""",
-        # who somebody is
-        rf"""
-            my\ (?:\w{{1,15}}\ )?(?:{_ABOUT_ME})(?:'s\ name)?(?:\ address|\ number|\ date)?(?:\ is|\ are|'s|\ was|:)
-            |i(?:'m|\ am)\ (?:an?|at|in|from|called|named|based|the|allergic|married|single|vegan|vegetarian|\d\d)\b
-            |i\ (?:work|live|was\ born|grew\ up|study|studied)\b|(?:call\ me|i\ go\ by)\b""",
-        # a decision
-        r"""
-            (?:we|i)(?:'ve|\ have|\ had)?\ (?:finally\ |just\ |all\ )?
-            (?:decided|agreed|chose|chosen|picked|settled\ on|went\ with)\b
-            |(?:we|i)(?:'re|'m|\ are|\ am)?\ going\ with\b|let's\ go\ with\b
-            |the\ (?:final\ )?decision\ (?:is|was)\b|decision:|going\ forward\b|from\ now\ on\b|it's\ decided\b""",
-    )
-)
+_CORRECTION = r"""
+    actually,?\ (?:i|my|we|our|it|that|she|he|they|the)\b|no,\ (?:i|my|we|it|that|not|wrong|actually|the)\b
+    |(?:that|this|it)(?:'s|\ is|\ was)\ not\ (?:right|correct|true|accurate|what\ i)\b
+    |(?:that|this|it)(?:'s|\ is|\ was)\ (?:incorrect|wrong|false|outdated|a\ mistake)\b
+    |you(?:'re|\ are)\ (?:wrong|mistaken)\b|you\ got\ (?:that|it|my\ \w{1,20})\ wrong
+    |why\ did\ you\ (?:say|think|call|tell|assume)\b|correction\b|i\ misspoke\b|i\ meant\b|scratch\ that\b|i\ was\ wrong\b"""
+_PREFERENCE = r"""
+    i(?:'d|\ would)?\ (?:\w+ly\ |much\ |still\ )?(?:always|never|prefer|hate|love|want|need|adore|detest|rather)\b
+    |i\ can't\ stand\b|my\ favou?rite\b|i'm\ (?:not\ )?a\ (?:big\ )?fan\ of\b
+    |(?:don't|do\ not|never)\ (?:ever\ )?(?:use|do|call|say|make|send|write|add|put)\b|stop\ \w+ing\b
+    |please\ (?:always|never|remember|note|don't|do\ not|stop|keep|use)\b"""
+_REQUEST = r"""
+    important(?:ly)?[:,]|fyi\b|for\ the\ record\b|for\ future\ reference\b|keep\ in\ mind\b|just\ so\ you\ know\b
+    |(?:don't|do\ not)\ forget\b|note\ (?:that|to\ self)\b|(?:take|make\ a)\ note\b|save\ this\b
+    |(?<!do\ you\ )(?<!did\ you\ )(?<!can't\ )(?<!don't\ )(?<!i\ )(?<!i'll\ )(?<!if\ you\ )remember\b"""
+_IDENTITY = r"""
+    my\ (?:[\w'-]{1,20}\ ){1,3}(?:is|are|was)\b|my\ \w{1,20}(?:'s\ |:)|(?:call\ me|i\ go\ by)\b
+    |i(?:'m|\ am)\ (?:an?|at|in|from|called|named|based|the|allergic|married|single|vegan|vegetarian|\d\d)\b
+    |i\ (?:work|live|was\ born|grew\ up|study|studied)\b"""
+_DECISION = r"""
+    (?:we|i)(?:'ve|\ have|\ had)?\ (?:finally\ |just\ |all\ )?
+    (?:decided|agreed|chose|chosen|picked|settled\ on|went\ with)\b
+    |(?:we|i)(?:'re|'m|\ are|\ am)?\ going\ with\b|let's\ go\ with\b|it's\ decided\b
+    |the\ (?:final\ )?decision\ (?:is|was)\b|decision:|going\ forward\b|from\ now\ on\b"""
+_IMPORTANT = re.compile(rf"\b(?:{_CORRECTION}|{_PREFERENCE}|{_REQUEST}|{_IDENTITY}|{_DECISION})", re.VERBOSE)
 
 
 def sounds_important(text: str, own: Sequence[re.Pattern[str]] = ()) -> bool:
     """Whether a turn sounds important in its first 4,000 characters, or matches one of a user's `own` patterns."""
     scanned = text[:SCANNED]
     words = scanned.lower().replace("’", "'")
-    return any(pattern.search(words) for pattern in _IMPORTANT) or any(
-        pattern.search(piece) for piece in _pieces(scanned) for pattern in own
-    )
+    own_matches = (pattern.search(piece) for piece in _pieces(scanned) for pattern in own)
+    return _IMPORTANT.search(words) is not None or any(own_matches)
 
 
 def _pieces(text: str) -> Iterator[str]:
