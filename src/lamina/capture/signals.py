@@ -12,7 +12,7 @@ SCANNED = 4000
 """Characters of a turn that are read; what a person wants noticed stands early."""
 SLICE = 80
 """A user's pattern sees the text in pieces of this length, so that the worst it can do is known."""
-MOST_STEPS = 240
+MOST_STEPS = 500
 """The most ways a user's pattern may try at one place."""
 LONGEST_PATTERN = 200
 MOST_OWN = 50
@@ -22,7 +22,7 @@ _CORRECTION = r"""
     |(?:that|this|it)(?:'s|\ is|\ was)\ not\ (?:right|correct|true|accurate|what\ i)\b
     |(?:that|this|it)(?:'s|\ is|\ was)\ (?:incorrect|wrong|false|outdated|a\ mistake)\b
     |you(?:'re|\ are)\ (?:wrong|mistaken)\b|you\ got\ (?:that|it|my\ \w{1,20})\ wrong
-    |why\ did\ you\ (?:say|think|call|tell|assume)\b|correction\b|i\ misspoke\b|i\ meant\b|scratch\ that\b|i\ was\ wrong\b"""
+    |why\ did\ you\ (?:say|think|call|tell|assume)\b|correction\b|i\ (?:misspoke|meant|was\ wrong)\b|scratch\ that\b"""
 _PREFERENCE = r"""
     i(?:'d|\ would)?\ (?:\w+ly\ |much\ |still\ )?(?:always|never|prefer|hate|love|want|need|adore|detest|rather)\b
     |i\ can't\ stand\b|my\ favou?rite\b|i'm\ (?:not\ )?a\ (?:big\ )?fan\ of\b
@@ -78,7 +78,7 @@ def _compile(name: str, pattern: str) -> re.Pattern[str]:
     if compiled.search("") is not None:
         raise InvalidInput(f"signal pattern {name!r} matches nothing at all; name a word that has to be there")
     try:
-        steps = _Reader(pattern).alternatives()
+        steps = _steps(pattern)
     except ValueError as error:
         raise InvalidInput(f"signal pattern {name!r} could take too long: {error}") from error
     if steps > MOST_STEPS:
@@ -89,80 +89,43 @@ def _compile(name: str, pattern: str) -> re.Pattern[str]:
     return compiled
 
 
-class _Reader:
-    """Reads a valid pattern and counts in how many ways it could go on from one place."""
+_PART = re.compile(
+    r"(?P<escape>\\.)|(?P<set>\[\^?\]?(?:[^\]\\]|\\.)*\])|(?P<open>\((?:\?:|\?P<\w+>|(?!\?)))|(?P<special>\(\?)"
+    r"|(?P<close>\))|(?P<or>\|)|(?P<times>[*+?]|\{(?:\d+,?\d*|,\d+)\})|(?P<sign>.)",
+    re.DOTALL,
+)
 
-    _COUNT = re.compile(r"\{(\d*)(,?)(\d*)\}")
-    _SET = re.compile(r"\[\^?\]?(?:[^\]\\]|\\.)*\]", re.DOTALL)
-    _GROUP = re.compile(r"\((?:\?:|\?P<\w+>|(?!\?))")
 
-    def __init__(self, pattern: str) -> None:
-        self._pattern = pattern
-        self._at = 0
-
-    def alternatives(self) -> int:
-        """Ways of all branches together; of branches that begin with different letters only one can go on."""
-        branches: list[int] = []
-        letters = [self._letter()]
-        ways = 1
-        while self._at < len(self._pattern) and (char := self._pattern[self._at]) != ")":
-            if char == "|":
-                self._at += 1
-                branches.append(ways)
-                letters.append(self._letter())
-                ways = 1
-            else:
-                ways *= self._piece(char)
-        branches.append(ways)
-        return max(branches) if "" not in letters and len(set(letters)) == len(letters) else sum(branches)
-
-    def _letter(self) -> str:
-        """The letter a branch cannot begin without, if there is one."""
-        letter = self._pattern[self._at : self._at + 1]
-        must = letter.isalnum() and self._pattern[self._at + 1 : self._at + 2] not in ("?", "*", "{")
-        return letter.lower() if must else ""
-
-    def _piece(self, char: str) -> int:
-        group = char == "("
-        ways = self._group() if group else self._single(char)
-        fewest, most = self._times()
-        if group and most > 1:
-            raise ValueError("a group may not be repeated; write the repeat inside it")
-        return ways + 1 if group and not fewest else ways * max(1, most - fewest + 1 if most < SLICE else SLICE)
-
-    def _group(self) -> int:
-        opened = self._GROUP.match(self._pattern, self._at)
-        if opened is None:
+def _steps(pattern: str) -> int:
+    """Return the most ways in which a valid pattern can go on from one place; ValueError where they have no bound."""
+    steps, branches, before = 1, [1], ""
+    for part in _PART.finditer(pattern):
+        kind, text = part.lastgroup or "", part[0]
+        if kind == "special":
             raise ValueError("only plain groups (…), (?:…) and (?P<name>…) are allowed")
-        self._at = opened.end()
-        ways = self.alternatives()
-        self._at += 1
-        return ways
+        if kind == "escape" and text[1] in "123456789":
+            raise ValueError("a group may not be referred to again")
+        if kind == "open":
+            branches.append(1)
+        elif kind == "close":
+            steps *= branches.pop()
+        elif kind == "or":
+            branches[-1] += 1
+        elif kind == "times" and before == "times":
+            kind = "greed"
+        elif kind == "times":
+            if before == "close" and text not in ("?", "{0,1}", "{1}"):
+                raise ValueError("a group may not be repeated; write the repeat inside it")
+            steps *= _choices(text)
+        before = kind
+    return steps * branches[0]
 
-    def _single(self, char: str) -> int:
-        if char == "\\":
-            following = self._pattern[self._at + 1]
-            if following.isdigit() and following != "0":
-                raise ValueError("a group may not be referred to again")
-            self._at += 2
-        else:
-            whole = self._SET.match(self._pattern, self._at) if char == "[" else None
-            self._at = whole.end() if whole else self._at + 1
-        return 1
 
-    def _times(self) -> tuple[int, int]:
-        """How often the piece before stands at least and at most."""
-        sign = self._pattern[self._at : self._at + 1]
-        count = self._COUNT.match(self._pattern, self._at)
-        if sign and sign in "*+?":
-            self._at += 1
-            times = int(sign == "+"), 1 if sign == "?" else SLICE
-        elif count and count[0] not in ("{}", "{,}"):
-            self._at = count.end()
-            fewest = int(count[1] or 0)
-            times = fewest, (int(count[3]) if count[3] else SLICE) if count[2] else fewest
-        else:
-            return 1, 1
-        if self._pattern[self._at : self._at + 1] in ("?", "+"):
-            self._at += 1
-        return times
+def _choices(times: str) -> int:
+    """Return how many lengths a repeat may have; an open one as many as a piece has characters."""
+    if times == "?":
+        return 2
+    fewest, _, most = times.strip("{}").partition(",")
+    if "," not in times:
+        return 1 if fewest.isdecimal() else SLICE
+    return max(1, min(SLICE, int(most or SLICE) - int(fewest or 0) + 1))
