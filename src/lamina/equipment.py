@@ -92,9 +92,7 @@ class Equipment:
     def reader(self) -> Reader:
         """How captured words are read for statements."""
         own = compile_patterns(self._settings.signals)
-        return Reader(
-            self._extractor(), own, self._light, self.dependencies, self.several, self._nominator(), self.states
-        )  # fmt: skip
+        return Reader(self._extractor(), own, self._light, self.several, self._nominator(), self.states)
 
     @cached_property
     def states(self) -> StateReader | None:

@@ -64,12 +64,8 @@ def capture(
         reason = f"captured {said.session_id}"
         if at_once:
             kept_in: dict[str, Atom] = {each.id: each for each in segments}
-            replays = reader.replays(turns, segments, writer.scope, store, now)
-            made = reader.made(turns, before, kept_in, writer.scope, store, fresh, now, replays)
-            verdicts = reader.verdicts(
-                made.atoms, turns, segments, writer.scope, store, fresh, now, replays, compare=compare,
-                nominated=made.nominated,
-            )  # fmt: skip
+            made = reader.read(turns, before, kept_in, writer.scope, store, fresh, now)
+            verdicts = reader.verdicts(made, turns, segments, writer.scope, store, fresh, now, compare=compare)
             receipt = write(Words(segments), verdicts, writer, store, verb, reason, key)
         else:
             words = Words(segments, waiting(turns, writer.scope, said.session_id, now, reader.patterns))

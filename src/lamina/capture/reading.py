@@ -17,9 +17,8 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.capture.box import boxed
 from lamina.capture.change.change import Change
-from lamina.capture.change.dependants import DependencyRule
-from lamina.capture.change.nomination import Nomination, Nominator, nominations
-from lamina.capture.change.replay import Replays, replays_of, said_first
+from lamina.capture.change.nomination import Nominator, nominations
+from lamina.capture.change.replay import replays_of, said_first
 from lamina.capture.classify import Verdict
 from lamina.capture.forget_requests import may_hold_request
 from lamina.capture.found import Extractor, Nobody, Said
@@ -55,7 +54,6 @@ class Reader:
     extractor: Extractor
     patterns: tuple[re.Pattern[str], ...] = ()
     embedder: Callable[[], Embedder | None] = lambda: None
-    dependencies: tuple[DependencyRule, ...] = ()
     several: frozenset[str] = frozenset()
     nominator: Nominator | None = None
     states: StateReader | None = None
@@ -65,18 +63,20 @@ class Reader:
         """Whether what is said is compared with what was said before; not where nothing is to be made of words."""
         return not isinstance(self.extractor, Nobody)
 
-    def replays(
-        self, turns: Sequence[Said], words: Collection[Atom], scope: Scope, store: Store, now: datetime
-    ) -> Replays:
-        """Which of the turns only repeat what was captured before."""
-        return replays_of(turns, words, store, scope, now) if self.links else {}
+    def read(
+        self, turns: Sequence[Said], before: Sequence[Said], segments: Mapping[str, Atom], scope: Scope, store: Store,
+        ids: Iterator[AtomId], now: datetime,
+    ) -> Made:  # fmt: skip
+        """Return the statements of turns; those that only repeat what was captured before state nothing."""
+        replays = replays_of(turns, segments.values(), store, scope, now) if self.links else {}
+        made = self.made(said_first(turns, replays), before, segments, scope, store, ids, now)
+        return replace(made, replays=replays)
 
     def made(
         self, turns: Sequence[Said], before: Sequence[Said], segments: Mapping[str, Atom], scope: Scope, store: Store,
-        ids: Iterator[AtomId], now: datetime, replays: Replays,
+        ids: Iterator[AtomId], now: datetime,
     ) -> Made:  # fmt: skip
-        """The statements turns give rise to, each in its box and with its surprise; repeated words state nothing."""
-        turns = said_first(turns, replays)
+        """Return the statements turns give rise to, each in its box and with its surprise."""
         if not turns:
             return Made([], self.extractor.name)
         found = statements(turns, before, self.extractor, segments, ids, shown_lately(store, scope))
@@ -100,15 +100,15 @@ class Reader:
         return replace(made, nominated=named.changes, counts=(made.counts or ModelCounts()) + found)
 
     def verdicts(
-        self, atoms: Sequence[Atom], turns: Sequence[Said], words: Collection[Atom], scope: Scope, store: Store,
-        ids: Iterator[AtomId], now: datetime, replays: Replays, *, compare: bool = True,
-        nominated: Sequence[Nomination] = (),
+        self, made: Made, turns: Sequence[Said], words: Collection[Atom], scope: Scope, store: Store,
+        ids: Iterator[AtomId], now: datetime, *, compare: bool,
     ) -> list[Verdict]:  # fmt: skip
         """What becomes of statements made of turns, and what is over because of them."""
-        verdicts = verdicts_on(atoms, store, now, self.several)
+        verdicts = verdicts_on(made.atoms, store, now, self.several)
         if not (self.links and compare):
             return verdicts
-        return Change(turns, words, replays, store, scope, ids, now, self.states, nominated).made_of(verdicts)
+        change = Change(turns, words, made.replays, store, scope, ids, now, self.states, made.nominated)
+        return change.made_of(verdicts)
 
 
 class Rhythm(StrEnum):
@@ -242,8 +242,7 @@ def _read(
     segments = _segments(passages, store)
     before, turns = _with_context(passages, segments)
     fresh = fresh_ids(ids, now)
-    replays = reader.replays(turns, segments.values(), scope, store, now)
-    made = reader.made(turns, before, segments, scope, store, fresh, now, replays)
+    made = reader.read(turns, before, segments, scope, store, fresh, now)
 
     def put_down(compare: bool) -> Receipt | None:
         with store.alone():
@@ -251,12 +250,12 @@ def _read(
                 return None
             receipt = Receipt(None, ())
             for origin, principal in dict.fromkeys((each.origin, each.principal) for each in segments.values()):
-                own = [each for each in made.atoms if (each.origin, each.principal) == (origin, principal)]
+                own = replace(
+                    made, atoms=[each for each in made.atoms if (each.origin, each.principal) == (origin, principal)]
+                )
                 words = [each for each in segments.values() if (each.origin, each.principal) == (origin, principal)]
                 said = [each for each in turns if each.segment in {segment.id for segment in words}]
-                verdicts = reader.verdicts(
-                    own, said, words, scope, store, fresh, now, replays, compare=compare, nominated=made.nominated
-                )
+                verdicts = reader.verdicts(own, said, words, scope, store, fresh, now, compare=compare)
                 writer = Writer(actor, origin, principal, scope)
                 part = write(Words(), verdicts, writer, store, "extract", f"read {session_id}", None)
                 receipt = replace(part, outcomes=(*receipt.outcomes, *part.outcomes))

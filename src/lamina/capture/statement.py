@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
 
@@ -16,6 +16,7 @@ from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
 from lamina.atom.trust import statements_wait
 from lamina.capture.change.nomination import Nomination
+from lamina.capture.change.replay import Replays
 from lamina.capture.draft import CONTENT_LIMIT, parse_draft
 from lamina.capture.explicit import asked_for
 from lamina.capture.fence import without_recalled
@@ -42,13 +43,14 @@ WORTHLESS = 0.15
 @dataclass(frozen=True, slots=True)
 class Made:
     """The statements some turns gave rise to, who found them, and what went wrong on the way; the changes that a
-    language model nominated, and the counts of what it contributed."""
+    language model nominated, the counts of what it contributed, and the turns that only repeat earlier ones."""
 
     atoms: list[Atom]
     by: str
     trouble: str | None = None
     nominated: tuple[Nomination, ...] = ()
     counts: ModelCounts | None = None
+    replays: Replays = field(default_factory=dict)
 
     @property
     def told(self) -> str:
