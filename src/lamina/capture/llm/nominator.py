@@ -39,8 +39,8 @@ Agrees = Callable[[str, str], bool]
 class ChatNominator:
     """Asks a language model which candidate pairs are changes. A nomination is sure only where `agrees` says so too."""
 
-    def __init__(self, chat: Chat, agrees: Agrees | None = None, *, most_tokens: int = MOST_TOKENS) -> None:
-        self._chat, self._agrees, self._most_tokens = chat, agrees, most_tokens
+    def __init__(self, chat: Chat, agrees: Agrees | None = None) -> None:
+        self._chat, self._agrees = chat, agrees
 
     def nominate(self, earlier: Sequence[Line], new: Sequence[Line]) -> Nominations:
         """Return the changes among the candidate pairs; a ModelError where the model gives no answer."""
@@ -48,7 +48,7 @@ class ChatNominator:
         if not pairs:
             return Nominations()
         asked = [*(pair for pair, _ in CONTROLS), *pairs]
-        reply = self._chat.ask(comparison_prompt(asked), PairAnswers, most_tokens=self._most_tokens)
+        reply = self._chat.ask(comparison_prompt(asked), PairAnswers, most_tokens=MOST_TOKENS)
         changes = tuple(self._nomination(*pairs[n]) for n in _changes(reply.value, len(asked)))
         return Nominations(changes, len(pairs), reply.calls)
 
