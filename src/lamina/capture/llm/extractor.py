@@ -52,8 +52,8 @@ class LlmExtractor:
 
     instant = False
 
-    def __init__(self, chat: Chat, base: Extractor) -> None:
-        self._chat, self._base = chat, base
+    def __init__(self, chat: Chat, base: Extractor, *, most_tokens: int = MOST_TOKENS) -> None:
+        self._chat, self._base, self._most_tokens = chat, base, most_tokens
 
     @property
     def name(self) -> str:
@@ -71,7 +71,7 @@ class LlmExtractor:
             if all(is_assistant(shown.said.speaker) for shown in run):
                 continue
             try:
-                reply = self._chat.ask(extraction_prompt(run, before), ModelStatements, most_tokens=MOST_TOKENS)
+                reply = self._chat.ask(extraction_prompt(run, before), ModelStatements, most_tokens=self._most_tokens)
             except ModelError as error:
                 calls += error.calls
                 failures.append(str(error))
