@@ -13,13 +13,13 @@ from pydantic import SecretStr
 
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
-from lamina.capture.change.dependency_rules import DependencyRule, dependency_rule
+from lamina.capture.change.dependants import DependencyRule, dependency_rule
 from lamina.capture.change.nomination import Nominator
 from lamina.capture.found import AskedFor, Extractor, Nobody
 from lamina.capture.llm.extractor import LlmExtractor
 from lamina.capture.llm.nominator import ChatNominator
 from lamina.capture.reading import Reader
-from lamina.capture.signals import DEFAULT
+from lamina.capture.signals import compile_patterns
 from lamina.capture.state_extractor import StateExtractor
 from lamina.clock import Clock
 from lamina.dream.ration import Rationed
@@ -93,10 +93,8 @@ class Equipment:
     @cached_property
     def reader(self) -> Reader:
         """How captured words are read for statements."""
-        own = DEFAULT.with_own(self._settings.signals)
-        return Reader(
-            self._extractor(), own, self._light, self.dependencies, self.several, self._nominator(), self.states
-        )  # fmt: skip
+        own = compile_patterns(self._settings.signals)
+        return Reader(self._extractor(), own, self._light, self.several, self._nominator(), self.states)
 
     @cached_property
     def states(self) -> StateReader | None:

@@ -23,8 +23,6 @@ from lamina.atom.trust import Origin
 from lamina.capture.block import Block
 from lamina.capture.capture import remember
 from lamina.capture.clean import without_secrets
-from lamina.capture.codebase import capture_codebase, codebase
-from lamina.capture.confirm import moved
 from lamina.capture.conversation import conversation
 from lamina.capture.draft import Turn, parse_draft, parse_heading, parse_text, parse_turns
 from lamina.capture.pieces import Piece
@@ -33,6 +31,7 @@ from lamina.capture.redact import redact
 from lamina.capture.run import Run
 from lamina.capture.state_extractor import StateExtractor
 from lamina.capture.write import fresh_ids
+from lamina.codebase import capture_codebase, codebase
 from lamina.dream.dream import BATCH, chosen, dream
 from lamina.dream.dream import Progress as DreamProgress
 from lamina.dream.due import is_due
@@ -60,6 +59,7 @@ from lamina.recall.hit import bundled_count
 from lamina.recall.past import Moment, listed, moments, was
 from lamina.recall.plain import plain
 from lamina.recall.plan import PlanContext, plan_context
+from lamina.review.confirm import moved
 from lamina.review.confirmations import confirmations_of
 from lamina.review.diagnosis import Diagnosis, problems_of
 from lamina.review.erase import ErasureReceipt, planned

@@ -22,15 +22,14 @@ from lamina.atom.trust import Origin, bound
 from lamina.capture.box import seal
 from lamina.capture.capture import capture
 from lamina.capture.change.dependants import with_dependants
-from lamina.capture.confirm import by_file
 from lamina.capture.conversation import Conversation
-from lamina.capture.entity import named_in, write_pages
 from lamina.capture.reading import Pace, Reader, Rhythm, read_due, read_session
 from lamina.capture.receipt import Receipt
 from lamina.capture.session_lease import SessionLease, waited_for
 from lamina.capture.workplace import Workplace
 from lamina.capture.write import Writer, fresh_ids
 from lamina.clock import Clock, SystemClock
+from lamina.dream.entity_pages import named_in, write_pages
 from lamina.dream.following import follow
 from lamina.equipment import Equipment
 from lamina.errors import Erased, InvalidInput, InvalidScope, LaminaError, NotFound, StaleRevision, StoreError
@@ -40,6 +39,7 @@ from lamina.importers.retold import retold
 from lamina.logs import wordless
 from lamina.models.encode import Background
 from lamina.recall.hit import Recall
+from lamina.review.confirm import by_file
 from lamina.review.diagnosis import is_theirs, problems_of
 from lamina.review.erase import Eraser, finish
 from lamina.review.restore import restored

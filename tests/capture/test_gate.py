@@ -14,16 +14,7 @@ from lamina.atom.kinds import KINDS
 from lamina.atom.passage import passages_of
 from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
-from lamina.capture.gate import (
-    importance_of,
-    is_echo,
-    is_memory_talk,
-    is_transient,
-    is_trivial,
-    weigh,
-    without_context,
-)
-from lamina.capture.signals import scan
+from lamina.capture.gate import importance_of, is_echo, is_memory_talk, is_trivial
 from lamina.recall.pack import pack
 
 
@@ -51,10 +42,8 @@ def test_importance_adds_up_from_what_the_text_says(text: str, kind: str, score:
 
 @settings(deadline=None)
 @given(st.text(max_size=400), st.sampled_from(sorted(KINDS)))
-def test_reasons_add_up_to_the_score(text: str, kind: str) -> None:
-    weighed = weigh(text, kind)
-    assert 0 <= weighed.score <= 1
-    assert weighed.score == pytest.approx(min(1, max(0, sum(amount for _, amount in weighed.reasons))), abs=0.006)
+def test_importance_stays_between_0_and_1(text: str, kind: str) -> None:
+    assert 0 <= importance_of(text, kind) <= 1
 
 
 @pytest.mark.parametrize(
@@ -67,13 +56,6 @@ def test_greetings_and_acknowledgements_are_trivial(text: str) -> None:
 @pytest.mark.parametrize("text", ["I'm vegan", "Call Bob", "我是素食者", "Yes, two sugars", "42"])
 def test_a_short_statement_is_not_trivial(text: str) -> None:
     assert not is_trivial(text)
-
-
-def test_a_turn_is_transient_when_nothing_in_it_asks_to_be_kept() -> None:
-    assert is_transient("haha ok", scan("haha ok"), 0.1)
-    assert not is_transient("haha ok", scan("haha ok"), 0.3)
-    assert not is_transient("I prefer ok", scan("I prefer ok"), 0.1)
-    assert not is_transient("Ann is home", scan("Ann is home"), 0.1)
 
 
 @pytest.mark.parametrize(
@@ -170,5 +152,4 @@ def test_the_fence_of_recall_is_an_echo_whole_or_torn() -> None:
 def test_what_stands_beside_a_fence_is_kept() -> None:
     text = f"{_context()}\n\nBob moved to Porto."
     assert not is_echo(text, [])
-    assert without_context(text) == "Bob moved to Porto."
-    assert without_context("a list:\n- [ ] buy milk") == "a list:\n- [ ] buy milk"
+    assert not is_echo("a list:\n- [ ] buy milk", [])

@@ -15,7 +15,7 @@ from lamina.capture.found import Extractor, Finding, Said
 from lamina.capture.llm.counts import ModelCounts, Reason
 from lamina.capture.llm.extractor import CONFIDENCE, Extraction, LlmExtractor, extraction
 from lamina.capture.llm.merge import MOST_FINDINGS
-from lamina.capture.llm.shapes import ModelStatement, ModelStatements, PairAnswers
+from lamina.capture.llm.prompts import ModelStatement, ModelStatements, PairAnswers
 from lamina.clock import FixedClock
 from lamina.models.budget import Budget, Limits
 from lamina.models.chat_schema import unbounded, wire_schema

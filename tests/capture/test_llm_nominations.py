@@ -12,7 +12,7 @@ from lamina import Atom, Memory, Settings, Status
 from lamina.atom.atom import Evidence
 from lamina.capture.change.nomination import Line
 from lamina.capture.llm.nominator import CONTROLS, ChatNominator, candidate_pairs
-from lamina.capture.llm.shapes import MOST_PAIRS
+from lamina.capture.llm.prompts import MOST_PAIRS
 from llm_server import Json, Scripted, completion, error, scripted
 
 pytest.importorskip("openai", reason="chat needs pip install 'lamina[llm]'")

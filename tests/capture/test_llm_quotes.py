@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lamina.capture.found import Said
+from lamina.capture.llm.prompts import MOST_TURNS, runs
 from lamina.capture.llm.quotes import Quoted
-from lamina.capture.llm.run import runs
-from lamina.capture.llm.shapes import MOST_TURNS
 from lamina.capture.llm.support import day_told, days_named, is_borne_out, stands_in
 from lamina.models.fence import harmless
 

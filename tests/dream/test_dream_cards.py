@@ -15,11 +15,11 @@ from lamina.atom.identity import IdSource
 from lamina.atom.page import BEGIN, END, generated_part, is_page, own_words, with_generated, with_own_words
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.capture.card import CARD, LISTED, summary_in
-from lamina.capture.entity import named_in, write_pages
 from lamina.capture.write import fresh_ids
 from lamina.dream.cards import SUMMARIES_A_DAY, cards, cards_since
 from lamina.dream.dream import dream
+from lamina.dream.entity_card import CARD, LISTED, summary_in
+from lamina.dream.entity_pages import named_in, write_pages
 from lamina.dream.in_short import Condensed, ShortCard
 from lamina.dream.plan import Plan
 from lamina.dream.report import StepReport

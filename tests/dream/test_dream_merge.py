@@ -19,7 +19,6 @@ from lamina.atom.identity import IdSource
 from lamina.atom.proposal import Proposal, proposal_of
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.capture.confirm import confirm, reject
 from lamina.capture.write import Writer, fresh_ids
 from lamina.clock import FixedClock
 from lamina.dream.dream import dream
@@ -32,6 +31,7 @@ from lamina.lifecycle.moment import Moment
 from lamina.models.chat import Chat
 from lamina.models.embedder import Encoded, Model, Piece, Probe, TokenStates
 from lamina.models.encode import encode_some
+from lamina.review.confirm import confirm, reject
 from lamina.review.undo import undo
 from lamina.store.sqlite import SqliteStore
 from lamina.testing.hand import DAY, LOCAL, NOON, Hand

@@ -15,10 +15,10 @@ from lamina.atom.page import BEGIN, END, generated_part, own_words
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.capture.card import link, summary_in
 from lamina.capture.write import fresh_ids
 from lamina.dream.cards import cards
 from lamina.dream.dream import dream
+from lamina.dream.entity_card import link, summary_in
 from lamina.dream.identity import LINE_CHARS, MOST_CHARS, WHOLE_BYTES, identity_of
 from lamina.dream.profile import MOST_LINES, profile_lines, profile_of
 from lamina.dream.report import StepReport

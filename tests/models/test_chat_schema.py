@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 import lamina
-from lamina.capture.llm.shapes import ModelStatements, PairAnswers
+from lamina.capture.llm.prompts import ModelStatements, PairAnswers
 from lamina.dream.doubts import Doubts
 from lamina.dream.in_short import Condensed, ShortCard
 from lamina.dream.insight import Insight

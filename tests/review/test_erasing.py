@@ -16,9 +16,9 @@ from canaries import Canaries, traces
 from desk import Desk
 from lamina import Atom, Memory, passages_of
 from lamina.atom.identity import IdSource
-from lamina.capture.entity import write_pages
 from lamina.capture.receipt import Result
 from lamina.capture.write import fresh_ids
+from lamina.dream.entity_pages import write_pages
 from lamina.errors import Erased, InvalidInput, NotFound, Refused
 from lamina.text.normal import normal_form
 

@@ -17,9 +17,10 @@ from lamina.capture.conversation import Conversation
 from lamina.capture.draft import Draft
 from lamina.capture.erased import without_erased
 from lamina.capture.fence import taken_out
+from lamina.capture.pieces import Piece
 from lamina.capture.reading import Reader, passages_said, waiting
 from lamina.capture.receipt import Outcome, Receipt, Result
-from lamina.capture.segment import Piece, Place, extend
+from lamina.capture.segment import Place, extend
 from lamina.capture.write import Words, Writer, fresh_ids, kept_anyway, verdicts_on, write
 from lamina.store.base import Filter, Store
 from lamina.text.hidden import HIDDEN, is_hidden
@@ -63,12 +64,8 @@ def capture(
         reason = f"captured {said.session_id}"
         if at_once:
             kept_in: dict[str, Atom] = {each.id: each for each in segments}
-            replays = reader.replays(turns, segments, writer.scope, store, now)
-            made = reader.made(turns, before, kept_in, writer.scope, store, fresh, now, replays)
-            verdicts = reader.verdicts(
-                made.atoms, turns, segments, writer.scope, store, fresh, now, replays, compare=compare,
-                nominated=made.nominated,
-            )  # fmt: skip
+            made = reader.read(turns, before, kept_in, writer.scope, store, fresh, now)
+            verdicts = reader.verdicts(made, turns, segments, writer.scope, store, fresh, now, compare=compare)
             receipt = write(Words(segments), verdicts, writer, store, verb, reason, key)
         else:
             words = Words(segments, waiting(turns, writer.scope, said.session_id, now, reader.patterns))

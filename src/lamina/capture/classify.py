@@ -11,6 +11,7 @@ from lamina.atom.atom import Atom
 from lamina.atom.claim import SEVERAL, Claim, claim_of, value_of
 from lamina.atom.pair import is_guess
 from lamina.atom.relation import Relation, RelationName
+from lamina.atom.standing import begins
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.capture.current import Current
@@ -81,10 +82,10 @@ def _counts_as_much(known: Atom, atom: Atom) -> bool:
 def _in_claim(atom: Atom, claim: Claim, current: Current, now: datetime) -> Verdict:
     holders = current.holders(atom, claim)
     rivals = [each for each in holders if _meets(each, atom)]
-    doubted = _doubted_before(atom, rivals, claim, current) if _begins(atom) <= now else []
+    doubted = _doubted_before(atom, rivals, claim, current) if begins(atom) <= now else []
     if not rivals and not doubted:
         if any(each.validity.overlaps(atom.validity) for each in holders):
-            atom = atom.with_(valid_from=_begins(atom))
+            atom = atom.with_(valid_from=begins(atom))
         return Verdict(Result.NEW, atom, (), f"another time of {claim}" if holders else f"first value of {claim}")
     agreeing = next((each for each in rivals if value_of(each) == value_of(atom)), None)
     if agreeing is not None:
@@ -101,11 +102,11 @@ def _doubted_before(atom: Atom, rivals: Sequence[Atom], claim: Claim, current: C
     """What filled the claim before those that fill it now, and is doubted: somebody as trusted says what is so."""
     if atom.status is not Status.ACTIVE:
         return []
-    first = min(_begins(each) for each in (atom, *rivals))
+    first = min(begins(each) for each in (atom, *rivals))
     return [
         each
         for each in current.doubted(atom, claim)
-        if _begins(each) < first and _meets(each, atom)
+        if begins(each) < first and _meets(each, atom)
         if current.guard(each) <= current.trust(atom)
     ]
 
@@ -150,11 +151,11 @@ def _doubted(atom: Atom, rival: Atom, reason: str) -> Verdict:
 
 def _correct(atom: Atom, rivals: Sequence[Atom], claim: Claim) -> Verdict:
     """What stood was never so: the statement takes its place from when it was thought to begin."""
-    begins = min(_begins(each) for each in (atom, *rivals))
+    start = min(begins(each) for each in (atom, *rivals))
     wrong = tuple(
         each.with_(status=Status.INVALIDATED, superseded_by=(*each.superseded_by, atom.id)) for each in rivals
     )
-    right = atom.with_(valid_from=begins, supersedes=(*atom.supersedes, *(each.id for each in rivals)))
+    right = atom.with_(valid_from=start, supersedes=(*atom.supersedes, *(each.id for each in rivals)))
     return Verdict(Result.SUPERSEDES, right, wrong, f"{claim} was wrong")
 
 
@@ -163,27 +164,27 @@ def _fitted(said: Atom, verdict: Verdict, over: Sequence[Atom], claim: Claim) ->
     atom, late = verdict.atom, verdict.result is Result.SUPERSEDED
     if verdict.result not in (Result.NEW, Result.SUPERSEDES, Result.SUPERSEDED):
         return verdict
-    begins, decided = _begins(atom), {each.id for each in verdict.others}
+    start, decided = begins(atom), {each.id for each in verdict.others}
     meeting = [each for each in over if each.id not in decided and _shares(each, atom)]
-    rival = next((each for each in meeting if _begins(each) == begins and value_of(each) != value_of(atom)), None)
+    rival = next((each for each in meeting if begins(each) == start and value_of(each) != value_of(atom)), None)
     if rival is not None and CORRECTION not in said.tags:
         return _doubted(said, rival, f"{claim} had another value of the same time; a person decides")
-    heir = min((each for each in meeting if _begins(each) > begins), key=_begins, default=None) if late else None
+    heir = min((each for each in meeting if begins(each) > start), key=begins, default=None) if late else None
     others = verdict.others
     if heir is not None:
-        atom = atom.with_(valid_until=_begins(heir), superseded_by=(heir.id,))
+        atom = atom.with_(valid_until=begins(heir), superseded_by=(heir.id,))
         others = (heir.with_(supersedes=(*heir.supersedes, atom.id)), *others[1:])
     cut = [each for each in meeting if _shares(each, atom)]
     shortened = tuple(
-        each.with_(valid_until=max(begins, _begins(each)), superseded_by=(*each.superseded_by, atom.id)) for each in cut
+        each.with_(valid_until=max(start, begins(each)), superseded_by=(*each.superseded_by, atom.id)) for each in cut
     )
-    atom = atom.with_(valid_from=begins, supersedes=(*atom.supersedes, *(each.id for each in cut)))
+    atom = atom.with_(valid_from=start, supersedes=(*atom.supersedes, *(each.id for each in cut)))
     return replace(verdict, atom=atom, others=(*others, *shortened)) if cut or heir else verdict
 
 
 def _shares(known: Atom, atom: Atom) -> bool:
     """Whether two statements hold at some moment both."""
-    starts, ends = (known.valid_until, atom.valid_until), (_begins(atom), _begins(known))
+    starts, ends = (known.valid_until, atom.valid_until), (begins(atom), begins(known))
     return all(end is None or start < end for end, start in zip(starts, ends, strict=True))
 
 
@@ -194,7 +195,7 @@ def _slot(atom: Atom) -> tuple[str, ...]:
 
 def _meets(known: Atom, atom: Atom) -> bool:
     """Whether what is known still holds when the statement begins, or begins while it holds."""
-    lasts = known.valid_until is None or known.valid_until > _begins(atom)
+    lasts = known.valid_until is None or known.valid_until > begins(atom)
     return lasts and known.validity.overlaps(atom.validity)
 
 
@@ -215,41 +216,37 @@ def _surer(link: Relation, now: datetime) -> Relation:
 
 
 def _against(atom: Atom, rivals: Sequence[Atom], claim: Claim, now: datetime) -> Verdict:
-    begins = _begins(atom)
+    start = begins(atom)
     # Somebody quicker may have written since the clock was read: what is recorded is not in the future.
     now = max(now, *(each.recorded_at or now for each in rivals))
-    rival = next((each for each in rivals if _begins(each) == begins), None)
+    rival = next((each for each in rivals if begins(each) == start), None)
     if rival is not None:
         return _doubted(atom, rival, f"{claim} has another value of the same time; a person decides")
     heir = min(
-        (each for each in rivals if _begins(each) > begins), key=lambda each: (_begins(each), each.id), default=None
+        (each for each in rivals if begins(each) > start), key=lambda each: (begins(each), each.id), default=None
     )
     if heir is None:
         return _succeed(atom, rivals, claim, now)
-    until = min(atom.valid_until or _begins(heir), _begins(heir))
-    if _begins(heir) > now:
-        return _succeed(atom.with_(valid_until=until), [each for each in rivals if _begins(each) < begins], claim, now)
-    made_way = _succeed(atom, [each for each in rivals if _begins(each) < begins], claim, now)
+    until = min(atom.valid_until or begins(heir), begins(heir))
+    if begins(heir) > now:
+        return _succeed(atom.with_(valid_until=until), [each for each in rivals if begins(each) < start], claim, now)
+    made_way = _succeed(atom, [each for each in rivals if begins(each) < start], claim, now)
     late = made_way.atom.with_(valid_until=until, status=Status.SUPERSEDED, superseded_by=(heir.id,))
     known = heir.with_(supersedes=(*heir.supersedes, atom.id))
     return Verdict(Result.SUPERSEDED, late, (known, *made_way.others), f"{claim} already has a later value")
 
 
 def _succeed(atom: Atom, rivals: Sequence[Atom], claim: Claim, now: datetime) -> Verdict:
-    begins = _begins(atom)
-    status = Status.SUPERSEDED if begins <= now else Status.ACTIVE
+    start = begins(atom)
+    status = Status.SUPERSEDED if start <= now else Status.ACTIVE
     ended = tuple(
         each.with_(
             status=status,
-            valid_until=min((_begins(other) for other in rivals if _begins(other) > _begins(each)), default=begins),
+            valid_until=min((begins(other) for other in rivals if begins(other) > begins(each)), default=start),
             superseded_by=(*each.superseded_by, atom.id),
         )
         for each in rivals
     )
-    heir = atom.with_(valid_from=begins, supersedes=(*atom.supersedes, *(each.id for each in rivals)))
-    reason = f"{claim} changed" if begins <= now else f"{claim} will change on {begins:%Y-%m-%d}"
+    heir = atom.with_(valid_from=start, supersedes=(*atom.supersedes, *(each.id for each in rivals)))
+    reason = f"{claim} changed" if start <= now else f"{claim} will change on {start:%Y-%m-%d}"
     return Verdict(Result.SUPERSEDES if ended else Result.NEW, heir, ended, reason)
-
-
-def _begins(atom: Atom) -> datetime:
-    return atom.valid_from or atom.observed_at

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Protocol
 
 from lamina.atom.atom import Evidence
-from lamina.atom.kinds import Durability
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One statement, complete in itself, with the exact sentence it came from. `corrects`: what was said was wrong.
+    """One statement with the exact sentence it came from.
 
     `is_sure`: its claim may end other values; otherwise it stands beside them.
     """
@@ -36,12 +35,7 @@ class Finding:
     attribute: str | None = None
     value: str | None = None
     confidence: float = 0.95
-    durability: Durability | None = None
-    entities: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
     valid_from: datetime | None = None
-    valid_until: datetime | None = None
-    corrects: bool = False
     is_sure: bool = True
 
 
@@ -71,12 +65,7 @@ class AskedFor:
         return []
 
 
-class Nobody:
+class Nobody(AskedFor):
     """Switched off: only sentences a person asked to remember become statements, and no changes are looked for."""
 
     name = "nobody"
-    instant = True
-
-    def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
-        """Nothing."""
-        return []

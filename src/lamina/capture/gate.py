@@ -8,63 +8,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from lamina.atom.kinds import traits
-from lamina.capture.signals import Level, Signal
+from lamina.capture.fence import without_recalled
 from lamina.text.analyse import analyse
 from lamina.text.normal import normal_form
 from lamina.text.sentences import sentences
 
 START = 0.5
 TRIVIAL = 0.1
-TRANSIENT_BELOW = 0.3
 CRITICAL, HIGH, HEDGED, FIRST_PERSON, SPECIFIC, LONGEST = 0.20, 0.12, -0.15, 0.05, 0.03, 0.10
 SHINGLE = 5
 ECHO_SHARE = 0.8
 
 
-@dataclass(frozen=True, slots=True)
-class Importance:
-    """How much a statement matters, from 0 to 1, and the amounts that add up to it before it is held there."""
-
-    score: float
-    reasons: tuple[tuple[str, float], ...]
-
-
-def weigh(text: str, kind: str) -> Importance:
-    """How much a statement matters, with the reasons."""
-    if is_trivial(text):
-        return Importance(TRIVIAL, (("greeting or acknowledgement", TRIVIAL),))
-    words = text[:_READ].lower().replace("’", "'")
-    amounts = [
-        ("start", START),
-        ("critical", CRITICAL if _CRITICAL.search(words) else 0.0),
-        ("marked", HIGH if _MARKED.search(words) else 0.0),
-        ("hedged", HEDGED if _HEDGED.search(words) else 0.0),
-        (f"kind {kind}", traits(kind).importance_boost),
-        ("first person", FIRST_PERSON if _FIRST_PERSON.search(words) else 0.0),
-        ("specific", SPECIFIC if _SPECIFIC.search(words) else 0.0),
-        ("length", min(max(len(text) - 200, 0) / 1000, LONGEST)),
-    ]
-    reasons = tuple((name, amount) for name, amount in amounts if amount)
-    return Importance(round(min(1.0, max(0.0, sum(amount for _, amount in reasons))), 2), reasons)
-
-
 def importance_of(text: str, kind: str) -> float:
-    """How much a statement matters, from 0 to 1."""
-    return weigh(text, kind).score
+    """How much a statement matters, from 0 to 1, by its words and its kind."""
+    if is_trivial(text):
+        return TRIVIAL
+    words = text[:_READ].lower().replace("’", "'")
+    marks = ((_CRITICAL, CRITICAL), (_MARKED, HIGH), (_HEDGED, HEDGED), (_FIRST_PERSON, FIRST_PERSON))
+    score = START + traits(kind).importance_boost + min(max(len(text) - 200, 0) / 1000, LONGEST)
+    score += sum(amount for pattern, amount in (*marks, (_SPECIFIC, SPECIFIC)) if pattern.search(words))
+    return round(min(1.0, max(0.0, score)), 2)
 
 
 def is_trivial(text: str) -> bool:
     """Whether a text is nothing but greetings and acknowledgements, or has no word at all."""
     words = normal_form(text).split()
     return len(words) <= _LONGEST_GREETING and all(word in _GREETINGS for word in words)
-
-
-def is_transient(text: str, signal: Signal, importance: float) -> bool:
-    """Whether nothing is to be drawn from a turn: no signal, no claim, and it hardly matters. Its words are kept."""
-    return signal.level is Level.NONE and importance < TRANSIENT_BELOW and not _CLAIM.search(text)
 
 
 def is_memory_talk(text: str) -> bool:
@@ -77,16 +49,9 @@ def is_memory_talk(text: str) -> bool:
     return talk > 0 and 2 * talk >= sum(end - start for start, end in spans)
 
 
-def without_context(text: str) -> str:
-    """The text without what recall put into it: fenced context, whole or torn, and lines with the head of an item."""
-    if "memories>" not in text and "- [" not in text:
-        return text
-    return _ITEM.sub("", _TORN_FENCE.sub("", _FENCE.sub("", text))).strip()
-
-
 def is_echo(text: str, shown: Collection[str]) -> bool:
     """Whether a text only repeats what recall showed: a fence, the same words, or four fifths of its runs of words."""
-    own = without_context(text)
+    own = without_recalled(text).text
     tokens = analyse(own)
     if not tokens:
         return own != text
@@ -141,12 +106,6 @@ _HEDGED = _any_of("""
 """)
 _FIRST_PERSON = _any_of("i, i'm, i've, i'd, i'll, my, mine, me, we, we're, we've, our, ours, us")
 _SPECIFIC = re.compile(r"\d{2}|\bv?\d\.\d|\b(?:versions?|api|config(?:uration)?)\b|\w@\w|://")
-_CLAIM = re.compile(
-    r"\b(?:is|are|was|were|am|has|have|had|will|works?|lives?|likes?|owns?|moved|bought|called|named|means|uses?)\b"
-    r"|\w['’](?:s|m|re|ve|ll|d)\b",
-    re.IGNORECASE,
-)
-
 _OPENING = 600
 _MACHINE = re.compile(
     r"^\s*(?:#{1,3} )?(?:\[?system(?: prompt| message)?\]?:?\s{0,3})?you are (?:an? |the )?(?:\w{1,20}[ -]){0,4}"
@@ -192,6 +151,3 @@ _MEMORY_TALK = re.compile(
     r"|\bas an ai(?: language)? (?:model|assistant)\b|\bmy knowledge cutoff\b",
     re.IGNORECASE,
 )
-_FENCE = re.compile(r"<memories>.*?(?:</memories>|\Z)", re.DOTALL | re.IGNORECASE)
-_TORN_FENCE = re.compile(r"\A.*</memories>", re.DOTALL | re.IGNORECASE)
-_ITEM = re.compile(r"^[ \t]{0,8}- \[[0-7][0-9a-z]{25} [^\]\n]{0,200}\][^\n]*\n?", re.MULTILINE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,16 +17,15 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.capture.box import boxed
 from lamina.capture.change.change import Change
-from lamina.capture.change.dependency_rules import DependencyRule
-from lamina.capture.change.nomination import Nomination, Nominator, nominations
-from lamina.capture.change.replay import Replays, replays_of, said_first
+from lamina.capture.change.nomination import Nominator, nominations
+from lamina.capture.change.replay import replays_of, said_first
 from lamina.capture.classify import Verdict
 from lamina.capture.forget_requests import may_hold_request
 from lamina.capture.found import Extractor, Nobody, Said
 from lamina.capture.llm.counts import ModelCounts
 from lamina.capture.receipt import Receipt
 from lamina.capture.session_lease import SessionLease
-from lamina.capture.signals import DEFAULT, Level, Patterns, scan
+from lamina.capture.signals import sounds_important
 from lamina.capture.statement import CONTEXT, Made, statements
 from lamina.capture.surprise import PROMOTES, Familiarity
 from lamina.capture.write import Words, Writer, fresh_ids, kept_anyway, verdicts_on, write
@@ -52,9 +52,8 @@ class Reader:
     """How words are read: which extractor finds the statements, which signals are urgent, and which models help."""
 
     extractor: Extractor
-    patterns: Patterns = DEFAULT
+    patterns: tuple[re.Pattern[str], ...] = ()
     embedder: Callable[[], Embedder | None] = lambda: None
-    dependencies: tuple[DependencyRule, ...] = ()
     several: frozenset[str] = frozenset()
     nominator: Nominator | None = None
     states: StateReader | None = None
@@ -64,18 +63,20 @@ class Reader:
         """Whether what is said is compared with what was said before; not where nothing is to be made of words."""
         return not isinstance(self.extractor, Nobody)
 
-    def replays(
-        self, turns: Sequence[Said], words: Collection[Atom], scope: Scope, store: Store, now: datetime
-    ) -> Replays:
-        """Which of the turns only repeat what was captured before."""
-        return replays_of(turns, words, store, scope, now) if self.links else {}
+    def read(
+        self, turns: Sequence[Said], before: Sequence[Said], segments: Mapping[str, Atom], scope: Scope, store: Store,
+        ids: Iterator[AtomId], now: datetime,
+    ) -> Made:  # fmt: skip
+        """Return the statements of turns; those that only repeat what was captured before state nothing."""
+        replays = replays_of(turns, segments.values(), store, scope, now) if self.links else {}
+        made = self.made(said_first(turns, replays), before, segments, scope, store, ids, now)
+        return replace(made, replays=replays)
 
     def made(
         self, turns: Sequence[Said], before: Sequence[Said], segments: Mapping[str, Atom], scope: Scope, store: Store,
-        ids: Iterator[AtomId], now: datetime, replays: Replays,
+        ids: Iterator[AtomId], now: datetime,
     ) -> Made:  # fmt: skip
-        """The statements turns give rise to, each in its box and with its surprise; repeated words state nothing."""
-        turns = said_first(turns, replays)
+        """Return the statements turns give rise to, each in its box and with its surprise."""
         if not turns:
             return Made([], self.extractor.name)
         found = statements(turns, before, self.extractor, segments, ids, shown_lately(store, scope))
@@ -99,15 +100,15 @@ class Reader:
         return replace(made, nominated=named.changes, counts=(made.counts or ModelCounts()) + found)
 
     def verdicts(
-        self, atoms: Sequence[Atom], turns: Sequence[Said], words: Collection[Atom], scope: Scope, store: Store,
-        ids: Iterator[AtomId], now: datetime, replays: Replays, *, compare: bool = True,
-        nominated: Sequence[Nomination] = (),
+        self, made: Made, turns: Sequence[Said], words: Collection[Atom], scope: Scope, store: Store,
+        ids: Iterator[AtomId], now: datetime, *, compare: bool,
     ) -> list[Verdict]:  # fmt: skip
         """What becomes of statements made of turns, and what is over because of them."""
-        verdicts = verdicts_on(atoms, store, now, self.several)
+        verdicts = verdicts_on(made.atoms, store, now, self.several)
         if not (self.links and compare):
             return verdicts
-        return Change(turns, words, replays, store, scope, ids, now, self.states, nominated).made_of(verdicts)
+        change = Change(turns, words, made.replays, store, scope, ids, now, self.states, made.nominated)
+        return change.made_of(verdicts)
 
 
 class Rhythm(StrEnum):
@@ -141,18 +142,18 @@ class Pace:
 
 
 def waiting(
-    turns: Sequence[Said], scope: Scope, session_id: str, now: datetime, patterns: Patterns = DEFAULT
+    turns: Sequence[Said], scope: Scope, session_id: str, now: datetime, patterns: Sequence[re.Pattern[str]] = ()
 ) -> list[Waiting]:
     """The passages as they wait: a strong signal or a request to forget is urgent. A machine's words are context."""
+
+    def is_urgent(text: str) -> bool:
+        return sounds_important(text, patterns) or may_hold_request(text)
+
     return [
-        Waiting(scope, session_id, AtomId(each.segment), each.n, now, _is_urgent(each.text, patterns))
+        Waiting(scope, session_id, AtomId(each.segment), each.n, now, is_urgent(each.text))
         for each in turns
         if not is_assistant(each.speaker)
     ]
-
-
-def _is_urgent(text: str, patterns: Patterns) -> bool:
-    return scan(text, patterns).level is Level.HIGH or may_hold_request(text)
 
 
 def passages_said(segments: Sequence[Atom], before: Atom | None) -> tuple[list[Said], list[Said]]:
@@ -241,8 +242,7 @@ def _read(
     segments = _segments(passages, store)
     before, turns = _with_context(passages, segments)
     fresh = fresh_ids(ids, now)
-    replays = reader.replays(turns, segments.values(), scope, store, now)
-    made = reader.made(turns, before, segments, scope, store, fresh, now, replays)
+    made = reader.read(turns, before, segments, scope, store, fresh, now)
 
     def put_down(compare: bool) -> Receipt | None:
         with store.alone():
@@ -250,12 +250,12 @@ def _read(
                 return None
             receipt = Receipt(None, ())
             for origin, principal in dict.fromkeys((each.origin, each.principal) for each in segments.values()):
-                own = [each for each in made.atoms if (each.origin, each.principal) == (origin, principal)]
+                own = replace(
+                    made, atoms=[each for each in made.atoms if (each.origin, each.principal) == (origin, principal)]
+                )
                 words = [each for each in segments.values() if (each.origin, each.principal) == (origin, principal)]
                 said = [each for each in turns if each.segment in {segment.id for segment in words}]
-                verdicts = reader.verdicts(
-                    own, said, words, scope, store, fresh, now, replays, compare=compare, nominated=made.nominated
-                )
+                verdicts = reader.verdicts(own, said, words, scope, store, fresh, now, compare=compare)
                 writer = Writer(actor, origin, principal, scope)
                 part = write(Words(), verdicts, writer, store, "extract", f"read {session_id}", None)
                 receipt = replace(part, outcomes=(*receipt.outcomes, *part.outcomes))

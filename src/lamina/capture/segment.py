@@ -11,9 +11,7 @@ from lamina.atom.identity import AtomId
 from lamina.atom.passage import closed, parse_segment, render_passage
 from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
-from lamina.capture.pieces import PARAGRAPH_LIMIT, Piece, paragraphs
-
-__all__ = ["PARAGRAPH_LIMIT", "Piece", "Place", "extend", "paragraphs"]
+from lamina.capture.pieces import Piece
 
 _BETWEEN = "\n\n"
 _PAGE, _HEADING = "page", "heading"

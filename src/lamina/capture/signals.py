@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterator, Mapping, Sequence
 
 from lamina.errors import InvalidInput
 
@@ -14,55 +12,44 @@ SCANNED = 4000
 """Characters of a turn that are read; what a person wants noticed stands early."""
 SLICE = 80
 """A user's pattern sees the text in pieces of this length, so that the worst it can do is known."""
-MOST_STEPS = 240
+MOST_STEPS = 500
 """The most ways a user's pattern may try at one place."""
 LONGEST_PATTERN = 200
 MOST_OWN = 50
 
-
-class Level(StrEnum):
-    """How loudly a turn asks to be remembered."""
-
-    HIGH = "high"
-    MEDIUM = "medium"
-    LOW = "low"
-    NONE = "none"
-
-
-@dataclass(frozen=True, slots=True)
-class Signal:
-    """How loudly a turn asks, and the families of patterns that heard it."""
-
-    level: Level
-    families: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Patterns:
-    """Families by name: any of `high` or of the user's own makes a turn loud, two of `medium` make it half so."""
-
-    high: tuple[tuple[str, re.Pattern[str]], ...]
-    medium: tuple[tuple[str, re.Pattern[str]], ...]
-    own: tuple[tuple[str, re.Pattern[str]], ...] = ()
-
-    def with_own(self, own: Mapping[str, str]) -> Patterns:
-        """These patterns and a user's, by name; InvalidInput says which one cannot be used and why."""
-        if len(own) > MOST_OWN:
-            raise InvalidInput(f"{len(own)} signal patterns are too many; {MOST_OWN} may be added, join some with |")
-        added = tuple((name, compile_own(name, pattern)) for name, pattern in own.items())
-        return Patterns(self.high, self.medium, (*self.own, *added))
+_CORRECTION = r"""
+    actually,?\ (?:i|my|we|our|it|that|she|he|they|the)\b|no,\ (?:i|my|we|it|that|not|wrong|actually|the)\b
+    |(?:that|this|it)(?:'s|\ is|\ was)\ not\ (?:right|correct|true|accurate|what\ i)\b
+    |(?:that|this|it)(?:'s|\ is|\ was)\ (?:incorrect|wrong|false|outdated|a\ mistake)\b
+    |you(?:'re|\ are)\ (?:wrong|mistaken)\b|you\ got\ (?:that|it|my\ \w{1,20})\ wrong
+    |why\ did\ you\ (?:say|think|call|tell|assume)\b|correction\b|i\ (?:misspoke|meant|was\ wrong)\b|scratch\ that\b"""
+_PREFERENCE = r"""
+    i(?:'d|\ would)?\ (?:\w+ly\ |much\ |still\ )?(?:always|never|prefer|hate|love|want|need|adore|detest|rather)\b
+    |i\ can't\ stand\b|my\ favou?rite\b|i'm\ (?:not\ )?a\ (?:big\ )?fan\ of\b
+    |(?:don't|do\ not|never)\ (?:ever\ )?(?:use|do|call|say|make|send|write|add|put)\b|stop\ \w+ing\b
+    |please\ (?:always|never|remember|note|don't|do\ not|stop|keep|use)\b"""
+_REQUEST = r"""
+    important(?:ly)?[:,]|fyi\b|for\ the\ record\b|for\ future\ reference\b|keep\ in\ mind\b|just\ so\ you\ know\b
+    |(?:don't|do\ not)\ forget\b|note\ (?:that|to\ self)\b|(?:take|make\ a)\ note\b|save\ this\b
+    |(?<!do\ you\ )(?<!did\ you\ )(?<!can't\ )(?<!don't\ )(?<!i\ )(?<!i'll\ )(?<!if\ you\ )remember\b"""
+_IDENTITY = r"""
+    my\ (?:[\w'-]{1,20}\ ){1,3}(?:is|are|was)\b|my\ \w{1,20}(?:'s\ |:)|(?:call\ me|i\ go\ by)\b
+    |i(?:'m|\ am)\ (?:an?|at|in|from|called|named|based|the|allergic|married|single|vegan|vegetarian|\d\d)\b
+    |i\ (?:work|live|was\ born|grew\ up|study|studied)\b"""
+_DECISION = r"""
+    (?:we|i)(?:'ve|\ have|\ had)?\ (?:finally\ |just\ |all\ )?
+    (?:decided|agreed|chose|chosen|picked|settled\ on|went\ with)\b
+    |(?:we|i)(?:'re|'m|\ are|\ am)?\ going\ with\b|let's\ go\ with\b|it's\ decided\b
+    |the\ (?:final\ )?decision\ (?:is|was)\b|decision:|going\ forward\b|from\ now\ on\b"""
+_IMPORTANT = re.compile(rf"\b(?:{_CORRECTION}|{_PREFERENCE}|{_REQUEST}|{_IDENTITY}|{_DECISION})", re.VERBOSE)
 
 
-def scan(text: str, patterns: Patterns | None = None) -> Signal:
-    """How loudly a turn asks to be remembered, by what it says in its first 4,000 characters."""
-    patterns = patterns or DEFAULT
-    read = text[:SCANNED]
-    words = read.lower().replace("’", "'")
-    loud = [name for name, pattern in patterns.high if pattern.search(words)]
-    loud += [name for name, pattern in patterns.own if any(pattern.search(piece) for piece in _pieces(read))]
-    half = [name for name, pattern in patterns.medium if pattern.search(words)]
-    level = Level.HIGH if loud else Level.MEDIUM if len(half) > 1 else Level.LOW if half else Level.NONE
-    return Signal(level, (*loud, *half))
+def sounds_important(text: str, own: Sequence[re.Pattern[str]] = ()) -> bool:
+    """Whether a turn sounds important in its first 4,000 characters, or matches one of a user's `own` patterns."""
+    scanned = text[:SCANNED]
+    words = scanned.lower().replace("’", "'")
+    own_matches = (pattern.search(piece) for piece in _pieces(scanned) for pattern in own)
+    return _IMPORTANT.search(words) is not None or any(own_matches)
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -71,64 +58,14 @@ def _pieces(text: str) -> Iterator[str]:
         yield text[start : start + SLICE]
 
 
-_RELATIVES = "wife|husband|partner|girlfriend|boyfriend|son|daughter|mother|mom|mum|father|dad|sister|brother|dog|cat"
-_ABOUT_ME = (
-    r"name|e-?mail|company|employer|role|title|job|preference|birthday|address|phone|number|age|pronouns?|nationality|diet"
-    rf"|allerg(?:y|ies)|hometown|favou?rite|timezone|time\ zone|{_RELATIVES}"
-)
+def compile_patterns(patterns: Mapping[str, str]) -> tuple[re.Pattern[str], ...]:
+    """Compile a user's patterns, given by name; InvalidInput says which one cannot be used and why."""
+    if len(patterns) > MOST_OWN:
+        raise InvalidInput(f"{len(patterns)} signal patterns are too many; {MOST_OWN} may be added, join some with |")
+    return tuple(_compile(name, pattern) for name, pattern in patterns.items())
 
 
-def _families(**families: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((name, re.compile(pattern, re.VERBOSE)) for name, pattern in families.items())
-
-
-DEFAULT = Patterns(
-    high=_families(
-        correction=r"""\b(?:
-            actually,?\ (?:i|i'm|i've|my|we|our|it|it's|that|that's|she|he|they|the)\b
-            |no,\ (?:i|i'm|i've|my|we|it|it's|that|that's|not|wrong|actually|the)\b
-            |(?:that|this|it)(?:'s|\ is|\ was)\ (?:not|in)\ ?(?:right|correct|true|accurate|what\ i)\b
-            |(?:that|this|it)(?:'s|\ is|\ was)\ (?:wrong|false|outdated|a\ mistake)\b
-            |you(?:'re|\ are)\ (?:wrong|mistaken)\b|you\ got\ (?:that|it|my\ \w{1,20})\ wrong
-            |why\ did\ you\ (?:say|think|call|tell|assume)\b
-            |correction\b|i\ misspoke\b|i\ meant\b|scratch\ that\b|i\ was\ wrong\b)""",
-        preference=r"""\b(?:
-            i(?:'d|\ would)?\ (?:really\ |absolutely\ |strongly\ |much\ |generally\ |still\ )?
-            (?:always|never|prefer|hate|love|want|need|adore|detest|rather)\b
-            |i\ can't\ stand\b|my\ favou?rite\b|i'm\ (?:not\ )?a\ (?:big\ )?fan\ of\b
-            |(?:don't|do\ not|never)\ (?:ever\ )?(?:use|do|call|say|make|send|write|add|put)\b
-            |stop\ (?:using|doing|calling|saying|making|sending|writing|adding|putting)\b
-            |please\ (?:always|never|remember|note|don't|do\ not|stop|keep|use)\b)""",
-        salience=r"""\b(?:
-            important(?:ly)?[:,]|fyi\b|for\ the\ record\b|for\ future\ reference\b|keep\ in\ mind\b
-            |(?:don't|do\ not)\ forget\b|note\ (?:that|to\ self)\b|(?:take|make\ a)\ note\b|save\ this\b
-            |just\ so\ you\ know\b
-            |(?<!do\ you\ )(?<!did\ you\ )(?<!can't\ )(?<!don't\ )(?<!i\ )(?<!i'll\ )(?<!if\ you\ )remember\b)""",
-        identity=rf"""\b(?:
-            my\ (?:\w{{1,15}}\ )?(?:{_ABOUT_ME})(?:'s\ name)?(?:\ address|\ number|\ date)?(?:\ is|\ are|'s|\ was|:)
-            |i(?:'m|\ am)\ (?:an?|at|in|from|called|named|based|the|allergic|married|single|vegan|vegetarian|\d\d)\b
-            |i\ (?:work|live|was\ born|grew\ up|study|studied)\b|(?:call\ me|i\ go\ by)\b)""",
-        decision=r"""\b(?:
-            (?:we|i)(?:'ve|\ have|\ had)?\ (?:finally\ |just\ |all\ )?
-            (?:decided|agreed|chose|chosen|picked|settled\ on|went\ with)\b
-            |(?:we|i)(?:'re|'m|\ are|\ am)?\ going\ with\b|let's\ go\ with\b
-            |the\ (?:final\ )?decision\ (?:is|was)\b|decision:|going\ forward\b|from\ now\ on\b|it's\ decided\b)""",
-    ),
-    medium=_families(
-        opinion=r"\bi(?:'d)?\ (?:think|believe|feel|say|find|suppose)\b",
-        routine=r"""\b(?:usually|typically|normally|often|on\ weekends
-            |every\ (?:day|week|month|morning|evening|night|other))\b""",
-        taste=r"\bi\ (?:really\ |also\ )?(?:like|dislike|enjoy|miss)\b",
-        mine=r"""\b(?:my|our)\ (?:team|project|stack|setup|boss|manager|client|customer|family|kids?|house|car|school
-            |office|app)\b""",
-        plan=r"""\b(?:i(?:'m|\ am)|we(?:'re|\ are))\ (?:going\ to|planning|hoping|thinking\ of|about\ to)\b
-            |\b(?:i|we)\ (?:plan|hope|intend)\b""",
-        change=r"\b(?:no\ longer|not\ any\ ?more|anymore|used\ to|switched|moved|changed|quit|new\ job|instead\ of)\b",
-    ),
-)
-
-
-def compile_own(name: str, pattern: str) -> re.Pattern[str]:
+def _compile(name: str, pattern: str) -> re.Pattern[str]:
     """A user's pattern, case ignored; refused where it is no pattern or could take long."""
     if not pattern or len(pattern) > LONGEST_PATTERN:
         raise InvalidInput(f"signal pattern {name!r} must have 1 to {LONGEST_PATTERN} characters")
@@ -141,7 +78,7 @@ def compile_own(name: str, pattern: str) -> re.Pattern[str]:
     if compiled.search("") is not None:
         raise InvalidInput(f"signal pattern {name!r} matches nothing at all; name a word that has to be there")
     try:
-        steps = _Reader(pattern).alternatives()
+        steps = _steps(pattern)
     except ValueError as error:
         raise InvalidInput(f"signal pattern {name!r} could take too long: {error}") from error
     if steps > MOST_STEPS:
@@ -152,80 +89,43 @@ def compile_own(name: str, pattern: str) -> re.Pattern[str]:
     return compiled
 
 
-class _Reader:
-    """Reads a valid pattern and counts in how many ways it could go on from one place."""
+_PART = re.compile(
+    r"(?P<escape>\\.)|(?P<set>\[\^?\]?(?:[^\]\\]|\\.)*\])|(?P<open>\((?:\?:|\?P<\w+>|(?!\?)))|(?P<special>\(\?)"
+    r"|(?P<close>\))|(?P<or>\|)|(?P<times>[*+?]|\{(?:\d+,?\d*|,\d+)\})|(?P<sign>.)",
+    re.DOTALL,
+)
 
-    _COUNT = re.compile(r"\{(\d*)(,?)(\d*)\}")
-    _SET = re.compile(r"\[\^?\]?(?:[^\]\\]|\\.)*\]", re.DOTALL)
-    _GROUP = re.compile(r"\((?:\?:|\?P<\w+>|(?!\?))")
 
-    def __init__(self, pattern: str) -> None:
-        self._pattern = pattern
-        self._at = 0
-
-    def alternatives(self) -> int:
-        """Ways of all branches together; of branches that begin with different letters only one can go on."""
-        branches: list[int] = []
-        letters = [self._letter()]
-        ways = 1
-        while self._at < len(self._pattern) and (char := self._pattern[self._at]) != ")":
-            if char == "|":
-                self._at += 1
-                branches.append(ways)
-                letters.append(self._letter())
-                ways = 1
-            else:
-                ways *= self._piece(char)
-        branches.append(ways)
-        return max(branches) if "" not in letters and len(set(letters)) == len(letters) else sum(branches)
-
-    def _letter(self) -> str:
-        """The letter a branch cannot begin without, if there is one."""
-        letter = self._pattern[self._at : self._at + 1]
-        must = letter.isalnum() and self._pattern[self._at + 1 : self._at + 2] not in ("?", "*", "{")
-        return letter.lower() if must else ""
-
-    def _piece(self, char: str) -> int:
-        group = char == "("
-        ways = self._group() if group else self._single(char)
-        fewest, most = self._times()
-        if group and most > 1:
-            raise ValueError("a group may not be repeated; write the repeat inside it")
-        return ways + 1 if group and not fewest else ways * max(1, most - fewest + 1 if most < SLICE else SLICE)
-
-    def _group(self) -> int:
-        opened = self._GROUP.match(self._pattern, self._at)
-        if opened is None:
+def _steps(pattern: str) -> int:
+    """Return the most ways in which a valid pattern can go on from one place; ValueError where they have no bound."""
+    steps, branches, before = 1, [1], ""
+    for part in _PART.finditer(pattern):
+        kind, text = part.lastgroup or "", part[0]
+        if kind == "special":
             raise ValueError("only plain groups (…), (?:…) and (?P<name>…) are allowed")
-        self._at = opened.end()
-        ways = self.alternatives()
-        self._at += 1
-        return ways
+        if kind == "escape" and text[1] in "123456789":
+            raise ValueError("a group may not be referred to again")
+        if kind == "open":
+            branches.append(1)
+        elif kind == "close":
+            steps *= branches.pop()
+        elif kind == "or":
+            branches[-1] += 1
+        elif kind == "times" and before == "times":
+            kind = "greed"
+        elif kind == "times":
+            if before == "close" and text not in ("?", "{0,1}", "{1}"):
+                raise ValueError("a group may not be repeated; write the repeat inside it")
+            steps *= _choices(text)
+        before = kind
+    return steps * branches[0]
 
-    def _single(self, char: str) -> int:
-        if char == "\\":
-            following = self._pattern[self._at + 1]
-            if following.isdigit() and following != "0":
-                raise ValueError("a group may not be referred to again")
-            self._at += 2
-        else:
-            whole = self._SET.match(self._pattern, self._at) if char == "[" else None
-            self._at = whole.end() if whole else self._at + 1
-        return 1
 
-    def _times(self) -> tuple[int, int]:
-        """How often the piece before stands at least and at most."""
-        sign = self._pattern[self._at : self._at + 1]
-        count = self._COUNT.match(self._pattern, self._at)
-        if sign and sign in "*+?":
-            self._at += 1
-            times = int(sign == "+"), 1 if sign == "?" else SLICE
-        elif count and count[0] not in ("{}", "{,}"):
-            self._at = count.end()
-            fewest = int(count[1] or 0)
-            times = fewest, (int(count[3]) if count[3] else SLICE) if count[2] else fewest
-        else:
-            return 1, 1
-        if self._pattern[self._at : self._at + 1] in ("?", "+"):
-            self._at += 1
-        return times
+def _choices(times: str) -> int:
+    """Return how many lengths a repeat may have; an open one as many as a piece has characters."""
+    if times == "?":
+        return 2
+    fewest, _, most = times.strip("{}").partition(",")
+    if "," not in times:
+        return 1 if fewest.isdecimal() else SLICE
+    return max(1, min(SLICE, int(most or SLICE) - int(fewest or 0) + 1))

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 
 from lamina.atom.atom import Atom, Evidence
 from lamina.atom.claim import SEVERAL
 from lamina.atom.identity import AtomId
-from lamina.atom.kinds import traits
+from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
 from lamina.atom.trust import statements_wait
-from lamina.capture.causes import with_causes
 from lamina.capture.change.nomination import Nomination
-from lamina.capture.classify import CORRECTION
+from lamina.capture.change.replay import Replays
 from lamina.capture.draft import CONTENT_LIMIT, parse_draft
 from lamina.capture.explicit import asked_for
+from lamina.capture.fence import without_recalled
 from lamina.capture.found import Extractor, Finding, Said
-from lamina.capture.gate import importance_of, is_echo, is_memory_talk, without_context
+from lamina.capture.gate import importance_of, is_echo, is_memory_talk
 from lamina.capture.llm.counts import ModelCounts
 from lamina.capture.llm.extractor import Extraction, extraction
 from lamina.capture.state_extractor import subject_of
@@ -34,8 +36,6 @@ AT_ONCE = 5
 """How many turns are read together."""
 CONTEXT = 4
 """How many turns before them are shown to the extractor."""
-ADDITIVE = "additive"
-"""The tag of a statement that adds to earlier ones."""
 WORTHLESS = 0.15
 """Greetings and thanks have this importance or less."""
 
@@ -43,13 +43,14 @@ WORTHLESS = 0.15
 @dataclass(frozen=True, slots=True)
 class Made:
     """The statements some turns gave rise to, who found them, and what went wrong on the way; the changes that a
-    language model nominated, and the counts of what it contributed."""
+    language model nominated, the counts of what it contributed, and the turns that only repeat earlier ones."""
 
     atoms: list[Atom]
     by: str
     trouble: str | None = None
     nominated: tuple[Nomination, ...] = ()
     counts: ModelCounts | None = None
+    replays: Replays = field(default_factory=dict)
 
     @property
     def told(self) -> str:
@@ -110,7 +111,7 @@ def _says_nothing(finding: Finding, told: Mapping[tuple[str, int], str]) -> bool
     at = finding.evidence
     text = told[at.segment, at.passage]
     sentence = text[at.start : at.end].strip()
-    return sentence not in without_context(text) or "[redacted: " in sentence
+    return sentence not in without_recalled(text).text or "[redacted: " in sentence
 
 
 def _asked(turns: Sequence[Said], found: Sequence[Finding]) -> list[Finding]:
@@ -149,27 +150,40 @@ def _atoms(
             yield atom
 
 
-def _kind(finding: Finding) -> str:
-    """A change told as an event ("we moved to Porto") is a fact about how things stand since: it fills a claim."""
-    return "fact" if finding.attribute and traits(finding.kind).episode else finding.kind
-
-
-def _tags(finding: Finding) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*finding.tags, CORRECTION))) if finding.corrects else finding.tags
-
-
 def _atom(finding: Finding, segment: Atom, at: datetime, importance: float, atom_id: AtomId) -> Atom | None:
     try:
         draft = parse_draft(
-            content=finding.content, kind=_kind(finding), subject=finding.subject, attribute=finding.attribute,
-            value=finding.value, confidence=finding.confidence, durability=finding.durability, tags=_tags(finding),
-            entities=finding.entities, valid_from=finding.valid_from, valid_until=finding.valid_until,
-            importance=importance, evidence=(finding.evidence,), observed_at=at,
-            session_id=segment.session_id, source_id=segment.source_id, agents=segment.agents,
-            metadata={SEVERAL: "true"} if ADDITIVE in finding.tags or not finding.is_sure else {},
+            content=finding.content, kind=finding.kind, subject=finding.subject, attribute=finding.attribute,
+            value=finding.value, confidence=finding.confidence, valid_from=finding.valid_from, importance=importance,
+            evidence=(finding.evidence,), observed_at=at, session_id=segment.session_id,
+            source_id=segment.source_id, agents=segment.agents,
+            metadata={} if finding.is_sure else {SEVERAL: "true"},
         )  # fmt: skip
     except InvalidInput:
         return None  # too long for a statement; the words themselves are kept
     atom = draft.to_atom(atom_id, segment.scope, segment.origin, segment.principal, at)
     held = statements_wait(segment.origin) or segment.status is Status.CONSTRAINED
     return atom.with_(status=Status.CONSTRAINED) if held else atom
+
+
+SAID_SO = 0.7
+"""How sure a link is that rests on one word."""
+
+_FOLLOWS = re.compile(
+    r"(?:and )?(?:so|therefore|hence|thus|consequently|as a result|that(?:['’]s| is| was) why|which is why|"
+    r"because of (?:that|this)|for that reason|that led to|this led to)\b(?! (?:far|much|many|long)\b)",
+    re.IGNORECASE,
+)
+
+
+def with_causes(atoms: Sequence[Atom], told: Mapping[tuple[str, int], str], now: datetime) -> list[Atom]:
+    """The statements of some turns, those with a stated cause linked to the statement of it in the same turn."""
+    linked = list(atoms)
+    for n, (before, after) in enumerate(pairwise(atoms)):
+        one, other = before.evidence[0], after.evidence[0]
+        if (one.segment, one.passage) != (other.segment, other.passage) or one.start == other.start:
+            continue
+        if _FOLLOWS.match(told[other.segment, other.passage], other.start):
+            link = Relation(RelationName.CAUSED_BY, before.id, SAID_SO, now)
+            linked[n + 1] = after.with_(relations=(*after.relations, link))
+    return linked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from difflib import SequenceMatcher
 
 from lamina.atom.atom import Atom
 from lamina.atom.claim import claim_of
@@ -11,11 +12,14 @@ from lamina.atom.status import RECALL_WEIGHT
 from lamina.store.base import Filter, Store, TextQuery
 from lamina.text.analyse import analyse
 from lamina.text.normal import normal_form
-from lamina.text.spelling import is_one_name
 
 ALIAS = "alias"
 """The attribute by which somebody says what else a subject is called."""
 _LOOKED_AT = 20
+ALIKE = 0.80
+"""How alike the sorted words of two labels must be, and each word that differs with the one in its place."""
+_SHORTEST = 5
+"""Shorter words must be the same: a cat is no bat."""
 
 
 def resolved(atom: Atom, store: Store, now: datetime) -> Atom:
@@ -53,3 +57,23 @@ def _by_spelling(atom: Atom, form: str, store: Store) -> str | None:
         return None
     known = store.read(Filter(scopes=(atom.scope,), subject=near[0], limit=1))
     return known[0].subject if known else None
+
+
+def is_one_name(one: str, other: str) -> bool:
+    """Whether two labels in normal form name one thing; numbers and short words never differ by a slip."""
+    words, others = sorted(one.split()), sorted(other.split())
+    if words == others:
+        return bool(words)
+    if len(words) != len(others) or _ratio(" ".join(words), " ".join(others)) < ALIKE:
+        return False
+    return all(a == b or _is_slip(a, b) for a, b in zip(words, others, strict=True))
+
+
+def _is_slip(one: str, other: str) -> bool:
+    if min(len(one), len(other)) < _SHORTEST or not (one.isalpha() and other.isalpha()):
+        return False
+    return _ratio(one, other) >= ALIKE
+
+
+def _ratio(one: str, other: str) -> float:
+    return SequenceMatcher(None, one, other, autojunk=False).ratio()

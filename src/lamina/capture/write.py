@@ -13,8 +13,7 @@ from lamina.atom.claim import beside_others
 from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
-from lamina.capture.change.dependants import dependants
-from lamina.capture.change.dependency_rules import DependencyRule
+from lamina.capture.change.dependants import DependencyRule, dependants
 from lamina.capture.classify import Verdict, classify
 from lamina.capture.current import Current
 from lamina.capture.erased import erased_among

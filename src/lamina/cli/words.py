@@ -56,7 +56,7 @@ def document_from(given: str | None) -> Opened | None:
     file = Path(given).expanduser() if given and given != "-" else None
     if file is None or file.suffix.lower() not in _DOCUMENTS or not _is_file(file):
         return None
-    from lamina.capture.documents import read_document
+    from lamina.importers.documents import read_document
 
     return Opened(file.name, read_document(file).pieces)
 

@@ -13,9 +13,17 @@ from dataclasses import dataclass, replace
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.status import Status
-from lamina.capture.card import CARD, SUMMARY_DAY, SUMMARY_OF, digest_of, has_card, shown_rows
-from lamina.capture.entity import SUMMED_UP, Pages, blank_page, kept_up, pages_of, stated_of, with_summary
-from lamina.capture.undone import is_unwanted
+from lamina.dream.entity_card import CARD, SUMMARY_DAY, SUMMARY_OF, digest_of, has_card, shown_rows
+from lamina.dream.entity_pages import (
+    SUMMED_UP,
+    Pages,
+    blank_page,
+    is_unwanted,
+    kept_up,
+    pages_of,
+    stated_of,
+    with_summary,
+)
 from lamina.dream.fragments import Names, grouped, names_in
 from lamina.dream.identity import KINDS as REFLECTIONS
 from lamina.dream.identity import identity

@@ -14,9 +14,9 @@ from enum import IntEnum
 from lamina.atom.atom import Atom
 from lamina.atom.kinds import Layer
 from lamina.atom.status import Status
-from lamina.capture.entity import is_stated
 from lamina.dream.claims_of_code import Named, Sort, named_in
 from lamina.dream.dream import VERB
+from lamina.dream.entity_pages import is_stated
 from lamina.dream.ground import Ground, Sight
 from lamina.dream.plan import Move, Plan
 from lamina.dream.scene import Scene

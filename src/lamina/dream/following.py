@@ -16,9 +16,8 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.atom.strike import lines_without
 from lamina.atom.trust import Origin
-from lamina.capture.entity import Pages, forms_in, kept_up, pages_of, stated_of
-from lamina.capture.undone import is_unwanted
 from lamina.capture.write import fresh_ids
+from lamina.dream.entity_pages import Pages, forms_in, is_unwanted, kept_up, pages_of, stated_of
 from lamina.dream.identity import KINDS as REFLECTIONS
 from lamina.dream.identity import identity, identity_of
 from lamina.dream.profile import KINDS as TASTES

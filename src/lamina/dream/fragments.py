@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from lamina.atom.atom import Atom
 from lamina.atom.claim import claim_of, value_of
 from lamina.atom.status import Status
-from lamina.capture.card import CARD
-from lamina.capture.entity import Pages, forms_in
 from lamina.capture.subjects import ALIAS
+from lamina.dream.entity_card import CARD
+from lamina.dream.entity_pages import Pages, forms_in
 from lamina.dream.identity import ITSELF
 from lamina.store.base import Store
 from lamina.text.normal import name_form, normal_form

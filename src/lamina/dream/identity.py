@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from lamina.atom.atom import Atom
 from lamina.atom.page import IDENTITY
 from lamina.atom.scope import Scope, agent
-from lamina.capture.card import SHORT, SUMMARY_OF, Row, digest_of, happened_at, link, summary_in
-from lamina.capture.entity import is_stated
+from lamina.dream.entity_card import SHORT, SUMMARY_OF, Row, digest_of, happened_at, link, summary_in
+from lamina.dream.entity_pages import is_stated
 from lamina.dream.in_short import MOST_LINES, condensed
 from lamina.dream.plan import Plan
 from lamina.dream.scene import LIVE, Scene

@@ -8,8 +8,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from lamina.capture.card import Row, happened_at, listed
 from lamina.capture.llm.support import is_borne_out
+from lamina.dream.entity_card import Row, happened_at, listed
 from lamina.models.chat import Chat, Message, system, user
 from lamina.models.fence import DATA_ONLY, fenced, harmless
 from lamina.text.alike import form_of

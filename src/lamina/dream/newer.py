@@ -13,7 +13,7 @@ from lamina.atom.status import Status
 from lamina.atom.trust import statements_wait
 from lamina.capture.change.known import Known
 from lamina.capture.change.sentence import is_vouched_for, statable_sentences
-from lamina.capture.entity import is_stated
+from lamina.dream.entity_pages import is_stated
 from lamina.dream.scene import LIVE, Scene
 from lamina.lifecycle.signals import recorded
 from lamina.text.analyse import content_words

@@ -18,8 +18,8 @@ from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.capture.change.known import Known
 from lamina.capture.classify import DOUBTFUL
-from lamina.capture.entity import is_stated
 from lamina.dream.doubts import doubted_by
+from lamina.dream.entity_pages import is_stated
 from lamina.dream.newer import Line, newer_lines
 from lamina.dream.plan import Move, Plan
 from lamina.dream.scene import Scene

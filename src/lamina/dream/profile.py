@@ -10,8 +10,8 @@ from lamina.atom.kinds import Layer
 from lamina.atom.page import PROFILE
 from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
-from lamina.capture.card import link, said_by
-from lamina.capture.entity import is_stated
+from lamina.dream.entity_card import link, said_by
+from lamina.dream.entity_pages import is_stated
 from lamina.dream.plan import Plan
 from lamina.dream.scene import LIVE, Scene
 from lamina.dream.single import kept_up, single_of

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
-from lamina.capture.codebase.ignored import is_ignored
-from lamina.capture.codebase.source import SOURCES, suffix_of
-from lamina.capture.codebase.tree import BUILT, NEVER, Tree, read_bytes, tree_of
+from lamina.codebase.ignored import is_ignored
+from lamina.codebase.source import SOURCES, suffix_of
+from lamina.codebase.tree import BUILT, NEVER, Tree, read_bytes, tree_of
 from lamina.dream.lists import Listed, crates, goals, joined, recipes, scripts
 
 MOST_FILES = 50_000

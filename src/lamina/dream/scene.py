@@ -11,8 +11,8 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
-from lamina.capture.change.dependency_rules import DependencyRule
-from lamina.capture.entity import is_stated
+from lamina.capture.change.dependants import DependencyRule
+from lamina.dream.entity_pages import is_stated
 from lamina.dream.ration import Rationed
 from lamina.lifecycle.moment import Moment
 from lamina.lifecycle.retention import DEFAULT, Mode

@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from lamina.capture.documents.decode import holdable
 from lamina.capture.pieces import TURN_LIMIT, Piece
-from lamina.capture.pieces.plain import cut_turn
+from lamina.capture.pieces.piece import cut_turn
 from lamina.errors import InvalidInput
+from lamina.importers.documents.decode import holdable
 from lamina.importers.item import ImportedConversation, Problem, Skipped, Step, marks_of
 from lamina.importers.json_array import elements
 from lamina.text.normal import one_line

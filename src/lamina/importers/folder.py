@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lamina.capture.documents import PROSE_NAMES, Document, UnreadableDocument, read_document, read_text
-from lamina.capture.documents.decode import decode, holdable
 from lamina.capture.pieces import Piece
 from lamina.capture.pieces.form import MARKDOWN_NAMES
 from lamina.errors import InvalidInput, LaminaError
+from lamina.importers.documents import PROSE_NAMES, Document, UnreadableDocument, read_document, read_text
+from lamina.importers.documents.decode import decode, holdable
 from lamina.importers.front import Front, day_in, read_front
 from lamina.importers.item import ImportedDocument, Problem, Skipped, Step, hash_of
 from lamina.text.normal import one_line

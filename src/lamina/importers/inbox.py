@@ -16,12 +16,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from lamina.atom.scope import Scope
-from lamina.capture.documents.decode import decode
-from lamina.capture.documents.html import html_words
 from lamina.capture.redact import redact
 from lamina.clock import disk_time_ns
 from lamina.errors import InvalidInput, NotFound, StoreBusy
 from lamina.importers.bring import Desk, Progress, Tally, bring, said_in, secrets_in_words
+from lamina.importers.documents.decode import decode
+from lamina.importers.documents.html import html_words
 from lamina.importers.item import ImportedConversation, ImportedDocument
 from lamina.importers.plan import ImportPlan, plan_import
 from lamina.store.ledger import FileState, Ledger, Problem

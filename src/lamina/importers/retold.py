@@ -8,7 +8,6 @@ from datetime import datetime
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
-from lamina.capture.change.replay import Replays
 from lamina.capture.found import Said
 from lamina.capture.reading import Reader
 from lamina.capture.statement import Made
@@ -20,7 +19,7 @@ class Retold(Reader):
 
     def made(
         self, turns: Sequence[Said], before: Sequence[Said], segments: Mapping[str, Atom], scope: Scope, store: Store,
-        ids: Iterator[AtomId], now: datetime, replays: Replays,
+        ids: Iterator[AtomId], now: datetime,
     ) -> Made:  # fmt: skip
         """Nothing."""
         return Made([], "the memory they come from")
@@ -28,6 +27,4 @@ class Retold(Reader):
 
 def retold(reader: Reader) -> Reader:
     """The same reader for words that come with their statements."""
-    return Retold(
-        reader.extractor, reader.patterns, reader.embedder, reader.dependencies, reader.several, None, reader.states
-    )  # fmt: skip
+    return Retold(reader.extractor, reader.patterns, reader.embedder, reader.several, None, reader.states)

@@ -9,9 +9,9 @@ from itertools import islice
 from pathlib import Path
 
 from lamina.atom.status import Status
-from lamina.capture.documents import UnreadableDocument
 from lamina.capture.draft import parse_draft
 from lamina.errors import LaminaError
+from lamina.importers.documents import UnreadableDocument
 from lamina.importers.folder import Folder, notes, read_note
 from lamina.importers.front import Front
 from lamina.importers.item import ImportedFact, Problem, Skipped, Step, hash_of

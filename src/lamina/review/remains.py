@@ -15,7 +15,7 @@ from typing import Any
 
 from lamina.atom.identity import AtomId
 from lamina.atom.strike import ERASED, Sought, lines_without
-from lamina.capture.documents.decode import decode
+from lamina.importers.documents.decode import decode
 from lamina.store.erasure import Unfinished
 from lamina.store.ledger import Ledger
 from lamina.sync.sight import sheet_of

@@ -9,10 +9,10 @@ from typing import Any
 
 from lamina.atom.atom import Atom
 from lamina.atom.proposal import Proposal, proposal_of
-from lamina.capture.confirm import confirm, reject
 from lamina.capture.receipt import Receipt
 from lamina.errors import InvalidInput, NotFound, Refused
 from lamina.review import groups, pairs
+from lamina.review.confirm import confirm, reject
 from lamina.review.groups import Proposed
 from lamina.review.pairs import Pair
 from lamina.review.reviewer import Reviewer, with_reason

@@ -11,8 +11,7 @@ from lamina.atom.identity import IdSource
 from lamina.atom.scope import Scope
 from lamina.atom.status import Way
 from lamina.atom.trust import Origin
-from lamina.capture.change.dependants import dependants
-from lamina.capture.change.dependency_rules import DependencyRule
+from lamina.capture.change.dependants import DependencyRule, dependants
 from lamina.capture.draft import parse_text
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.redact import redact

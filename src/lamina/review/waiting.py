@@ -11,9 +11,9 @@ from lamina.atom.identity import AtomId
 from lamina.atom.proposal import Proposal, proposal_of
 from lamina.atom.status import Status
 from lamina.capture.classify import Verdict
-from lamina.capture.confirm import verdict_on
 from lamina.capture.receipt import Result
 from lamina.errors import LaminaError
+from lamina.review.confirm import verdict_on
 from lamina.review.pairs import Pair, pairs_of
 from lamina.review.reviewer import Reviewer
 from lamina.store.base import Filter

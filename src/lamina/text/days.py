@@ -99,20 +99,10 @@ def _rolled(year: int, day: tuple[int, int]) -> date:
 
 _YEAR = r"(?:19|20)[0-9]{2}"
 _MONTH_NAMES = (
-    "jan(?:uary)?",
-    "feb(?:ruary)?",
-    "mar(?:ch)?",
-    "apr(?:il)?",
-    r"may(?!\s+(?:be|not|have|also|well)\b)",
-    "june?",
-    "july?",
-    "aug(?:ust)?",
-    "sept?(?:ember)?",
-    "oct(?:ober)?",
-    "nov(?:ember)?",
-    "dec(?:ember)?",
+    r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may(?!\s+(?:be|not|have|also|well)\b)|june?|july?|aug(?:ust)?"
+    "|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 )
-_MONTH = rf"(?P<month>{'|'.join(_MONTH_NAMES)})\b"
+_MONTH = rf"(?P<month>{_MONTH_NAMES})\b"
 _SHORT_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
 _MONTH_NUMBERS = {name: at for at, name in enumerate(_SHORT_MONTHS.split(), 1)}
 _VERBS = frozenset({"may", "march", "mar"})

@@ -1,4 +1,4 @@
-"""Words with their place and type, so that grammar can be read off them; e-mails, numbers and names stay whole."""
+"""Words with their place, names told from other words; e-mails, amounts and times stay whole."""
 
 from __future__ import annotations
 
@@ -8,17 +8,11 @@ from enum import StrEnum
 
 
 class TokenKind(StrEnum):
-    """What sort of thing a token names."""
+    """What sort of token it is; `typed` are numbers, amounts, times and addresses."""
 
-    EMAIL = "email"
-    URL = "url"
-    PHONE = "phone"
-    MONEY = "money"
-    TIME = "time"
-    DATE = "date"
-    NUMBER = "number"
     NAME = "name"
     WORD = "word"
+    TYPED = "typed"
     MARK = "mark"
 
 
@@ -54,40 +48,32 @@ _TOKEN = re.compile(
     r"|(?P<mark>[^\s\w]|_)",
     re.IGNORECASE,
 )
-_KINDS = {
-    "url": TokenKind.URL, "email": TokenKind.EMAIL, "money": TokenKind.MONEY, "time": TokenKind.TIME,
-    "phone": TokenKind.PHONE, "date": TokenKind.DATE, "number": TokenKind.NUMBER, "clitic": TokenKind.WORD,
-    "negated": TokenKind.WORD, "word": TokenKind.WORD, "mark": TokenKind.MARK,
-}  # fmt: skip
-_FEWEST_DIGITS = 7
+_WORDS = frozenset({"clitic", "negated", "word"})
 _LONGEST_NAME_IN_ED = 4
 """Longer words in -ed that open a sentence are verbs: "Visited Ann" names one person, "Fred Hale" is a name."""
 
 
-def tokens(text: str, *, opens: bool = True) -> list[Token]:
+def tokens(text: str) -> list[Token]:
     """The tokens of a sentence; a capital names something, at the opening only where nothing else explains it."""
     found: list[Token] = []
     for match in _TOKEN.finditer(text):
-        group = match.lastgroup or "mark"
-        word, start = match.group(), match.start()
-        kind = _KINDS[group]
-        if kind is TokenKind.PHONE and sum(char.isdigit() for char in word) < _FEWEST_DIGITS:
-            kind = TokenKind.NUMBER
+        group, word, start = match.lastgroup, match.group(), match.start()
+        kind = TokenKind.WORD if group in _WORDS else TokenKind.MARK if group == "mark" else TokenKind.TYPED
         if group == "negated":
             found.append(_token(word[:-3], start, kind))
             word, start = word[-3:], match.end() - 3
         found.append(_token(word, start, kind))
-    return _named(found, opens)
+    return _named(found)
 
 
 def _token(word: str, start: int, kind: TokenKind) -> Token:
     return Token(word, start, start + len(word), kind, word.lower().replace("’", "'"))
 
 
-def _named(found: list[Token], opens: bool) -> list[Token]:
+def _named(found: list[Token]) -> list[Token]:
     """The same tokens with names told from words."""
     named: list[Token] = []
-    at_start = opens
+    at_start = True
     for at, token in enumerate(found):
         if token.kind is TokenKind.WORD and _names(found, at, at_start):
             lower = token.text if token.lower in ("may", "will") else token.lower

@@ -1,12 +1,14 @@
 """What rests on something that is over is doubted, with the reason, in the commit that ends it.
 
 One step only: what rests on what is doubted is told at read time. What is pinned is left alone, and so are the words
-people said and what takes the place of the ended statement.
+people said and what takes the place of the ended statement. Declared claims of one subject may also depend on each
+other by rules of the settings: who changes `gym` may have another `locker`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from lamina.atom.atom import Atom
 from lamina.atom.claim import Claim, claim_of, value_of
@@ -16,13 +18,27 @@ from lamina.atom.scope import Scope
 from lamina.atom.standing import begins
 from lamina.atom.status import Status
 from lamina.atom.trust import TRUST, Origin
-from lamina.capture.change.dependency_rules import DependencyRule, attributes_doubted, find_doubted
 from lamina.store.base import Filter, Store
 from lamina.text.alike import form_of, say_the_same
+from lamina.text.normal import normal_form
 
 RESTS_ON = frozenset({RelationName.DEPENDS_ON.value, RelationName.IMPLEMENTS.value})
 ENDS = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.TOMBSTONED})
 LOOKED_AT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyRule:
+    """Where one of the attributes in `when` has changed, those in `doubts` may no longer hold."""
+
+    name: str
+    when: frozenset[str]
+    doubts: frozenset[str]
+
+
+def dependency_rule(name: str, when: Sequence[str], doubts: Sequence[str]) -> DependencyRule:
+    """Return a rule with its attributes in the form in which they are compared."""
+    return DependencyRule(name, frozenset(map(normal_form, when)), frozenset(map(normal_form, doubts)))
 
 
 def dependants(
@@ -117,16 +133,22 @@ def _by_rule(
     """Return the declared claims that depend on replaced ones by a rule of the settings."""
     found: dict[AtomId, tuple[Atom, str]] = {}
     for ended in (each for each in over.values() if each.status is Status.SUPERSEDED):
-        claim, attributes = claim_of(ended), attributes_doubted(ended, rules)
-        heirs = _heirs(ended, changed, store) if attributes else []
+        claim, attribute = claim_of(ended), normal_form(ended.attribute or "")
+        applied = [rule for rule in reversed(rules) if attribute and attribute in rule.when]
+        names = {doubted: rule.name for rule in applied for doubted in rule.doubts}
+        heirs = _heirs(ended, changed, store) if names else []
         if claim is None or not heirs or value_of(heirs[-1]) == value_of(ended):
             continue
         heir = max(heirs, key=lambda each: (begins(each), each.id))
         told = {claim_of(each) for each in changed.values() if each.id != ended.id} - {None}
-        names = tuple(name for each in attributes for name in Claim(claim.subject, each).names)
-        wanted = Filter(scopes=(scope,), claims=names, statuses=frozenset({Status.ACTIVE}), limit=LOOKED_AT)
-        others = [each for each in store.read(wanted) if claim_of(each) not in told]
-        found |= {atom.id: (atom, why) for atom, why in find_doubted(ended, heir, others, rules)}
+        claims = tuple(name for each in sorted(names) for name in Claim(claim.subject, each).names)
+        wanted = Filter(scopes=(scope,), claims=claims, statuses=frozenset({Status.ACTIVE}), limit=LOOKED_AT)
+        for other in store.read(wanted):
+            name = names.get(normal_form(other.attribute or ""))
+            is_older = other.id not in (ended.id, heir.id) and begins(other) < begins(heir)
+            is_same = normal_form(other.subject) == normal_form(ended.subject)
+            if name and is_older and is_same and claim_of(other) not in told:
+                found[other.id] = other, f"{name}: may no longer hold"
     return found
 
 

@@ -6,8 +6,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """It held until now, it was wrong, or what it tells of was given up."""
+    """It held until now, or it was wrong."""
 
     CHANGED = "changed"
     CORRECTED = "corrected"
-    GIVEN_UP = "given up"

@@ -10,10 +10,8 @@ from lamina.atom.atom import Evidence
 from lamina.capture.found import Extractor, Finding, Said
 from lamina.capture.llm.counts import ModelCounts, Reason
 from lamina.capture.llm.merge import merge
-from lamina.capture.llm.prompts import extraction_prompt
+from lamina.capture.llm.prompts import ModelStatement, ModelStatements, Shown, extraction_prompt, runs
 from lamina.capture.llm.quotes import Quoted
-from lamina.capture.llm.run import Shown, runs
-from lamina.capture.llm.shapes import ModelStatement, ModelStatements
 from lamina.capture.llm.support import (
     Passage,
     content_words,

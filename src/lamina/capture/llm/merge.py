@@ -95,7 +95,7 @@ def _reworded(base: Finding, model: Finding) -> Finding:
         subject=base.subject or model.subject,
         attribute=base.attribute if has_claim else model.attribute,
         value=base.value if has_claim else model.value,
-        valid_from=base.valid_from or (model.valid_from if base.valid_until is None else None),
+        valid_from=base.valid_from or model.valid_from,
         is_sure=base.is_sure if has_claim or model.attribute is None else False,
     )
 

@@ -9,8 +9,7 @@ from lamina.atom.atom import Evidence
 from lamina.capture.change.link import Kind
 from lamina.capture.change.nomination import Line, Nomination, Nominations
 from lamina.capture.llm.persons import persons_in
-from lamina.capture.llm.prompts import comparison_prompt
-from lamina.capture.llm.shapes import MOST_PAIRS, PairAnswers
+from lamina.capture.llm.prompts import MOST_PAIRS, PairAnswers, comparison_prompt
 from lamina.capture.llm.support import content_words, stands_in
 from lamina.models.chat import Chat
 from lamina.text.analyse import analyse
@@ -40,8 +39,8 @@ Agrees = Callable[[str, str], bool]
 class ChatNominator:
     """Asks a language model which candidate pairs are changes. A nomination is sure only where `agrees` says so too."""
 
-    def __init__(self, chat: Chat, agrees: Agrees | None = None, *, most_tokens: int = MOST_TOKENS) -> None:
-        self._chat, self._agrees, self._most_tokens = chat, agrees, most_tokens
+    def __init__(self, chat: Chat, agrees: Agrees | None = None) -> None:
+        self._chat, self._agrees = chat, agrees
 
     def nominate(self, earlier: Sequence[Line], new: Sequence[Line]) -> Nominations:
         """Return the changes among the candidate pairs; a ModelError where the model gives no answer."""
@@ -49,7 +48,7 @@ class ChatNominator:
         if not pairs:
             return Nominations()
         asked = [*(pair for pair, _ in CONTROLS), *pairs]
-        reply = self._chat.ask(comparison_prompt(asked), PairAnswers, most_tokens=self._most_tokens)
+        reply = self._chat.ask(comparison_prompt(asked), PairAnswers, most_tokens=MOST_TOKENS)
         changes = tuple(self._nomination(*pairs[n]) for n in _changes(reply.value, len(asked)))
         return Nominations(changes, len(pairs), reply.calls)
 

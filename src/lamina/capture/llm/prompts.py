@@ -1,16 +1,103 @@
-"""Prompts. The system message never changes, so that servers with a prompt cache read it once; the data comes last."""
+"""What a language model is shown and asked for: runs of turns, prompts, and the schemas of its answers.
+
+The system message never changes, so that servers with a prompt cache read it once; the data comes last. Every string
+and list of an answer is bounded: a small model would not stop.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
+
+from pydantic import BaseModel, Field
 
 from lamina.capture.change.nomination import Line
 from lamina.capture.found import Said
-from lamina.capture.llm.run import Shown
 from lamina.models.chat import Message, system, user
 from lamina.models.fence import DATA_ONLY, fenced, harmless
 from lamina.text.roles import is_assistant
+from lamina.text.sentences import sentences
+
+MOST_TURNS = 50
+"""How many turns or pieces of turns are shown in one call."""
+MOST_STATEMENTS = 10
+MOST_PAIRS = 12
+"""How many candidate pairs are asked about in one call, control pairs included."""
+
+Day = Annotated[str, Field(max_length=10)]
+"""YYYY-MM-DD, or empty where the words name no day."""
+
+
+class ModelStatement(BaseModel):
+    """One statement as the model returns it; unchecked."""
+
+    quote: str = Field(max_length=240)
+    content: str = Field(max_length=220)
+    subject: str = Field(max_length=60)
+    attribute: str = Field(max_length=40)
+    value: str = Field(max_length=80)
+    date: Day
+
+
+class ModelStatements(BaseModel):
+    """All statements of one call."""
+
+    statements: list[ModelStatement] = Field(max_length=MOST_STATEMENTS)
+
+
+class PairAnswer(BaseModel):
+    """Whether the second sentence of one pair changes what the first one says."""
+
+    pair: int = Field(ge=1, le=MOST_PAIRS)
+    is_change: bool
+
+
+class PairAnswers(BaseModel):
+    """The answers of one call; a pair without an answer is no change."""
+
+    answers: list[PairAnswer] = Field(max_length=MOST_PAIRS)
+
+
+RUN_CHARS = 6000
+"""With the instructions and the answer this fits into a context window of 4,096 tokens, the default of many servers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A turn, or the piece of a long one, as the model sees it."""
+
+    said: Said
+    text: str
+
+
+def runs(turns: Sequence[Said], most: int = RUN_CHARS) -> Iterator[list[Shown]]:
+    """Yield the turns in order, so many characters at a time; a longer turn is cut between sentences."""
+    run: list[Shown] = []
+    for piece in (Shown(said, text) for said in turns for text in _pieces(said.text, most)):
+        if run and (len(run) == MOST_TURNS or sum(len(shown.text) for shown in run) + len(piece.text) > most):
+            yield run
+            run = []
+        run.append(piece)
+    if run:
+        yield run
+
+
+def _pieces(text: str, most: int) -> Iterator[str]:
+    if len(text) <= most:
+        yield from [text] if text.strip() else []
+        return
+    start = 0
+    for _, end in (*sentences(text), (len(text), len(text))):
+        while end - start > most:
+            yield text[start : start + most]
+            start += most
+        if end == len(text) or end - start > most // 2:
+            if text[start:end].strip():
+                yield text[start:end]
+            start = end
+
 
 _CONTEXT_CHARS = 400
 _LINE_CHARS = 300

@@ -10,8 +10,7 @@ from datetime import date
 from itertools import pairwise
 
 from lamina.capture.pieces.fences import fences, outside
-from lamina.capture.pieces.piece import TURN_LIMIT, Piece
-from lamina.capture.pieces.plain import cut_turn, paragraphs
+from lamina.capture.pieces.piece import TURN_LIMIT, Piece, cut_turn, paragraphs
 from lamina.capture.pieces.stamps import DATED, STAMP, has_day, moments
 from lamina.text.roles import is_role
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from lamina.capture.pieces.fences import fences
-from lamina.capture.pieces.piece import PARAGRAPH_LIMIT, Piece, cut_spans
-from lamina.capture.pieces.plain import paragraphs
+from lamina.capture.pieces.piece import PARAGRAPH_LIMIT, Piece, cut_spans, paragraphs
 
 _MODIFIERS = (
     r"(?:(?:export|default|declare|public|private|protected|internal|static|final|abstract|async|override|open|sealed"

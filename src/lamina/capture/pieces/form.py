@@ -12,8 +12,7 @@ from lamina.capture.pieces.chat import chat, is_chat
 from lamina.capture.pieces.code import code, defines
 from lamina.capture.pieces.fences import fences
 from lamina.capture.pieces.markdown import markdown
-from lamina.capture.pieces.piece import Piece
-from lamina.capture.pieces.plain import paragraphs
+from lamina.capture.pieces.piece import Piece, paragraphs
 
 _MARKDOWN = "md markdown mdown mkd mdx qmd rmd"
 _CODE = """

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from lamina.capture.pieces.fences import fences, outside
-from lamina.capture.pieces.piece import PARAGRAPH_LIMIT, TURN_LIMIT, Piece, cut_spans
-from lamina.capture.pieces.plain import sentence_starts
+from lamina.capture.pieces.piece import PARAGRAPH_LIMIT, TURN_LIMIT, Piece, cut_spans, sentence_starts
 
 _BLANK = re.compile(r"\n(?:[ \t]*\n)+|\A(?:[ \t]*\n)+")
 _ATX = re.compile(r"(?m)^ {0,3}(?P<level>#{1,6})(?:[ \t]+(?P<title>[^\n]*?))?[ \t]*$")

@@ -94,10 +94,8 @@ def _prefixed(
     return Format(name, literals, re.compile(pattern, re.ASCII), demand=demand, proof=proof)
 
 
-def _shaped(
-    name: str, literals: str, pattern: str, *, demand: Check | None = None, proof: Check | None = None
-) -> Format:
-    return Format(name, tuple(literals.split()), re.compile(pattern, re.ASCII), demand=demand, proof=proof)
+def _shaped(name: str, literals: str, pattern: str, *, demand: Check | None = None) -> Format:
+    return Format(name, tuple(literals.split()), re.compile(pattern, re.ASCII), demand=demand)
 
 
 def _within(name: str, literal: str, shortest: int, pattern: str, *, demand: Check | None = None) -> Format:

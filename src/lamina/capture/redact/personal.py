@@ -1,7 +1,4 @@
-"""Numbers that identify a person or their money, taken out only where somebody asked for it.
-
-E-mail addresses and telephone numbers are what people want remembered; they go by a wish of their own.
-"""
+"""Numbers that identify a person or their money, taken out only where somebody asked for it."""
 
 from __future__ import annotations
 
@@ -27,12 +24,6 @@ _LENGTHS = """
 """
 _IBAN_LENGTHS = {pair[:2]: int(pair[3:]) for pair in _LENGTHS.split()}
 """How long an account number is in each country that has them."""
-_EMAIL = re.compile(r"[A-Za-z0-9](?<![\w.%+-].)[\w.%+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24}\b", re.ASCII)
-_PHONE = re.compile(
-    r"\+(?<![\w.+-].)\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d{1,4}(?:[ .-]?\d{2,4}){1,4}(?![\w-])"
-    r"|\((?<!\w.)\d{3}\) ?\d{3}[ .-]\d{4}(?!\w)|\d(?<![\w.+/-].)\d\d[-.]\d{3}[-.]\d{4}(?![\w-])",
-    re.ASCII,
-)
 
 
 def find_personal(text: str) -> Iterator[Span]:
@@ -50,14 +41,6 @@ def find_personal(text: str) -> Iterator[Span]:
             yield Span(*found.span(), "social security number")
     for found in _PASSPORT.finditer(text):
         yield Span(*found.span(1), "passport number")
-
-
-def find_contacts(text: str) -> Iterator[Span]:
-    """E-mail addresses and telephone numbers."""
-    for found in _EMAIL.finditer(text):
-        yield Span(*found.span(), "e-mail address")
-    for found in _PHONE.finditer(text):
-        yield Span(*found.span(), "telephone number")
 
 
 def _end_of_account(found: re.Match[str]) -> int | None:

@@ -11,7 +11,7 @@ from lamina.capture.redact.assigned import find_assigned
 from lamina.capture.redact.blocks import find_blocks
 from lamina.capture.redact.formats import find_formats
 from lamina.capture.redact.keyed import find_keyed
-from lamina.capture.redact.personal import find_contacts, find_personal
+from lamina.capture.redact.personal import find_personal
 from lamina.capture.redact.span import Finder, Span
 
 
@@ -45,13 +45,13 @@ _SECRETS: tuple[Finder, ...] = (find_blocks, find_formats, find_keyed, find_addr
 """In the order in which a name is believed: what has a format of its own first, what is only called a secret last."""
 
 
-def redact(text: str, *, personal: bool = False, contacts: bool = False) -> Redacted:
+def redact(text: str, *, personal: bool = False) -> Redacted:
     """The text with a readable mark in place of every secret.
 
-    `personal` also takes out card, account, social security and passport numbers; `contacts` e-mail addresses and
-    telephone numbers, which a memory is usually asked to keep.
+    `personal` also takes out card, account, social security and passport numbers. E-mail addresses and telephone
+    numbers stay: a memory is usually asked to keep them.
     """
-    finders = (*_SECRETS, *([find_personal] if personal else []), *([find_contacts] if contacts else []))
+    finders = (*_SECRETS, find_personal) if personal else _SECRETS
     spans = [(span, rank) for rank, finder in enumerate(finders) for span in finder(text)]
     return _marked(text, _joined(spans)) if spans else Redacted(text)
 

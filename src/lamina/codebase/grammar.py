@@ -7,8 +7,8 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Protocol
 
-from lamina.capture.codebase.signature import Signature, Source, declared, first_line
-from lamina.capture.codebase.source_lines import LEADING
+from lamina.codebase.signature import Signature, Source, declared, first_line
+from lamina.codebase.source_lines import LEADING
 
 READER = "tree-sitter-1"
 _DEEPEST = 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lamina.text.spelling import is_one_name
+from lamina.capture.subjects import is_one_name
 
 
 @pytest.mark.parametrize(

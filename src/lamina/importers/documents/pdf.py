@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lamina.capture.documents.decode import holdable
-from lamina.capture.documents.document import Document, UnreadableDocument, finished, package
 from lamina.capture.pieces import Piece, paragraphs
+from lamina.importers.documents.decode import holdable
+from lamina.importers.documents.document import Document, UnreadableDocument, finished, package
 
 MOST_PAGES = 10_000
 _ITEM = re.compile(r"\s*(?:[-•*‣◦·–]|\d{1,3}[.)]|[a-z][.)])\s")

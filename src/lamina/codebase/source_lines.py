@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from lamina.capture.codebase.signature import LONGEST, Signature, Source, declared, first_line
 from lamina.capture.pieces.code import defines
+from lamina.codebase.signature import LONGEST, Signature, Source, declared, first_line
 
 READER = "lines-1"
 _MOST = 1000

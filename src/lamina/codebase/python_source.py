@@ -6,7 +6,7 @@ import ast
 import warnings
 from collections.abc import Iterator, Sequence
 
-from lamina.capture.codebase.signature import Signature, Source, declared, first_line
+from lamina.codebase.signature import Signature, Source, declared, first_line
 
 READER = "ast-1"
 _DEEPEST = 2

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lamina.capture.codebase.ignored import Ignored
+from lamina.codebase.ignored import Ignored
 
 _MACHINES = """
     .git .hg .svn .jj .bzr CVS node_modules bower_components jspm_packages __pycache__ .venv venv virtualenv .tox .nox

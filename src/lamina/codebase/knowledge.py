@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lamina.capture.codebase.signature import Signature, Source
-from lamina.capture.codebase.source import SOURCES, read_source, suffix_of
-from lamina.capture.codebase.tree import Tree, read_bytes, tree_of
-from lamina.capture.documents.decode import decode
+from lamina.codebase.signature import Signature, Source
+from lamina.codebase.source import SOURCES, read_source, suffix_of
+from lamina.codebase.tree import Tree, read_bytes, tree_of
 from lamina.errors import InvalidInput, NotFound
+from lamina.importers.documents.decode import decode
 
 MOST_FILES = 5000
 LARGEST = 400 * 1024

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lamina.capture.codebase.grammar import GRAMMARS, grammar_source
-from lamina.capture.codebase.python_source import python_source
-from lamina.capture.codebase.signature import Source
-from lamina.capture.codebase.source_lines import lines_source
 from lamina.capture.pieces.form import CODE_NAMES
+from lamina.codebase.grammar import GRAMMARS, grammar_source
+from lamina.codebase.python_source import python_source
+from lamina.codebase.signature import Source
+from lamina.codebase.source_lines import lines_source
 
 _LANGUAGES: dict[str, str] = {
     **dict.fromkeys(("py", "pyi"), "Python"), **dict.fromkeys(("js", "mjs", "cjs", "jsx"), "JavaScript"),

@@ -1,10 +1,11 @@
-"""A page for everybody and everything that is named again and again: what is stated of them, each with its link."""
+"""Entity pages: a page for everybody and everything that is named again and again, with what is stated of them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 
 from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.identity import AtomId
@@ -13,9 +14,8 @@ from lamina.atom.page import is_page, single_page, with_generated
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.capture.card import SUMMARY_OF, digest_of, page_lines, shown_rows, summary_in
-from lamina.capture.undone import is_unwanted
 from lamina.capture.workplace import is_undone
+from lamina.dream.entity_card import SUMMARY_OF, digest_of, page_lines, shown_rows, summary_in, without_summary
 from lamina.store.base import Change, Commit, Committed, Filter, Store
 from lamina.text.normal import name_form, normal_form
 
@@ -24,6 +24,8 @@ NAMED = 3
 SUMMED_UP = 40
 """So many lines of a page are summed up."""
 _LIVE = frozenset({Status.ACTIVE})
+_MAKING = frozenset({"dream", "entity"})
+"""The verbs by which pages and summaries are made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,23 @@ def is_stated(atom: Atom) -> bool:
     """Whether an atom is somebody's statement: not words as such, no list, and nothing a dream made of statements."""
     listed = atom.is_segment or atom.kind == "entity" or atom.layer is Layer.CODEBASE
     return atom.is_searched and not listed and atom.origin is not Origin.DREAM
+
+
+def undone_texts(atom: Atom, store: Store) -> frozenset[str]:
+    """The texts of an atom that somebody undid since it was last made anew."""
+    found: set[str] = set()
+    for before, each in reversed([*pairwise(store.versions(atom.id))]):
+        if each.verb in _MAKING:
+            break
+        if each.verb == "undo":
+            found.add(before.atom.content)
+    return frozenset(found)
+
+
+def is_unwanted(page: Atom, known: Iterable[Atom], store: Store) -> bool:
+    """Whether a page would say what somebody undid on one of the known ones; a summary does not make it another."""
+    told = without_summary(page.content)
+    return any(told == without_summary(text) for each in known for text in undone_texts(each, store))
 
 
 def _commit(store: Store, scope: Scope, page: Atom, reason: str) -> Committed:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lamina.capture.documents.decode import decode, holdable
-from lamina.capture.documents.document import LARGEST, Document, UnreadableDocument, finished
-from lamina.capture.documents.html import declared_encoding, html_words
-from lamina.capture.documents.office import read_docx, read_pptx, read_xlsx
-from lamina.capture.documents.pdf import read_pdf
 from lamina.capture.fence import without_recalled
 from lamina.capture.pieces import Form, form_of, pieces_of
 from lamina.capture.pieces.form import MARKDOWN_NAMES
 from lamina.errors import NotFound
+from lamina.importers.documents.decode import decode, holdable
+from lamina.importers.documents.document import LARGEST, Document, UnreadableDocument, finished
+from lamina.importers.documents.html import declared_encoding, html_words
+from lamina.importers.documents.office import read_docx, read_pptx, read_xlsx
+from lamina.importers.documents.pdf import read_pdf
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HTML_NAMES = frozenset({"html", "htm", "xhtml"})

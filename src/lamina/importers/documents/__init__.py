@@ -1,6 +1,6 @@
 """Files a person has, read into pieces: PDF, Office and web pages, markdown, text and code."""
 
-from lamina.capture.documents.document import LARGEST, Document, UnreadableDocument
-from lamina.capture.documents.read import PROSE_NAMES, read_document, read_text
+from lamina.importers.documents.document import LARGEST, Document, UnreadableDocument
+from lamina.importers.documents.read import PROSE_NAMES, read_document, read_text
 
 __all__ = ["LARGEST", "PROSE_NAMES", "Document", "UnreadableDocument", "read_document", "read_text"]

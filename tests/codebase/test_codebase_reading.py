@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.capture.codebase import codebase, grammar
-from lamina.capture.codebase.grammar import GRAMMARS, grammar_source
-from lamina.capture.codebase.ignored import is_ignored
-from lamina.capture.codebase.knowledge import LARGEST, LONGEST
-from lamina.capture.codebase.python_source import python_source
-from lamina.capture.codebase.source import read_source
-from lamina.capture.codebase.source_lines import lines_source
-from lamina.capture.codebase.tree import tree_of
+from lamina.codebase import codebase, grammar
+from lamina.codebase.grammar import GRAMMARS, grammar_source
+from lamina.codebase.ignored import is_ignored
+from lamina.codebase.knowledge import LARGEST, LONGEST
+from lamina.codebase.python_source import python_source
+from lamina.codebase.source import read_source
+from lamina.codebase.source_lines import lines_source
+from lamina.codebase.tree import tree_of
 from lamina.errors import InvalidInput, NotFound
 
 PYTHON = '''"""Orders of a shop.

@@ -12,10 +12,10 @@ from lamina.atom.identity import IdSource
 from lamina.atom.kinds import Layer
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.capture.codebase import capture_codebase, codebase
 from lamina.capture.receipt import Receipt, Result
 from lamina.capture.write import Writer
 from lamina.clock import FixedClock
+from lamina.codebase import capture_codebase, codebase
 from lamina.errors import InvalidInput
 from lamina.review.undo import undo
 from lamina.store.base import Filter

@@ -11,9 +11,9 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
-from lamina.capture.documents.decode import holdable
-from lamina.capture.documents.document import Document, UnreadableDocument, check_archive, finished, package
 from lamina.capture.pieces import Form, Piece, pieces_of
+from lamina.importers.documents.decode import holdable
+from lamina.importers.documents.document import Document, UnreadableDocument, check_archive, finished, package
 from lamina.text.normal import one_line
 
 MOST_CELLS = 2_000_000

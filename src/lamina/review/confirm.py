@@ -17,8 +17,7 @@ from lamina.atom.relation import RelationName
 from lamina.atom.standing import begins
 from lamina.atom.status import ENDED, Status, Way
 from lamina.atom.trust import TRUST, Origin
-from lamina.capture.change.dependants import with_dependants
-from lamina.capture.change.dependency_rules import DependencyRule
+from lamina.capture.change.dependants import DependencyRule, with_dependants
 from lamina.capture.classify import CORRECTION, Verdict, classify
 from lamina.capture.current import Current
 from lamina.capture.receipt import Outcome, Receipt, Result

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from lamina.capture.documents import UnreadableDocument, read_document
-from lamina.capture.documents import document as limits
-from lamina.capture.documents.pdf import flowing
 from lamina.errors import InvalidInput, NotFound
+from lamina.importers.documents import UnreadableDocument, read_document
+from lamina.importers.documents import document as limits
+from lamina.importers.documents.pdf import flowing
 
 pypdf = pytest.importorskip("pypdf")
 docx = pytest.importorskip("docx")
@@ -276,7 +276,7 @@ def test_without_the_extra_the_error_names_it(tmp_path: Path) -> None:
     program = (
         "import sys; sys.modules['pypdf'] = None\n"
         "from pathlib import Path\n"
-        "from lamina.capture.documents import UnreadableDocument, read_document\n"
+        "from lamina.importers.documents import UnreadableDocument, read_document\n"
         f"try: read_document(Path({str(path)!r}))\n"
         "except UnreadableDocument as error: print(error)\n"
     )
@@ -285,5 +285,5 @@ def test_without_the_extra_the_error_names_it(tmp_path: Path) -> None:
 
 
 def test_no_library_is_loaded_before_a_file_needs_it() -> None:
-    program = "import sys, lamina.capture.documents; print({'pypdf', 'docx', 'pptx', 'openpyxl'} & {*sys.modules})"
+    program = "import sys, lamina.importers.documents; print({'pypdf', 'docx', 'pptx', 'openpyxl'} & {*sys.modules})"
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.strip() == "set()"
