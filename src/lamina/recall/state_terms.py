@@ -35,7 +35,7 @@ from lamina.text.roles import is_assistant
 
 FOUND_AS_WELL, OWN = 0.5, 0.9
 """A newer value is as relevant as this part of the earlier one, or it answers something else."""
-LOOKED_AT = 50
+LOOKED_AT = 30
 """So many of the best candidates are compared with each other."""
 
 

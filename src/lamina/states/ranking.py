@@ -28,6 +28,8 @@ SAME_TIME_MS = 1_000
 DOUBTFUL, CERTAIN = 0.6, 0.95
 REACH, SOFTNESS, FARTHEST = 0.15, 0.05, 0.2
 """A candidate states the slot asked for if it is about as similar to the question as the most similar one."""
+COMPARED_REACH = 0.4
+"""Candidates that are less similar to the question than the most similar one by more than this are not compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,8 @@ def view_states(
     similarity *= np.array([_holds_names(each, best, names) for each in best], np.float32)
     replaced, replaces = np.zeros(count, np.float32), np.zeros(count, np.float32)
     replaced_by: list[int | None] = [None] * count
-    pairs = list(_newer_pairs(best, names))
+    within_reach = similarity >= float(similarity.max(initial=0.0)) - COMPARED_REACH
+    pairs = _newer_pairs([each if near else None for each, near in zip(best, within_reach, strict=True)], names)
     chances = model.of_pairs([(old, new) for _, _, old, new in pairs])
     for (i, j, _, _), chance in zip(pairs, chances, strict=True):
         if chance > replaced[i]:
