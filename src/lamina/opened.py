@@ -26,7 +26,6 @@ from lamina.capture.conversation import Conversation
 from lamina.capture.reading import Pace, Reader, Rhythm, read_due, read_session
 from lamina.capture.receipt import Receipt
 from lamina.capture.session_lease import SessionLease, waited_for
-from lamina.capture.workplace import Workplace
 from lamina.capture.write import Writer, fresh_ids
 from lamina.clock import Clock, SystemClock
 from lamina.dream.entity_pages import named_in, write_pages
@@ -54,6 +53,7 @@ from lamina.vault import home, layout
 from lamina.vault.files import Disk
 from lamina.vault.watch import Watcher
 from lamina.worker import Worker
+from lamina.working.context import Workplace
 
 logger = logging.getLogger("lamina")
 

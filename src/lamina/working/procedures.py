@@ -9,10 +9,11 @@ from lamina.atom.kinds import Durability, Layer
 from lamina.atom.status import ENDED, Status
 from lamina.atom.trust import TRUST
 from lamina.capture.classify import Verdict
+from lamina.capture.current import is_undone
 from lamina.capture.receipt import Result
-from lamina.capture.workplace import Workplace, is_named, is_undone
 from lamina.store.base import Filter
 from lamina.text.normal import same_text, value_form
+from lamina.working.context import Workplace, is_named
 
 PROCEDURE = "procedure"
 FIRST, STEP = 0.7, 0.1

@@ -13,13 +13,14 @@ from lamina.atom.kinds import Durability, Layer, traits
 from lamina.atom.status import ENDED, Status
 from lamina.atom.trust import TRUST, Origin, bound, statements_wait
 from lamina.capture.classify import Verdict
+from lamina.capture.current import is_undone
 from lamina.capture.draft import parse_draft
 from lamina.capture.receipt import Receipt, Result
-from lamina.capture.workflow import practised
-from lamina.capture.workplace import Workplace, is_named, is_undone, parse_name
 from lamina.capture.write import Words, write
 from lamina.errors import InvalidInput, Refused
 from lamina.store.base import Filter
+from lamina.working.context import Workplace, is_named, parse_name
+from lamina.working.procedures import practised
 
 EVENT = "event"
 LINEAGE = 200
@@ -98,7 +99,7 @@ class Run:
     def close(self, outcome: RunOutcome | str, summary: str, workflow: str | None = None) -> Receipt:
         """End the run in one commit: its notes are laid aside and one event tells how it ended.
 
-        A success of a named workflow also teaches: see `lamina.capture.workflow`. Undoing the commit brings it all
+        A success of a named workflow also teaches: see `lamina.working.procedures`. Undoing the commit brings it all
         back.
         """
         ended = _one_of(RunOutcome, outcome, "outcome")

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.status import ENDED, Status
 from lamina.atom.trust import TRUST, Origin
-from lamina.capture import entries
 from lamina.capture.classify import Verdict
-from lamina.capture.entries import Entry, parse_entry
 from lamina.capture.receipt import Result
-from lamina.capture.workplace import Workplace, parse_name
 from lamina.capture.write import Words, write
 from lamina.errors import InvalidInput, Refused
 from lamina.store.base import Filter
 from lamina.text.normal import value_form
+from lamina.working import block_entries as entries
+from lamina.working.block_entries import Entry, parse_entry
+from lamina.working.context import Workplace, parse_name
 
 KIND = "block"
 SHARED = Origin.AGENT

@@ -28,7 +28,7 @@ from lamina import (
     Status,
 )
 from lamina.atom.kinds import Durability, Layer
-from lamina.capture.run import LINEAGE, RunOutcome
+from lamina.working.run import LINEAGE, RunOutcome
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

@@ -8,7 +8,6 @@ from datetime import datetime
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import IdSource
-from lamina.atom.status import Status
 from lamina.capture.draft import LABEL_LIMIT, parse_text
 from lamina.capture.receipt import Receipt
 from lamina.capture.redact import Redacted, redact
@@ -37,11 +36,6 @@ class Workplace:
     def clean(self, text: str) -> Redacted:
         """The text without secrets; refused where no file could hold it."""
         return redact(parse_text(text), personal=self.personal)
-
-
-def is_undone(atom: Atom, store: Store) -> bool:
-    """Whether an atom is gone because its making was undone, and not because somebody took it back."""
-    return atom.status is Status.TOMBSTONED and store.versions(atom.id)[-1].verb == "undo"
 
 
 def is_named(name: str, text: str) -> bool:

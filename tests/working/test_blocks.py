@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import lamina
 from lamina import Atom, Block, InvalidInput, Memory, Origin, Refused, Status
-from lamina.capture.entries import (
+from lamina.recall.pack import by_characters, least, pack
+from lamina.working.block_entries import (
     FOLDED,
     FOLDED_LINES,
     KEPT,
@@ -28,7 +29,6 @@ from lamina.capture.entries import (
     read,
     render,
 )
-from lamina.recall.pack import by_characters, least, pack
 
 ANN, BOB = "org:acme:agent:ann", "org:acme:agent:bob"
 
