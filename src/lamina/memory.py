@@ -251,11 +251,11 @@ class Memory(Opened):
 
     def run(self, id: str, *, private: bool = False) -> Run:
         """The working memory of one run: notes that are read only inside it, and a close that tells how it ended."""
-        return Run(id, self._workplace(private), lambda atoms, asked: [each.atom for each in plain(atoms, asked)])
+        return Run(id, self._working_context(private), lambda atoms, asked: [each.atom for each in plain(atoms, asked)])
 
     def block(self, workstream: str, *, private: bool = False) -> Block:
         """The memory block of a workstream: short notes by role, told to an agent beside what it recalls."""
-        return Block(workstream, self._workplace(private), bundled_count)
+        return Block(workstream, self._working_context(private), bundled_count)
 
     @traced(Operation.MAINTAIN)
     def reread(self, *, apply: bool = False) -> Reread:

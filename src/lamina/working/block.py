@@ -1,8 +1,8 @@
-"""Memory blocks: for each workstream one list of short notes by role, told to an agent beside what it recalls."""
+"""Memory blocks: one list of short notes by role for each workstream, given to an agent beside what it recalls."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.status import ENDED, Status
@@ -13,84 +13,90 @@ from lamina.capture.write import Words, write
 from lamina.errors import InvalidInput, Refused
 from lamina.store.base import Filter
 from lamina.text.normal import value_form
-from lamina.working import block_entries as entries
-from lamina.working.block_entries import Entry, parse_entry
-from lamina.working.context import Workplace, parse_name
+from lamina.working.block_entries import BlockEntry, append_entry, parse_entries, parse_entry
+from lamina.working.context import WorkingContext, parse_name
 
-KIND = "block"
-SHARED = Origin.AGENT
-"""The origin of a block: people and agents write into it, so it is worth what an agent's word is worth."""
+BLOCK = "block"
+BLOCK_ORIGIN = Origin.AGENT
+"""The origin of a block: people and agents write into it, so it is trusted as much as an agent."""
 
 Count = Callable[[str], int]
-"""How many tokens a text has."""
+"""Counts the tokens of a text."""
 
 
 class Block:
-    """The notes of one workstream, kept in one file. Made by `Memory.block`; the same name means the same block."""
+    """The notes of one workstream, stored in one file. Created by `Memory.block`; a name means one block."""
 
-    def __init__(self, workstream: str, place: Workplace, count: Callable[[], Count]) -> None:
+    def __init__(self, workstream: str, context: WorkingContext, count: Callable[[], Count]) -> None:
         self.workstream = parse_name(workstream, "a workstream")
-        self._place, self._count = place, count
+        self._context, self._count = context, count
 
     def __repr__(self) -> str:
         return f"Block({self.workstream!r})"
 
     def add(self, role: str, text: str) -> Atom:
-        """Note something under a role; beyond fifteen notes the oldest are folded, and history keeps their words."""
-        entry = parse_entry(self._place.clean(role).text, self._place.clean(text).text)
-        place, writer = self._place, self._place.writer
-        if TRUST[writer.origin] < TRUST[SHARED]:
-            raise Refused(f"{writer.origin} may not write into a block: a person or an agent notes what it vouches for")
-        place.fresh(self._wanted)
-        with place.store.alone():
-            verdict = self._with(entry)
-            receipt = write(Words(), [verdict], writer, place.store, "note", verdict.reason, None)
-        return place.published(receipt).atom
+        """Add a note under a role. Beyond fifteen notes the oldest are folded; the file's history keeps their words."""
+        context, writer = self._context, self._context.writer
+        entry = parse_entry(context.clean(role).text, context.clean(text).text)
+        if TRUST[writer.origin] < TRUST[BLOCK_ORIGIN]:
+            raise Refused(f"{writer.origin} may not write into a block; write as a person or an agent")
+        context.read_fresh(self._filter)
+        with context.store.alone():
+            verdict = self._append(entry)
+            receipt = write(Words(), [verdict], writer, context.store, "note", verdict.reason, None)
+        return context.publish(receipt).atom
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
-        """The notes, oldest first, as the file says at this moment."""
-        standing = self._standing(self._place.fresh(self._wanted))
-        return tuple(entry for atom in standing for entry in entries.read(atom.content))
+    def entries(self) -> tuple[BlockEntry, ...]:
+        """Return the notes, oldest first, as the file has them now."""
+        atoms = self._select_current(self._context.read_fresh(self._filter))
+        return tuple(entry for atom in atoms for entry in parse_entries(atom.content))
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The notes for an agent, one a line with its role."""
+        """Return the notes for an agent, one per line with its role."""
         return tuple(map(str, self.entries))
 
     def text(self, budget: int | None = None, *, count: Count | None = None) -> str:
-        """The notes as text for an agent; with a budget of tokens, the youngest that fit."""
+        """Return the notes as text for an agent; with a budget of tokens, the newest that fit."""
         lines = list(self.lines)
         if budget is None:
             return "\n".join(lines)
         if budget < 0:
             raise InvalidInput("a budget is at least 0 tokens")
-        tokens = count or self._count()
-        while lines and tokens("\n".join(lines)) > budget:
+        count_tokens = count or self._count()
+        while lines and count_tokens("\n".join(lines)) > budget:
             del lines[0]
         return "\n".join(lines)
 
-    def _with(self, entry: Entry) -> Verdict:
-        """The block with one more note; one that a person made by hand is theirs, so an agent starts its own."""
-        place, writer, now = self._place, self._place.writer, self._place.now()
-        standing = self._standing(place.store.read(self._wanted))
-        own = next((atom for atom in standing if TRUST[atom.origin] <= TRUST[writer.origin]), None)
-        if own is not None:
-            status = Status.ACTIVE if own.status is Status.ARCHIVED else own.status
-            longer = own.with_(content=entries.added(own.content, entry), status=status)
-            return Verdict(Result.DUPLICATE, longer, (longer,), f"noted in block {self.workstream}")
-        made = Atom(
-            id=place.ids.new(now), scope=writer.scope, kind=KIND, content=entries.added("", entry), observed_at=now,
-            subject=self.workstream, agents=place.agents, origin=SHARED, principal=writer.principal,
-            **kind_defaults(KIND),
-        )  # fmt: skip
-        return Verdict(Result.NEW, made, (), f"block {self.workstream} begun")
+    def _append(self, entry: BlockEntry) -> Verdict:
+        """Return the block with one more note; an agent does not change a person's block but creates another."""
+        context, writer, now = self._context, self._context.writer, self._context.now()
+        current = self._select_current(context.store.read(self._filter))
+        writable = next((atom for atom in current if TRUST[atom.origin] <= TRUST[writer.origin]), None)
+        if writable is not None:
+            status = Status.ACTIVE if writable.status is Status.ARCHIVED else writable.status
+            updated = writable.with_(content=append_entry(writable.content, entry), status=status)
+            return Verdict(Result.DUPLICATE, updated, (updated,), f"note added to block {self.workstream}")
+        block = Atom(
+            id=context.ids.new(now),
+            scope=writer.scope,
+            kind=BLOCK,
+            content=append_entry("", entry),
+            observed_at=now,
+            subject=self.workstream,
+            agents=context.agents,
+            origin=BLOCK_ORIGIN,
+            principal=writer.principal,
+            **kind_defaults(BLOCK),
+        )
+        return Verdict(Result.NEW, block, (), f"block {self.workstream} created")
 
     @property
-    def _wanted(self) -> Filter:
-        return Filter(scopes=(self._place.writer.scope,), kinds=frozenset({KIND}), subject=self.workstream)
+    def _filter(self) -> Filter:
+        return Filter(scopes=(self._context.writer.scope,), kinds=frozenset({BLOCK}), subject=self.workstream)
 
-    def _standing(self, found: list[Atom]) -> list[Atom]:
+    def _select_current(self, atoms: Iterable[Atom]) -> list[Atom]:
         name = value_form(self.workstream)
-        own = (atom for atom in found if value_form(atom.subject) == name and atom.status not in ENDED)
-        return sorted(own, key=lambda atom: atom.id)
+        current = (atom for atom in atoms if value_form(atom.subject) == name and atom.status not in ENDED)
+        return sorted(current, key=lambda atom: atom.id)

@@ -1,7 +1,7 @@
-"""Role-labelled notes as a markdown list that a person can read and edit, and how a long list is folded.
+"""The notes of a block as a markdown list that people can read and edit; the oldest of a long list are folded.
 
-A note is a list item `- **role**: text`; further lines are indented. A person may also leave the role or the dash out,
-put headings between notes, or nest a list: whatever they write is read as notes, and only folding rewrites any of it.
+A note is a list item `- **role**: text`; further lines are indented. A person may also omit the role or the dash, put
+headings between notes, or nest a list: all of it is parsed as notes, and only folding rewrites existing text.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from lamina.errors import InvalidInput
 from lamina.text.normal import one_line
 from lamina.text.sentences import sentences
 
-MOST, KEPT = 15, 10
-"""Notes a list may have, and how many of the youngest stay whole when it has more."""
-FOLDED = "earlier"
+MAX_ENTRIES, ENTRIES_AFTER_FOLD = 15, 10
+"""The most notes of a list, and how many of the newest stay whole when it has more."""
+FOLDED_ROLE = "earlier"
 """The role of the note into which the oldest are folded."""
-NO_ROLE = "note"
-LONGEST_ROLE, LONGEST_TEXT = 60, 2000
-SHORT, FOLDED_LINES = 160, 24
-"""How much of a note's first sentence is kept when it is folded, and of how many notes."""
+DEFAULT_ROLE = "note"
+MAX_ROLE_LENGTH, MAX_TEXT_LENGTH = 60, 2000
+SUMMARY_LENGTH, MAX_SUMMARIES = 160, 24
+"""The most characters that folding keeps of a note's first sentence, and the most notes it keeps one of."""
 
 _ITEM = re.compile(r"[-*+][ \t]+(?=\S)")
 _BREAK = re.compile(r"#{1,6}(?:[ \t]|$)|(?:[-*_][ \t]*){3,}$")
@@ -31,8 +31,8 @@ _COUNT = re.compile(r"(\d{1,9}) notes?\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One note of a list: who said it and what."""
+class BlockEntry:
+    """One note of a block: the role of its author and its text."""
 
     role: str
     text: str
@@ -42,68 +42,68 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """A note and where it stands."""
+class _Span:
+    """A note and its position in the file's text."""
 
-    entry: Entry
+    entry: BlockEntry
     start: int
     end: int
 
 
-def parse_entry(role: str, text: str) -> Entry:
-    """A note from a caller's words, or InvalidInput that says what is wrong with them."""
+def parse_entry(role: str, text: str) -> BlockEntry:
+    """Return a note of a role and a text; InvalidInput if one is empty or too long."""
     label = one_line(parse_text(role).replace("*", " ")).strip(" :")
     words = "\n".join(line.rstrip() for line in parse_text(text).strip().split("\n"))
-    if not label or len(label) > LONGEST_ROLE:
-        raise InvalidInput(f"say in 1 to {LONGEST_ROLE} characters who notes it; the role stands before the text")
+    if not label or len(label) > MAX_ROLE_LENGTH:
+        raise InvalidInput(f"the role needs 1 to {MAX_ROLE_LENGTH} characters; it is shown before the text")
     if not words:
-        raise InvalidInput("the note is empty; say something")
-    if len(words) > LONGEST_TEXT:
-        raise InvalidInput(f"a block holds notes of up to {LONGEST_TEXT} characters; capture long text instead")
-    return Entry(label, words)
+        raise InvalidInput("the note is empty; give it a text")
+    if len(words) > MAX_TEXT_LENGTH:
+        raise InvalidInput(f"a block holds notes of up to {MAX_TEXT_LENGTH} characters; capture long text instead")
+    return BlockEntry(label, words)
 
 
-def render(entry: Entry) -> str:
-    """A note as it stands in the file."""
+def render_entry(entry: BlockEntry) -> str:
+    """Return a note as markdown."""
     first, *rest = entry.text.split("\n")
     return "\n".join([f"- **{entry.role}**: {first}", *(f"  {line}" if line else "" for line in rest)])
 
 
-def read(content: str) -> tuple[Entry, ...]:
-    """The notes of a file, in order."""
-    return tuple(place.entry for place in _places(content))
+def parse_entries(content: str) -> tuple[BlockEntry, ...]:
+    """Return the notes of a file, in order."""
+    return tuple(span.entry for span in _find_entries(content))
 
 
-def added(content: str, entry: Entry) -> str:
-    """The file with one more note at its end; what stands there stays as it is unless the list is too long."""
-    return folded(f"{content.rstrip()}\n{render(entry)}" if content.strip() else render(entry))
+def append_entry(content: str, entry: BlockEntry) -> str:
+    """Return the file with one more note at its end; existing text changes only if the list is too long."""
+    return fold_entries(f"{content.rstrip()}\n{render_entry(entry)}" if content.strip() else render_entry(entry))
 
 
-def folded(content: str) -> str:
-    """The file with its oldest notes folded into one if there are too many; folding again changes nothing."""
-    places = _places(content)
-    if len(places) <= MOST:
+def fold_entries(content: str) -> str:
+    """Return the file with its oldest notes folded into one if there are too many; idempotent."""
+    spans = _find_entries(content)
+    if len(spans) <= MAX_ENTRIES:
         return content
-    oldest = places[:-KEPT]
-    note = render(Entry(FOLDED, _in_short([place.entry for place in oldest])))
+    oldest = spans[:-ENTRIES_AFTER_FOLD]
+    note = render_entry(BlockEntry(FOLDED_ROLE, _summarise([span.entry for span in oldest])))
     return content[: oldest[0].start] + note + content[oldest[-1].end :]
 
 
-def _in_short(entries: Sequence[Entry]) -> str:
+def _summarise(entries: Sequence[BlockEntry]) -> str:
     count, lines = 0, list[str]()
     for entry in entries:
-        before = _COUNT.match(entry.text) if entry.role == FOLDED else None
-        if before is None:
+        folded_before = _COUNT.match(entry.text) if entry.role == FOLDED_ROLE else None
+        if folded_before is None:
             count, lines = count + 1, [*lines, f"- {entry.role}: {_first_sentence(entry.text)}"]
         else:
-            count += int(before.group(1))
-            lines += [_cut(line, SHORT + LONGEST_ROLE + 4) for line in entry.text.split("\n")[1:] if line]
-    return "\n".join([f"{count} notes, in short; the whole is in this file's history", *lines[-FOLDED_LINES:]])
+            count += int(folded_before.group(1))
+            lines += [_cut(line, SUMMARY_LENGTH + MAX_ROLE_LENGTH + 4) for line in entry.text.split("\n")[1:] if line]
+    return "\n".join([f"{count} notes, in short; the whole is in this file's history", *lines[-MAX_SUMMARIES:]])
 
 
 def _first_sentence(text: str) -> str:
     start, end = next(iter(sentences(text)), (0, len(text)))
-    return _cut(one_line(text[start:end]), SHORT)
+    return _cut(one_line(text[start:end]), SUMMARY_LENGTH)
 
 
 def _cut(line: str, length: int) -> str:
@@ -113,45 +113,45 @@ def _cut(line: str, length: int) -> str:
     return line[: space if space > 0 else length - 1].rstrip() + "…"
 
 
-def _places(content: str) -> list[_Place]:
-    found: list[_Place] = []
+def _find_entries(content: str) -> list[_Span]:
+    spans: list[_Span] = []
     lines: list[str] = []
-    start = at = end = 0
-    gap = True
+    start = position = end = 0
+    after_gap = True
 
     def finish() -> None:
         if lines:
-            found.extend(_place(lines, start, end))
+            spans.extend(_parse_span(lines, start, end))
             lines.clear()
 
     for line in content.split("\n"):
         indented = line[:1] in (" ", "\t")
         if not line.strip():
-            gap = True
+            after_gap = True
             if lines:
                 lines.append("")
         elif _BREAK.match(line.rstrip()):
             finish()
-        elif lines and (indented or (not gap and not _ITEM.match(line))):
+        elif lines and (indented or (not after_gap and not _ITEM.match(line))):
             lines.append(line)
-            end, gap = at + len(line), False
+            end, after_gap = position + len(line), False
         else:
             finish()
-            start, end, gap = at, at + len(line), False
+            start, end, after_gap = position, position + len(line), False
             lines.append(line)
-        at += len(line) + 1
+        position += len(line) + 1
     finish()
-    return found
+    return spans
 
 
-def _place(lines: Sequence[str], start: int, end: int) -> Iterable[_Place]:
+def _parse_span(lines: Sequence[str], start: int, end: int) -> Iterable[_Span]:
     first = _ITEM.sub("", lines[0].lstrip(), count=1)
     role = _ROLE.match(first)
     label = one_line(role.group(1) or role.group(2) or "") if role else ""
-    words = [first[role.end() :] if role and label else first, *(_outdented(line) for line in lines[1:])]
+    words = [first[role.end() :] if role and label else first, *(_remove_indent(line) for line in lines[1:])]
     text = "\n".join(line.rstrip() for line in words).strip()
-    return [_Place(Entry(label or NO_ROLE, text), start, end)] if text else []
+    return [_Span(BlockEntry(label or DEFAULT_ROLE, text), start, end)] if text else []
 
 
-def _outdented(line: str) -> str:
+def _remove_indent(line: str) -> str:
     return line[1:] if line.startswith("\t") else line[2:] if line.startswith("  ") else line.removeprefix(" ")

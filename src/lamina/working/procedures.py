@@ -1,4 +1,7 @@
-"""What a workflow that succeeds teaches: one procedure, surer each time, and once a proposal to make it canonical."""
+"""Procedures learned from successful runs of a workflow: one per workflow, with a confidence that grows.
+
+After a few successes a canonical procedure is proposed once, for a person to review.
+"""
 
 from __future__ import annotations
 
@@ -13,99 +16,126 @@ from lamina.capture.current import is_undone
 from lamina.capture.receipt import Result
 from lamina.store.base import Filter
 from lamina.text.normal import same_text, value_form
-from lamina.working.context import Workplace, is_named
+from lamina.working.context import LINEAGE_LIMIT, WorkingContext, is_named
 
 PROCEDURE = "procedure"
-FIRST, STEP = 0.7, 0.1
-"""How sure a procedure is that worked once, and what each further success adds."""
-ENOUGH = 3
-"""Successes after which a canonical procedure is proposed."""
-LINEAGE = 200
+FIRST_CONFIDENCE, CONFIDENCE_STEP = 0.7, 0.1
+"""The confidence of a procedure after one success, and what each further success adds."""
+PROPOSAL_THRESHOLD = 3
+"""The number of successes after which a canonical procedure is proposed."""
 
 
-def practised(workflow: str, summary: str, event: Atom, place: Workplace) -> list[Verdict]:
-    """What a success does to the workflow's procedure; the caller lets nobody commit meanwhile."""
-    known = _procedures(workflow, place)
-    base = _base(known)
+def record_success(workflow: str, summary: str, event: Atom, context: WorkingContext) -> list[Verdict]:
+    """Return the changes that a success makes to the workflow's procedure. The caller holds the store's write lock."""
+    known = _read_procedures(workflow, context)
+    base = _choose_base(known)
     content = summary if is_named(workflow, summary) else f"{workflow}: {summary}"
     if base is None:
-        return [_first(workflow, content, event, known, place)]
-    held = event.status is Status.CONSTRAINED and base.status is not Status.CONSTRAINED
-    if held or TRUST[event.origin] < TRUST[base.origin]:
-        return [Verdict(Result.REFUSED, base, (), f"what rests on {event.origin} does not make {workflow} surer")]
-    surer = _surer(base, workflow, event)
-    count = successes(surer)
-    verdicts = [Verdict(Result.DUPLICATE, surer, (surer,), f"{workflow} succeeded {count} times")]
-    waits = event.status is Status.CONSTRAINED or base.status is Status.CONSTRAINED
-    if count >= ENOUGH and not waits and not any(map(_is_canonical, known)):
-        verdicts.append(_proposal(workflow, summary, surer, event, place))
+        return [_create(workflow, content, event, known, context)]
+    event_waits, base_waits = (atom.status is Status.CONSTRAINED for atom in (event, base))
+    if (event_waits and not base_waits) or TRUST[event.origin] < TRUST[base.origin]:
+        reason = f"a run that rests on {event.origin} does not raise the confidence of {workflow}"
+        return [Verdict(Result.REFUSED, base, (), reason)]
+    raised = _raise_confidence(base, workflow, event)
+    count = count_successes(raised)
+    verdicts = [Verdict(Result.DUPLICATE, raised, (raised,), f"{workflow} succeeded {count} times")]
+    waits = event_waits or base_waits
+    if count >= PROPOSAL_THRESHOLD and not waits and not any(map(_is_canonical, known)):
+        verdicts.append(_propose(workflow, summary, raised, event, context))
     return verdicts
 
 
-def successes(procedure: Atom) -> int:
-    """How often the workflow succeeded by this procedure; a person may have written anything there."""
+def count_successes(procedure: Atom) -> int:
+    """Return how often the workflow succeeded; 0 if the metadata, which people can edit, holds no number."""
     count = procedure.metadata.get("successes", "")
     return int(count) if count.isascii() and count.isdecimal() and len(count) < 10 else 0
 
 
-def _procedures(workflow: str, place: Workplace) -> list[Atom]:
-    wanted = Filter(scopes=(place.writer.scope,), kinds=frozenset({PROCEDURE}), subject=workflow)
-    named = (atom for atom in place.store.read(wanted) if value_form(atom.subject) == value_form(workflow))
-    return [atom for atom in named if not is_undone(atom, place.store)]
+def _read_procedures(workflow: str, context: WorkingContext) -> list[Atom]:
+    query = Filter(scopes=(context.writer.scope,), kinds=frozenset({PROCEDURE}), subject=workflow)
+    matching = (atom for atom in context.store.read(query) if value_form(atom.subject) == value_form(workflow))
+    return [atom for atom in matching if not is_undone(atom, context.store)]
 
 
-def _base(known: Iterable[Atom]) -> Atom | None:
-    """The one that is made surer: a confirmed canonical one, else the surest, else the oldest."""
+def _choose_base(known: Iterable[Atom]) -> Atom | None:
+    """Return the procedure to update: a confirmed canonical one, else the most confident, else the oldest."""
     proposed = Status.CONSTRAINED, True
-    standing = (a for a in known if a.status not in ENDED and (a.status, _is_canonical(a)) != proposed)
+    candidates = (atom for atom in known if atom.status not in ENDED and (atom.status, _is_canonical(atom)) != proposed)
     return min(
-        standing,
-        key=lambda a: (a.status is Status.CONSTRAINED, not _is_canonical(a), -a.confidence, a.id),
+        candidates,
+        key=lambda atom: (atom.status is Status.CONSTRAINED, not _is_canonical(atom), -atom.confidence, atom.id),
         default=None,
     )
 
 
-def _first(workflow: str, content: str, event: Atom, known: Iterable[Atom], place: Workplace) -> Verdict:
-    made = _made(event, place, subject=workflow, content=content, confidence=FIRST, durability=Durability.STANDARD,
-                 status=event.status, derived_from=(event.id,),
-                 metadata={"workflow": workflow, "canonical": "false", "successes": "1"})  # fmt: skip
-    barred = next((each for each in known if same_text(each.content, content)), None)
-    if barred is not None:
-        return Verdict(Result.REFUSED, made, (), f"{barred.id} said so and was taken back")
+def _create(workflow: str, content: str, event: Atom, known: Iterable[Atom], context: WorkingContext) -> Verdict:
+    """Return a first procedure; refused if an earlier one with the same text was rejected or forgotten."""
+    procedure = _new_procedure(
+        event,
+        context,
+        subject=workflow,
+        content=content,
+        confidence=FIRST_CONFIDENCE,
+        durability=Durability.STANDARD,
+        status=event.status,
+        derived_from=(event.id,),
+        metadata={"workflow": workflow, "canonical": "false", "successes": "1"},
+    )
+    ended = next((atom for atom in known if same_text(atom.content, content)), None)
+    if ended is not None:
+        return Verdict(Result.REFUSED, procedure, (), f"{ended.id} said so and was taken back")
     if event.status is Status.CONSTRAINED:
-        return Verdict(Result.HELD, made, (), f"{workflow} succeeded; waits for review, resting on {event.origin}")
-    return Verdict(Result.NEW, made, (), f"{workflow} succeeded for the first time")
+        reason = f"{workflow} succeeded; waits for review: it rests on {event.origin}"
+        return Verdict(Result.HELD, procedure, (), reason)
+    return Verdict(Result.NEW, procedure, (), f"{workflow} succeeded for the first time")
 
 
-def _surer(base: Atom, workflow: str, event: Atom) -> Atom:
-    """What was laid aside for want of use is in use again."""
+def _raise_confidence(base: Atom, workflow: str, event: Atom) -> Atom:
+    """Return the procedure with one more success; an archived one becomes active again."""
     return base.with_(
-        confidence=min(1.0, round(base.confidence + STEP, 3)),
-        metadata={"workflow": workflow, **base.metadata, "successes": str(successes(base) + 1)},
-        derived_from=(*base.derived_from, event.id)[-LINEAGE:],
+        confidence=min(1.0, round(base.confidence + CONFIDENCE_STEP, 3)),
+        metadata={"workflow": workflow, **base.metadata, "successes": str(count_successes(base) + 1)},
+        derived_from=(*base.derived_from, event.id)[-LINEAGE_LIMIT:],
         status=Status.ACTIVE if base.status is Status.ARCHIVED else base.status,
     )
 
 
-def _proposal(workflow: str, summary: str, base: Atom, event: Atom, place: Workplace) -> Verdict:
-    told = summary.casefold() in base.content.casefold()
-    made = _made(
-        event, place, subject=workflow, confidence=base.confidence, durability=Durability.CORE,
-        content=base.content if told else f"{base.content}\n\nAs it went the last time: {summary}",
-        status=Status.CONSTRAINED, derived_from=(base.id, *base.derived_from[1 - LINEAGE :]),
-        metadata={"workflow": workflow, "canonical": "true", "successes": str(successes(base)),
-                  "proposal_type": "procedural_canonical"},
-    )  # fmt: skip
-    reason = f"{workflow} succeeded {successes(base)} times: proposed as the canonical procedure"
-    return Verdict(Result.HELD, made, (), reason)
+def _propose(workflow: str, summary: str, base: Atom, event: Atom, context: WorkingContext) -> Verdict:
+    """Return a canonical procedure that waits for review."""
+    has_summary = summary.casefold() in base.content.casefold()
+    count = count_successes(base)
+    procedure = _new_procedure(
+        event,
+        context,
+        subject=workflow,
+        confidence=base.confidence,
+        durability=Durability.CORE,
+        content=base.content if has_summary else f"{base.content}\n\nAs it went the last time: {summary}",
+        status=Status.CONSTRAINED,
+        derived_from=(base.id, *base.derived_from[1 - LINEAGE_LIMIT :]),
+        metadata={
+            "workflow": workflow,
+            "canonical": "true",
+            "successes": str(count),
+            "proposal_type": "procedural_canonical",
+        },
+    )
+    reason = f"{workflow} succeeded {count} times: proposed as the canonical procedure"
+    return Verdict(Result.HELD, procedure, (), reason)
 
 
-def _made(event: Atom, place: Workplace, **fields: object) -> Atom:
-    own = kind_defaults(PROCEDURE) | {"layer": Layer.PROCEDURAL} | fields
+def _new_procedure(event: Atom, context: WorkingContext, **fields: object) -> Atom:
+    values = kind_defaults(PROCEDURE) | {"layer": Layer.PROCEDURAL} | fields
     return Atom(
-        id=place.ids.new(event.observed_at), scope=event.scope, kind=PROCEDURE, observed_at=event.observed_at,
-        agents=event.agents, origin=event.origin, principal=event.principal, **own,
-    )  # fmt: skip
+        id=context.ids.new(event.observed_at),
+        scope=event.scope,
+        kind=PROCEDURE,
+        observed_at=event.observed_at,
+        agents=event.agents,
+        origin=event.origin,
+        principal=event.principal,
+        **values,
+    )
 
 
 def _is_canonical(atom: Atom) -> bool:
