@@ -20,9 +20,7 @@ if TYPE_CHECKING:
         Status,
         passages_of,
     )
-    from lamina.capture.block import Block
     from lamina.capture.receipt import Outcome, Receipt, Result
-    from lamina.capture.run import Run
     from lamina.clock import Clock, FixedClock, SystemClock
     from lamina.errors import (
         ClaimTaken,
@@ -44,6 +42,8 @@ if TYPE_CHECKING:
     from lamina.review import Diagnosis, Group, History, Item, Pair, Proposed, Review, Transition
     from lamina.review.erase import ErasureReceipt
     from lamina.settings import Settings
+    from lamina.working.block import Block
+    from lamina.working.run import Run
 
 __version__ = "0.1.0"
 
@@ -104,8 +104,8 @@ _ROOMS = (
     "lamina.settings",
     "lamina.atom",
     "lamina.capture.receipt",
-    "lamina.capture.run",
-    "lamina.capture.block",
+    "lamina.working.run",
+    "lamina.working.block",
     "lamina.recall",
     "lamina.review",
     "lamina.review.erase",

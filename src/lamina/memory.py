@@ -20,7 +20,6 @@ from lamina.atom.relation import Relation, RelationName
 from lamina.atom.sources import is_outdated, is_summary
 from lamina.atom.status import ENDED, Status, Way
 from lamina.atom.trust import Origin
-from lamina.capture.block import Block
 from lamina.capture.capture import remember
 from lamina.capture.clean import without_secrets
 from lamina.capture.conversation import conversation
@@ -28,7 +27,6 @@ from lamina.capture.draft import Turn, parse_draft, parse_heading, parse_text, p
 from lamina.capture.pieces import Piece
 from lamina.capture.receipt import Receipt, with_statements
 from lamina.capture.redact import redact
-from lamina.capture.run import Run
 from lamina.capture.state_extractor import StateExtractor
 from lamina.capture.write import fresh_ids
 from lamina.codebase import capture_codebase, codebase
@@ -80,6 +78,8 @@ from lamina.store.recalls import not_kept
 from lamina.sync import Progress, SyncReport
 from lamina.telemetry import Operation, traced
 from lamina.text.times import to_utc
+from lamina.working.block import Block
+from lamina.working.run import Run
 
 logger = logging.getLogger("lamina")
 
@@ -251,11 +251,11 @@ class Memory(Opened):
 
     def run(self, id: str, *, private: bool = False) -> Run:
         """The working memory of one run: notes that are read only inside it, and a close that tells how it ended."""
-        return Run(id, self._workplace(private), lambda atoms, asked: [each.atom for each in plain(atoms, asked)])
+        return Run(id, self._working_context(private), lambda atoms, asked: [each.atom for each in plain(atoms, asked)])
 
     def block(self, workstream: str, *, private: bool = False) -> Block:
         """The memory block of a workstream: short notes by role, told to an agent beside what it recalls."""
-        return Block(workstream, self._workplace(private), bundled_count)
+        return Block(workstream, self._working_context(private), bundled_count)
 
     @traced(Operation.MAINTAIN)
     def reread(self, *, apply: bool = False) -> Reread:

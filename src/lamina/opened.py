@@ -26,7 +26,6 @@ from lamina.capture.conversation import Conversation
 from lamina.capture.reading import Pace, Reader, Rhythm, read_due, read_session
 from lamina.capture.receipt import Receipt
 from lamina.capture.session_lease import SessionLease, waited_for
-from lamina.capture.workplace import Workplace
 from lamina.capture.write import Writer, fresh_ids
 from lamina.clock import Clock, SystemClock
 from lamina.dream.entity_pages import named_in, write_pages
@@ -54,6 +53,7 @@ from lamina.vault import home, layout
 from lamina.vault.files import Disk
 from lamina.vault.watch import Watcher
 from lamina.worker import Worker
+from lamina.working.context import WorkingContext
 
 logger = logging.getLogger("lamina")
 
@@ -228,12 +228,17 @@ class Opened:
             self._actor, origin, self._principal, scope, own.dependencies, self._ceiling, own.several
         )  # fmt: skip
 
-    def _workplace(self, private: bool) -> Workplace:
-        return Workplace(
-            store=self._store, writer=self._writer(None, private), agents=self._agents(private), ids=self._ids,
-            now=self._clock.now, fresh=lambda wanted: self._fresh(lambda: self._store.read(wanted)),
-            published=self._published, personal=self.settings.redact_personal,
-        )  # fmt: skip
+    def _working_context(self, private: bool) -> WorkingContext:
+        return WorkingContext(
+            store=self._store,
+            writer=self._writer(None, private),
+            agents=self._agents(private),
+            ids=self._ids,
+            now=self._clock.now,
+            read_fresh=lambda query: self._fresh(lambda: self._store.read(query)),
+            publish=self._published,
+            personal=self.settings.redact_personal,
+        )
 
     def _reviewer(self) -> Reviewer:
         return Reviewer(

@@ -17,12 +17,12 @@ from typing import Any, TypeAlias
 
 from lamina import FixedClock, LaminaError, Memory
 from lamina.atom.scope import Scope
-from lamina.capture.block import Block
-from lamina.capture.run import Run
 from lamina.recall import Recall
 from lamina.review.review import Review
 from lamina.store.base import Filter, TextQuery
 from lamina.testing import NOON
+from lamina.working.block import Block
+from lamina.working.run import Run
 
 SCOPES = tuple(
     f"org:{name}{agent}"

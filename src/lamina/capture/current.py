@@ -168,6 +168,11 @@ def ended_at(atom: Atom, store: Store) -> datetime | None:
     return min(ended.at, asked) if asked else ended.at
 
 
+def is_undone(atom: Atom, store: Store) -> bool:
+    """Return whether an atom was removed by undoing the commit that created it, and not by a request to forget it."""
+    return atom.status is Status.TOMBSTONED and store.versions(atom.id)[-1].verb == "undo"
+
+
 def asked_at(atom: Atom) -> datetime | None:
     """When somebody asked in a conversation to have it forgotten; a person may have written anything there."""
     try:

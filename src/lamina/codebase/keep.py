@@ -13,11 +13,11 @@ from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.kinds import Layer
 from lamina.atom.status import ENDED, Status
 from lamina.atom.trust import statements_wait
+from lamina.capture.current import is_undone
 from lamina.capture.erased import erased_among
 from lamina.capture.reach import within_reach
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.redact import redact
-from lamina.capture.workplace import is_undone
 from lamina.capture.write import Writer, fresh_ids, unhurried
 from lamina.codebase.knowledge import CodebaseKnowledge, CodeEntry
 from lamina.errors import InvalidInput

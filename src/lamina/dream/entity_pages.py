@@ -14,7 +14,7 @@ from lamina.atom.page import is_page, single_page, with_generated
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.capture.workplace import is_undone
+from lamina.capture.current import is_undone
 from lamina.dream.entity_card import SUMMARY_OF, digest_of, page_lines, shown_rows, summary_in, without_summary
 from lamina.store.base import Change, Commit, Committed, Filter, Store
 from lamina.text.normal import name_form, normal_form

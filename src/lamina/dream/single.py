@@ -10,7 +10,7 @@ from lamina.atom.page import PAGE, is_page, single_page, with_generated
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.capture.workplace import is_undone
+from lamina.capture.current import is_undone
 from lamina.dream.entity_pages import is_unwanted
 from lamina.dream.one_page import as_one
 from lamina.dream.plan import Move, Plan

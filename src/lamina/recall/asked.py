@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from lamina.recall.speaker_names import find_speakers, remove_speakers
 from lamina.text.analyse import Term, question_terms
-from lamina.text.names import named, without
 from lamina.text.normal import normal_form, one_line
 from lamina.text.windows import Windows, windows
 
@@ -45,8 +45,8 @@ class Asked:
 
 def asked(question: str, speakers: Collection[str], now: datetime) -> Asked:
     """What a question asks, given the stored speakers and the hour."""
-    names = named(question, speakers)
-    meant = without(question, names)
+    names = find_speakers(question, speakers)
+    meant = remove_speakers(question, names)
     plain = one_line(question.replace("’", "'")).lower()
     asks_assistant = _asks_assistant(plain)
     return Asked(

@@ -17,7 +17,7 @@ from lamina.text.normal import one_line
 from lamina.text.times import format_time
 
 if TYPE_CHECKING:
-    from lamina.capture.block import Block
+    from lamina.working.block import Block
 
 Core = Callable[[], Sequence[Atom]]
 """Gives the core memories when they are wanted."""

@@ -25,11 +25,11 @@ from lamina.recall.asked import Asked
 from lamina.recall.candidate import Candidate
 from lamina.recall.lens import Lens
 from lamina.recall.rerank import NO_STATES, idf, meeting, word_at
+from lamina.recall.tokens import NEVER_NAMES, Token, TokenKind, tokenise
 from lamina.recall.view import View
 from lamina.store.base import Edge, Match
 from lamina.store.encodings import Key, unencoded
 from lamina.text.analyse import QUESTION_STOP, analyse
-from lamina.text.tokens import NEVER_NAMES, Token, TokenKind, tokens
 
 HOP, BEHIND = 0.5, 0.9
 """What a fact can gain by its chain at most, and which share of the relevance of the chain's first fact it can come to,
@@ -210,7 +210,7 @@ class _Way:
 @lru_cache(maxsize=4096)
 def names_in(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The names in a sentence, as written and as tokens, and what it ends with, which may be no name: "… of chess"."""
-    found = tokens(text)
+    found = tokenise(text)
     runs = [run for run in (*_runs(found), _ending(found)) if run]
     named = {(text[run[0].start : run[-1].end], _content(text[run[0].start : run[-1].end])) for run in runs}
     order = {text[run[0].start : run[-1].end]: run[0].start for run in reversed(runs)}

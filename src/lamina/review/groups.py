@@ -19,8 +19,8 @@ from lamina.atom.proposal import PROCEDURES, TYPE, Proposal, proposal_of
 from lamina.atom.scope import Scope
 from lamina.atom.status import ENDED, Status
 from lamina.atom.trust import TRUST, Origin
+from lamina.capture.current import is_undone
 from lamina.capture.receipt import Outcome, Receipt, Result
-from lamina.capture.workplace import is_undone
 from lamina.review.reviewer import Reviewer
 from lamina.store.base import Filter, Store
 from lamina.text.normal import normal_form, one_line, value_form

@@ -15,7 +15,6 @@ from lamina.atom.atom import Atom, Evidence
 from lamina.atom.scope import Scope
 from lamina.capture.change.echo import is_hearsay
 from lamina.capture.change.known import STANDS, Known
-from lamina.capture.change.link import Kind
 from lamina.capture.change.sentence import is_vouched_for, statable_sentences
 from lamina.capture.found import Said
 from lamina.store.base import Store
@@ -46,7 +45,6 @@ class Nomination:
 
     new: Evidence
     old: Evidence
-    kind: Kind
     was: str
     now: str
     is_sure: bool = False

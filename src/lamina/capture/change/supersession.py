@@ -20,7 +20,6 @@ from lamina.atom.status import Status
 from lamina.atom.trust import statements_wait
 from lamina.capture.change.echo import is_hearsay, repeated
 from lamina.capture.change.known import STANDS, Known, passage_in
-from lamina.capture.change.link import Kind
 from lamina.capture.change.nomination import Nomination
 from lamina.capture.change.sentence import is_vouched_for, statable_sentences
 from lamina.capture.classify import DOUBTFUL, SURE
@@ -62,7 +61,7 @@ class Supersession:
                 if old is not None and old.id != new.id and not _rests_on(new, old):
                     heir = self._known.get(new.id) or new
                     since = heir.valid_from or _held_since(said, heir.observed_at)
-                    new = self._replace(old, heir.with_(valid_from=since), Kind.CHANGED, sure=True)
+                    new = self._replace(old, heir.with_(valid_from=since), sure=True)
 
     def _compared(self, new: Atom, said: str) -> list[tuple[Evidence, str]]:
         """The earlier sentences of the same speaker that share most words with a new statement, and where they are."""
@@ -90,7 +89,7 @@ class Supersession:
             new, old = self._statement_at(named.new, named.now), self._statement_at(named.old, named.was)
             if new is not None and old is not None and new.id != old.id and not _rests_on(new, old):
                 same_speaker = normal_form(new.subject) == normal_form(old.subject)
-                self._replace(old, new, named.kind, sure=named.is_sure and same_speaker)
+                self._replace(old, new, sure=named.is_sure and same_speaker)
 
     def _statement_at(self, place: Evidence, value: str) -> Atom | None:
         """The statement of a sentence; one is made of the sentence where there is none."""
@@ -115,25 +114,21 @@ class Supersession:
         self._known.put(made)
         return made
 
-    def _replace(self, old: Atom, new: Atom, kind: Kind, *, sure: bool) -> Atom:
+    def _replace(self, old: Atom, new: Atom, *, sure: bool) -> Atom:
         """End one statement in favour of another; a link that is not sure only relates them."""
         if not sure or self._known.guard(new) < self._known.guard(old) or old.is_episode or _holds_several(old):
             return self._doubt(old, new)
-        if kind is Kind.CORRECTED:
-            self._end(old.with_(status=Status.INVALIDATED, superseded_by=_with(old.superseded_by, new.id)))
-            start = min(begins(old), begins(new))
-        else:
-            start = begins(new)
-            if new.observed_at > old.observed_at:  # when the old value was last said it still held
-                start = max(start, min(old.observed_at + MOMENT, new.observed_at))
-            if start == begins(old):
-                return self._doubt(old, new)
-            if start < begins(old):
-                return self._come_late(old, new)
-            archived = old.status is Status.ARCHIVED
-            status = Status.SUPERSEDED if start <= self._now and not archived else old.status
-            until = min(old.valid_until, start) if old.valid_until else start
-            self._end(old.with_(status=status, valid_until=until, superseded_by=_with(old.superseded_by, new.id)))
+        start = begins(new)
+        if new.observed_at > old.observed_at:  # when the old value was last said it still held
+            start = max(start, min(old.observed_at + MOMENT, new.observed_at))
+        if start == begins(old):
+            return self._doubt(old, new)
+        if start < begins(old):
+            return self._come_late(old, new)
+        archived = old.status is Status.ARCHIVED
+        status = Status.SUPERSEDED if start <= self._now and not archived else old.status
+        until = min(old.valid_until, start) if old.valid_until else start
+        self._end(old.with_(status=status, valid_until=until, superseded_by=_with(old.superseded_by, new.id)))
         heir = new.with_(valid_from=start, supersedes=_with(new.supersedes, old.id))
         self._known.put(heir)
         return heir

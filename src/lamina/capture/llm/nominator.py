@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from lamina.atom.atom import Evidence
-from lamina.capture.change.link import Kind
 from lamina.capture.change.nomination import Line, Nomination, Nominations
 from lamina.capture.llm.persons import persons_in
 from lamina.capture.llm.prompts import MOST_PAIRS, PairAnswers, comparison_prompt
@@ -55,7 +54,7 @@ class ChatNominator:
     def _nomination(self, old: Line, new: Line) -> Nomination:
         is_sure = self._agrees is not None and self._agrees(old.text, new.text)
         was, now = _differing(old.text, new.text), _differing(new.text, old.text)
-        return Nomination(new.place, old.place, Kind.CHANGED, was, now, is_sure=is_sure)
+        return Nomination(new.place, old.place, was, now, is_sure=is_sure)
 
 
 def candidate_pairs(earlier: Sequence[Line], new: Sequence[Line]) -> list[tuple[Line, Line]]:

@@ -10,8 +10,8 @@ from lamina.atom.kinds import Durability, MemoryType
 from lamina.atom.relation import RelationName
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.capture.run import RunOutcome
 from lamina.recall.feedback import Verdict
+from lamina.working.run import RunOutcome
 
 FACT_BYTES, QUESTION_BYTES = 64 * 1024, 4 * 1024
 MOST_HITS, MOST_ROWS, MOST_IDS, MOST_TURNS, MOST_LABELS = 100, 200, 500, 5000, 100

@@ -14,21 +14,21 @@ from hypothesis import strategies as st
 
 import lamina
 from lamina import Atom, Block, InvalidInput, Memory, Origin, Refused, Status
-from lamina.capture.entries import (
-    FOLDED,
-    FOLDED_LINES,
-    KEPT,
-    LONGEST_TEXT,
-    MOST,
-    SHORT,
-    Entry,
-    added,
-    folded,
-    parse_entry,
-    read,
-    render,
-)
 from lamina.recall.pack import by_characters, least, pack
+from lamina.working.block_entries import (
+    ENTRIES_AFTER_FOLD,
+    FOLDED_ROLE,
+    MAX_ENTRIES,
+    MAX_SUMMARIES,
+    MAX_TEXT_LENGTH,
+    SUMMARY_LENGTH,
+    BlockEntry,
+    append_entry,
+    fold_entries,
+    parse_entries,
+    parse_entry,
+    render_entry,
+)
 
 ANN, BOB = "org:acme:agent:ann", "org:acme:agent:bob"
 
@@ -62,7 +62,7 @@ PIECES = st.sampled_from(
 TEXTS = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=12).map("".join))
 
 
-def entry_or_none(role: str, text: str) -> Entry | None:
+def entry_or_none(role: str, text: str) -> BlockEntry | None:
     try:
         return parse_entry(role, text)
     except InvalidInput:
@@ -72,55 +72,55 @@ def entry_or_none(role: str, text: str) -> Entry | None:
 ENTRIES = st.builds(entry_or_none, TEXTS, TEXTS).filter(bool)
 
 
-@given(st.lists(ENTRIES, max_size=MOST))
-def test_what_is_written_is_read_back(entries: list[Entry]) -> None:
+@given(st.lists(ENTRIES, max_size=MAX_ENTRIES))
+def test_what_is_written_is_read_back(entries: list[BlockEntry]) -> None:
     content = ""
     for entry in entries:
-        content = added(content, entry)
-    assert read(content) == tuple(entries)
-    assert "\n".join(map(render, entries)) == content
+        content = append_entry(content, entry)
+    assert parse_entries(content) == tuple(entries)
+    assert "\n".join(map(render_entry, entries)) == content
 
 
 @given(TEXTS)
 def test_whatever_a_person_writes_is_read_and_stays_when_a_note_is_added(text: str) -> None:
-    before, entry = read(text), Entry("planner", "One more.")
+    before, entry = parse_entries(text), BlockEntry("planner", "One more.")
     assert all(each.role and each.text for each in before)
-    if len(before) < MOST:
-        assert added(text, entry).startswith(text.rstrip())
-        assert read(added(text, entry)) == (*before, entry)
+    if len(before) < MAX_ENTRIES:
+        assert append_entry(text, entry).startswith(text.rstrip())
+        assert parse_entries(append_entry(text, entry)) == (*before, entry)
 
 
 @given(st.lists(ENTRIES, max_size=60))
-def test_a_long_list_is_folded_and_folding_again_changes_nothing(entries: list[Entry]) -> None:
-    content = "\n".join(map(render, entries))
-    short = folded(content)
-    assert folded(short) == short
-    if len(entries) <= MOST:
+def test_a_long_list_is_folded_and_folding_again_changes_nothing(entries: list[BlockEntry]) -> None:
+    content = "\n".join(map(render_entry, entries))
+    short = fold_entries(content)
+    assert fold_entries(short) == short
+    if len(entries) <= MAX_ENTRIES:
         assert short == content
         return
-    first, *rest = read(short)
-    assert first.role == FOLDED
-    assert rest == entries[-KEPT:]
-    assert len(first.text.split("\n")) <= FOLDED_LINES + 1
+    first, *rest = parse_entries(short)
+    assert first.role == FOLDED_ROLE
+    assert rest == entries[-ENTRIES_AFTER_FOLD:]
+    assert len(first.text.split("\n")) <= MAX_SUMMARIES + 1
 
 
 def test_a_fold_keeps_the_first_sentence_of_each_note_and_counts_them_all() -> None:
     content = ""
     for n in range(60):
-        content = added(content, Entry("tester", f"Case {n} fails. It is flaky\nand slow."))
-    first, *rest = read(content)
+        content = append_entry(content, BlockEntry("tester", f"Case {n} fails. It is flaky\nand slow."))
+    first, *rest = parse_entries(content)
     count = 60 - len(rest)
     lines = first.text.split("\n")
     assert lines[0] == f"{count} notes, in short; the whole is in this file's history"
-    assert lines[1:] == [f"- tester: Case {n} fails." for n in range(count - FOLDED_LINES, count)]
+    assert lines[1:] == [f"- tester: Case {n} fails." for n in range(count - MAX_SUMMARIES, count)]
     assert [entry.text.split(" fails")[0] for entry in rest] == [f"Case {n}" for n in range(count, 60)]
 
 
 def test_a_long_sentence_is_cut_between_words() -> None:
-    content = "\n".join(render(Entry("a", "word " * 100)) for _ in range(MOST + 1))
-    line = read(folded(content))[0].text.split("\n")[1]
+    content = "\n".join(render_entry(BlockEntry("a", "word " * 100)) for _ in range(MAX_ENTRIES + 1))
+    line = parse_entries(fold_entries(content))[0].text.split("\n")[1]
     assert line.endswith(" word…")
-    assert len(line) <= SHORT + len("- a: ") + 1
+    assert len(line) <= SUMMARY_LENGTH + len("- a: ") + 1
 
 
 def test_hand_written_lists_are_understood() -> None:
@@ -129,12 +129,12 @@ def test_hand_written_lists_are_understood() -> None:
         "  - one in the cache\n\n  and more\n+ no role here: none\n---\n- **owner**:\n\n"
         "**owner**: signs it off\nand pays"
     )
-    assert read(content) == (
-        Entry("note", "We ship on Friday."),
-        Entry("planner", "freeze on Thursday"),
-        Entry("tester", "two flaky tests\n- one in the cache\n\nand more"),
-        Entry("note", "no role here: none"),
-        Entry("owner", "signs it off\nand pays"),
+    assert parse_entries(content) == (
+        BlockEntry("note", "We ship on Friday."),
+        BlockEntry("planner", "freeze on Thursday"),
+        BlockEntry("tester", "two flaky tests\n- one in the cache\n\nand more"),
+        BlockEntry("note", "no role here: none"),
+        BlockEntry("owner", "signs it off\nand pays"),
     )
 
 
@@ -173,17 +173,17 @@ def test_recall_never_finds_a_block_and_a_list_does(memory: Memory) -> None:
 
 def test_beyond_fifteen_notes_the_oldest_are_folded_and_history_keeps_their_words(memory: Memory) -> None:
     block = memory.block("release-2")
-    for n in range(MOST + 1):
+    for n in range(MAX_ENTRIES + 1):
         atom = block.add("tester", f"Case {n} passes. Details of case {n}.")
     entries = block.entries
-    assert len(entries) == KEPT + 1
-    assert entries[0].role == FOLDED
+    assert len(entries) == ENTRIES_AFTER_FOLD + 1
+    assert entries[0].role == FOLDED_ROLE
     assert "- tester: Case 0 passes." in entries[0].text
     assert "Details of case 0" not in atom.content
     words = "\n".join(version.atom.content for version in memory.history(atom.id).versions)
-    assert all(f"Details of case {n}." in words for n in range(MOST + 1))
+    assert all(f"Details of case {n}." in words for n in range(MAX_ENTRIES + 1))
     memory.undo()
-    assert len(block.entries) == MOST
+    assert len(block.entries) == MAX_ENTRIES
 
 
 def test_a_block_edited_by_hand_counts_at_once_and_keeps_the_persons_way_of_writing(memory: Memory) -> None:
@@ -256,7 +256,7 @@ def test_secrets_do_not_reach_a_block(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("workstream", "role", "text"),
     [("!!", "a", "x"), ("w", "", "x"), ("w", "**", "x"), ("w", "r" * 61, "x"), ("w", "a", " \n"), ("w", "a", "a\0b"),
-     ("w", "a", "x" * (LONGEST_TEXT + 1))],
+     ("w", "a", "x" * (MAX_TEXT_LENGTH + 1))],
 )  # fmt: skip
 def test_what_is_no_note_is_refused(memory: Memory, workstream: str, role: str, text: str) -> None:
     with pytest.raises(InvalidInput):
@@ -304,13 +304,13 @@ def test_a_context_tells_the_notes_of_a_block_beside_the_hits(memory: Memory) ->
 def test_a_small_budget_keeps_the_youngest_notes_and_most_of_the_room_for_hits(memory: Memory) -> None:
     memory.remember("The port is 8080.")
     block = memory.block("release-2")
-    for n in range(MOST):
+    for n in range(MAX_ENTRIES):
         block.add("tester", f"Case {n} passes and all is well with it.")
     packed = memory.recall("which port?").context(800, count=len, blocks=[block])
     assert len(packed) <= 800
     assert "8080" in packed
     lines = [line for line in packed.split("\n") if "tester" in line]
-    assert 0 < len(lines) < MOST
+    assert 0 < len(lines) < MAX_ENTRIES
     assert lines == [f"- [release-2] {line}" for line in block.lines[-len(lines) :]]
     assert sum(map(len, lines)) <= 800 / 4
 

@@ -28,7 +28,8 @@ from lamina import (
     Status,
 )
 from lamina.atom.kinds import Durability, Layer
-from lamina.capture.run import LINEAGE, RunOutcome
+from lamina.working.context import LINEAGE_LIMIT
+from lamina.working.run import RunOutcome
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -201,7 +202,7 @@ def test_a_run_is_closed_once_and_takes_no_notes_afterwards(memory: Memory) -> N
     run = memory.run("task-7")
     event = run.close("success", "Done.").atom
     before = len(memory.journal())
-    with pytest.raises(Refused, match=f"run task-7 is closed: success, told by {event.id}; undo"):
+    with pytest.raises(Refused, match=f"run task-7 is closed: success, recorded in {event.id}; undo"):
         run.close("failure", "Done again.")
     with pytest.raises(Refused, match="closed"):
         memory.run("task-7").note("too late")
@@ -281,10 +282,10 @@ def test_a_run_outlives_its_memory_and_a_rebuilt_index(tmp_path: Path) -> None:
 
 def test_a_run_of_many_notes_leaves_an_event_whose_file_can_be_read(memory: Memory) -> None:
     run = memory.run("task-7")
-    for n in range(LINEAGE + 5):
+    for n in range(LINEAGE_LIMIT + 5):
         run.note(f"step {n}")
     event = run.close("success", "Done.").atom
-    assert (event.metadata["notes"], len(event.derived_from)) == (str(LINEAGE + 5), LINEAGE)
+    assert (event.metadata["notes"], len(event.derived_from)) == (str(LINEAGE_LIMIT + 5), LINEAGE_LIMIT)
     memory.sync()
     assert memory.get(event.id) == event
     assert memory.doctor().problems == ()

@@ -1,4 +1,4 @@
-"""What a run or a block works with: the store, who writes into which scope, and how files are looked at and written."""
+"""What runs and blocks share: access to the store in the name of one writer, and the rules for their names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from datetime import datetime
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import IdSource
-from lamina.atom.status import Status
 from lamina.capture.draft import LABEL_LIMIT, parse_text
 from lamina.capture.receipt import Receipt
 from lamina.capture.redact import Redacted, redact
@@ -17,12 +16,16 @@ from lamina.errors import InvalidInput
 from lamina.store.base import Filter, Store
 from lamina.text.normal import normal_form, one_line
 
+LINEAGE_LIMIT = 200
+"""The number of atoms that an event or a procedure names as its sources, so that its frontmatter stays short."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Workplace:
-    """One writer's place in one scope. `fresh` reads atoms as their files say; `published` writes files after a commit.
+class WorkingContext:
+    """The store as one writer uses it in one scope.
 
-    `agents` names the agent whose words go to its organisation; `personal`: numbers of persons are secrets, too.
+    `read_fresh` reads atoms after syncing their files; `publish` writes files after a commit. `agents` names the agent
+    whose notes go to its organisation. With `personal`, personal numbers are redacted as well.
     """
 
     store: Store
@@ -30,27 +33,22 @@ class Workplace:
     agents: tuple[str, ...]
     ids: IdSource
     now: Callable[[], datetime]
-    fresh: Callable[[Filter], list[Atom]]
-    published: Callable[[Receipt], Receipt]
+    read_fresh: Callable[[Filter], list[Atom]]
+    publish: Callable[[Receipt], Receipt]
     personal: bool = False
 
     def clean(self, text: str) -> Redacted:
-        """The text without secrets; refused where no file could hold it."""
+        """Return the text without secrets; InvalidInput if a file cannot hold it."""
         return redact(parse_text(text), personal=self.personal)
 
 
-def is_undone(atom: Atom, store: Store) -> bool:
-    """Whether an atom is gone because its making was undone, and not because somebody took it back."""
-    return atom.status is Status.TOMBSTONED and store.versions(atom.id)[-1].verb == "undo"
-
-
 def is_named(name: str, text: str) -> bool:
-    """Whether the words of a name stand together in a text."""
+    """Return whether a text contains the words of a name, one after the other."""
     return f" {normal_form(name)} " in f" {normal_form(text)} "
 
 
 def parse_name(name: str, noun: str) -> str:
-    """A name for something that is looked up by it, or InvalidInput where it has no letter or digit."""
+    """Return a name on one line; InvalidInput if it has no letter or digit or is too long."""
     label = one_line(parse_text(name))
     if not normal_form(label):
         raise InvalidInput(f"{noun} needs a name with a letter or digit in it")

@@ -1,4 +1,4 @@
-"""Which of the stored speakers a question names, and the question without them."""
+"""Finding the stored speakers that a question names, and removing their names from the question."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _POSSESSIVE = re.compile(r"['’ʼ](?:[sS](?!\w)|(?!\w))")
 _GAP_BEFORE_STOP = re.compile(r"\s+(?=[?.!,;:])")
 
 
-def named(question: str, names: Collection[str]) -> tuple[str, ...]:
-    """The stored names that occur in a question as whole words, in the order they are named."""
+def find_speakers(question: str, names: Collection[str]) -> tuple[str, ...]:
+    """Return the stored names that occur in a question as whole words, in order of occurrence."""
     return tuple(dict.fromkeys(place.name for place in _places(question, names)))
 
 
-def without(question: str, names: Collection[str]) -> str:
-    """The question with these names taken out; the question itself if no word would be left."""
+def remove_speakers(question: str, names: Collection[str]) -> str:
+    """Return the question without these names, or unchanged if no word would be left."""
     kept: list[str] = []
     end = 0
     for place in _places(question, names):

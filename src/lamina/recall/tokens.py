@@ -1,4 +1,4 @@
-"""Words with their place, names told from other words; e-mails, amounts and times stay whole."""
+"""Tokens of a sentence with their positions, so that recall can follow names; e-mails, amounts and times stay whole."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class TokenKind(StrEnum):
-    """What sort of token it is; `typed` are numbers, amounts, times and addresses."""
+    """The kind of a token; `typed` are numbers, amounts, times and addresses."""
 
     NAME = "name"
     WORD = "word"
@@ -18,7 +18,7 @@ class TokenKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word or mark as written, where it stands, and its plain lower-case form."""
+    """A word or punctuation mark as written, its position, and its lower-case form."""
 
     text: str
     start: int
@@ -53,8 +53,11 @@ _LONGEST_NAME_IN_ED = 4
 """Longer words in -ed that open a sentence are verbs: "Visited Ann" names one person, "Fred Hale" is a name."""
 
 
-def tokens(text: str) -> list[Token]:
-    """The tokens of a sentence; a capital names something, at the opening only where nothing else explains it."""
+def tokenise(text: str) -> list[Token]:
+    """Return the tokens of a sentence, with names marked.
+
+    A capitalised word is a name; at the start only if it is all capitals or another capitalised word follows.
+    """
     found: list[Token] = []
     for match in _TOKEN.finditer(text):
         group, word, start = match.lastgroup, match.group(), match.start()
