@@ -27,10 +27,12 @@ class Decisions:
 
 @dataclass(frozen=True, slots=True)
 class PairBounds:
-    """From which probability on the pair model is believed: `sure` that an earlier statement no longer holds, at a
-    precision at which words may be withheld; `forgets` that a request to forget means a statement."""
+    """From where on the models are believed, at a precision at which words may be withheld: the pair model that an
+    earlier statement no longer holds (`sure`), the state model that two sentences are about one slot (`same_slot`), the
+    pair model that a request to forget means a statement (`forgets`)."""
 
     sure: float
+    same_slot: float
     forgets: float
 
 

@@ -24,8 +24,8 @@ from lamina.capture.change.nomination import Nomination
 from lamina.capture.change.sentence import is_vouched_for, statable_sentences
 from lamina.capture.classify import DOUBTFUL, SURE
 from lamina.capture.state_extractor import subject_of
-from lamina.states.decisions import load_pair_bounds
 from lamina.states.state_reader import StateReader
+from lamina.states.sure_replacement import surely_replaces
 from lamina.text.analyse import content_words
 from lamina.text.days import absolute, find_days
 from lamina.text.normal import normal_form, one_line
@@ -51,12 +51,11 @@ class Supersession:
         The pair model reads the new statement beside the sentences that share most words with it; what it is less sure
         of is ordered at read time.
         """
-        pairs = self._states.pairs if self._states is not None else None
-        if pairs is None or not new.evidence or new.status is not Status.ACTIVE:
+        if self._states is None or not new.evidence or new.status is not Status.ACTIVE:
             return
         said = one_line(new.content)
         for place, sentence in self._compared(new, said):
-            if pairs.read(sentence, said).outdates >= load_pair_bounds().sure and self._known.holds(place):
+            if surely_replaces(said, sentence, self._states) and self._known.holds(place):
                 old = self._statement_at(place, "")
                 if old is not None and old.id != new.id and not _rests_on(new, old):
                     heir = self._known.get(new.id) or new
