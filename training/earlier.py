@@ -12,7 +12,7 @@ from training.examples import chat_texts, load_chats
 from training.logistic import fit_logistic
 from training.ranker import Record
 
-WANTED_PRECISION = 0.65
+WANTED_PRECISION = 0.7
 
 
 def outdated_turns(chat: Chat, question: str) -> set[int] | None:

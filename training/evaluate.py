@@ -108,8 +108,8 @@ def _chat_figures(network: StateNetwork, chats: Sequence[ChatTexts], cache: Stat
                 known = texts.get(id(text), (False, 0.0))
                 texts[id(text)] = name in text.requests, max(known[1], float(requests[n, k]))
         wanted_count = sum(wanted for wanted, _ in texts.values())
-        right = sum(wanted and chance >= 0.5 for wanted, chance in texts.values())
-        given = sum(chance >= 0.5 for _, chance in texts.values())
+        right = sum(wanted and chance >= 0.9 for wanted, chance in texts.values())
+        given = sum(chance >= 0.9 for _, chance in texts.values())
         found |= {
             f"{name}_precision": right / max(1, given),
             f"{name}_recall": right / max(1, wanted_count),

@@ -36,7 +36,7 @@ class _OneText(nn.Module):
 def load_network(path: Path) -> StateNetwork:
     saved = torch.load(path, map_location="cpu")
     network = StateNetwork(saved["width"], saved["layers"], saved["heads"])
-    network.load_state_dict(saved["weights"])
+    network.load_state_dict(saved["weights"], strict=False)
     return network.eval()
 
 

@@ -80,6 +80,8 @@ class StateNetwork(nn.Module):
         nn.init.zeros_(self.slot_mix.weight)
         self.hidden = nn.Linear(3 * width, 256)
         self.heads = nn.Linear(256, len(MOODS) + 2 + len(REQUESTS) + len(ASKS))
+        self.request_pool = Pool(width)
+        self.request_hidden, self.request_out = nn.Linear(3 * width, 128), nn.Linear(128, len(REQUESTS))
         self.token_hidden, self.token_out = nn.Linear(width, 128), nn.Linear(128, 3)
         self.dropout = nn.Dropout(0.1)
         self.scale = nn.Parameter(torch.tensor([12.0, -6.0]))
@@ -101,8 +103,14 @@ class StateNetwork(nn.Module):
         pooled = self.slot_pool(x, inside)
         slot = self.slot_skip(pooled[:, -self.width :]) + self.slot_mix(self.dropout(pooled))
         classes = self.heads(self.dropout(F.gelu(self.hidden(self.dropout(self.class_pool(x, inside))))))
-        mood, own, many, requests, ask = classes.split([len(MOODS), 1, 1, len(REQUESTS), len(ASKS)], -1)
+        mood, own, many, _, ask = classes.split([len(MOODS), 1, 1, len(REQUESTS), len(ASKS)], -1)
+        requests = self.read_requests(x, inside)
         return Outputs(F.normalize(slot, dim=-1), mood, own[:, 0], many[:, 0], requests, ask, tokens)
+
+    def read_requests(self, x: Tensor, inside: Tensor) -> Tensor:
+        """Say of each sentence whether it asks to forget or not to keep something, or holds a secret."""
+        pooled = self.dropout(self.request_pool(x, inside))
+        return self.request_out(self.dropout(F.gelu(self.request_hidden(pooled))))
 
 
 def load_upper_layers(network: StateNetwork, weights: Path) -> None:

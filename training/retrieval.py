@@ -81,6 +81,7 @@ def ask_chat(chat: Chat, other_talk: Sequence[str]) -> list[dict]:
             between = [{"speaker": "user", "content": text, "at": at} for text in other_talk[place :: len(numbers)]]
             memory.capture(between, session_id=f"{chat.id}-{session}-other", wait=True)
         clock.at += timedelta(days=2)
+        memory.embed()
         rows = []
         for question in chat.questions:
             found = memory.recall(question.text, k=CANDIDATES)

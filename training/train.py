@@ -22,7 +22,7 @@ from torch import Tensor
 from lamina.models.files import MINILM_WEIGHTS
 from training.batches import Batch, Sampler
 from training.evaluate import evaluate
-from training.examples import ASKS, MOODS, REQUESTS, Text, chat_texts, is_ranker_chat, load_chats
+from training.examples import ASKS, MOODS, Text, chat_texts, is_ranker_chat, load_chats
 from training.groups import group_texts, load_groups, load_snippets, snippet_texts
 from training.network import Outputs, StateNetwork, load_upper_layers
 from training.slot_sentences import read_jsonl, slot_sentences
@@ -83,7 +83,6 @@ def losses(
     if chosen.any():
         each = F.cross_entropy(outputs.ask[chosen], asks[chosen], reduction="none")
         found["ask"] = 0.5 * (each * weights[chosen]).sum() / weights[chosen].sum()
-    found["requests"] = _request_loss(outputs.requests, batch)
     found["value"] = _value_loss(outputs.tokens, texts, cache)
     return found
 
@@ -124,21 +123,6 @@ def _masked_bce(logits: Tensor, labels: Sequence[bool | None], positive: float =
     wanted = torch.tensor([float(bool(label)) for label in labels])
     weights = torch.where(wanted[known] > 0, positive, 1.0)
     return F.binary_cross_entropy_with_logits(logits[known], wanted[known], weight=weights)
-
-
-def _request_loss(logits: Tensor, batch: Batch) -> Tensor:
-    """A turn makes a request if one of its sentences does; nobody marked which."""
-    total, count = logits.sum() * 0.0, 0
-    by_text: dict[int, list[int]] = defaultdict(list)
-    for number, row in enumerate(batch.rows):
-        by_text[id(row.text)].append(number)
-    for numbers in by_text.values():
-        marked = batch.rows[numbers[0]].text.requests
-        wanted = torch.tensor([float(name in marked) for name in REQUESTS])
-        best = logits[numbers].max(0).values
-        total = total + F.binary_cross_entropy_with_logits(best, wanted, weight=torch.where(wanted > 0, 2.0, 1.0))
-        count += 1
-    return 0.7 * total / count
 
 
 def _value_loss(tokens: Tensor, texts: Sequence[Text], cache: StateCache) -> Tensor:

@@ -14,8 +14,6 @@ from lamina.capture.prose import fenced, is_question
 from lamina.models.state_model import SentenceState
 from lamina.text.sentences import sentences
 
-LEAST = 0.9
-"""The least probability at which the model is believed: obeying takes words away."""
 LONGEST = 400
 """Longer sentences ask for something else."""
 
@@ -27,6 +25,10 @@ class RequestKind(StrEnum):
     FORGET = "forget"
     KEEP_OUT = "keep out"
     SECRET = "secret"
+
+
+LEAST = {RequestKind.FORGET: 0.8, RequestKind.KEEP_OUT: 0.8, RequestKind.SECRET: 0.5}
+"""The least probabilities at which the model is believed: about nine of ten are right on turns it never saw."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ def _kind_of(sentence: str, state: SentenceState | None) -> RequestKind | None:
         return ordered
     chances = {RequestKind.FORGET: state.forget, RequestKind.KEEP_OUT: state.keep_out, RequestKind.SECRET: state.secret}
     kind = max(chances, key=lambda each: chances[each])
-    if chances[kind] < LEAST or (is_question(sentence) and not _ASKS_POLITELY.search(_plain(sentence))):
+    if chances[kind] < LEAST[kind] or (is_question(sentence) and not _ASKS_POLITELY.search(_plain(sentence))):
         return None
     return kind
 

@@ -25,7 +25,7 @@ def in_order(found: Sequence[Found], grounds: Grounds, earlier: Mapping[Key, Ear
     the hits that likely hold an earlier value."""
     ordered = list(found)
     for each in found:
-        better = _newer_than(each, earlier) or _better_than(each, grounds)
+        better = _better_than(each, grounds)
         if better is not None:
             _move_up(ordered, each, better)
     return ordered

@@ -47,7 +47,7 @@ ENOUGH = 2
 
 _EARLIER = (Mark.EARLIER.value,)
 
-SLOT_POOL, LEAST_CERTAIN = 8, 0.6
+SLOT_POOL, LEAST_CERTAIN = 8, 0.9
 """So many passages are found by slot, where a question asks for a current state with at least this probability."""
 
 TRIES = 3

@@ -33,8 +33,6 @@ from lamina.store.encodings import Key, unencoded
 from lamina.text.analyse import content_words
 from lamina.text.roles import is_assistant
 
-FOUND_AS_WELL, OWN = 0.5, 0.9
-"""A newer value is as relevant as this part of the earlier one, or it answers something else."""
 LOOKED_AT = 30
 """So many of the best candidates are compared with each other."""
 
@@ -69,8 +67,7 @@ def add_state_terms(
     _add(best, question, seen, close, decisions)
     answers = {each.key: float(chance) for each, chance in zip(best, chances, strict=True)}
     words = frozenset(content_words(meant))
-    found_too = {each.key: one.relevance for each, one in zip(best, compared, strict=True)}
-    earlier = {} if past else _earlier(best, question, words, seen, close, decisions, answers, found_too)
+    earlier = {} if past else _earlier(best, question, words, seen, close, decisions)
     return StateTerms(earlier, answers, decisions.answers.threshold, len(words))
 
 
@@ -119,31 +116,15 @@ def _earlier(
     seen: StateView,
     close: CloseView,
     decisions: Decisions,
-    answers: Mapping[Key, float],
-    relevance: Mapping[Key, float],
 ) -> dict[Key, Earlier]:
-    """Return the candidates that likely hold an earlier value of what a newer one states.
-
-    The newer one must answer the question as well, or be the same speaker's own state and found about as well.
-    """
+    """Return the candidates that likely hold an earlier value of what a newer one states."""
     if question.asks_current < 0.5:
         return {}
     chances = decisions.earlier.probabilities(earlier_features(question, words, seen, close))
     found: dict[Key, Earlier] = {}
-    for n, (candidate, chance, newer) in enumerate(zip(best, chances.tolist(), newer_of(seen, close), strict=True)):
-        if newer is None or chance < decisions.earlier.threshold:
-            continue
-        by = best[newer]
-        found_as_well = relevance[by.key] >= FOUND_AS_WELL * relevance[candidate.key]
-        if answers[by.key] >= decisions.answers.threshold or (found_as_well and _same_owner(seen, n, newer)):
+    for candidate, chance, newer in zip(best, chances.tolist(), newer_of(seen, close), strict=True):
+        if newer is not None and chance >= decisions.earlier.threshold:
+            by = best[newer]
             until = datetime.fromtimestamp(by.near.at_ms / 1000, UTC)
             found[candidate.key] = Earlier(by.key[0], by.key[1], until, round(chance, 2))
     return found
-
-
-def _same_owner(seen: StateView, old: int, new: int) -> bool:
-    """Whether both candidates surely state something of the speaker's own, and one person speaks."""
-    one, other = seen.best[old], seen.best[new]
-    if one is None or other is None:
-        return False
-    return one.speaker == other.speaker and min(one.state.is_own, other.state.is_own) >= OWN

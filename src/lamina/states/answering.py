@@ -12,11 +12,9 @@ from lamina.states.replacement import log_odds
 from lamina.vectors.levels import Floats
 
 FEATURES = (
-    "relevance", "passage", "window", "session", "light", "vector", "text", "similarity", "states the slot",
-    "current", "current × similarity", "current × states the slot", "no state", "no state × passage",
-    "share of the best", "speaker", "list", "answers", "answers, log-odds", "not read",
+    "relevance", "passage", "similarity", "states the slot", "current", "current × similarity", "no state",
+    "share of the best", "answers", "answers, log-odds", "not read",
 )  # fmt: skip
-_TERMS = ("passage", "window", "session", "light", "vector", "text")
 
 
 def answer_features(
@@ -24,15 +22,12 @@ def answer_features(
 ) -> Floats:
     """Return the features of each candidate in the order of FEATURES; `terms` are those of its relevance."""
     relevance = np.array([max(0.0, sum(each.values())) for each in terms])
-    parts = {name: np.array([each.get(name, 0.0) for each in terms]) for name in _TERMS}
+    passage = np.array([each.get("passage", 0.0) for each in terms])
     current, none, count = question.asks_current, question.asks[Ask.NO_STATE], len(terms)
-    states = view.states_slot
     return np.column_stack(
         [
-            relevance, *parts.values(), view.similarity, states, np.full(count, current), current * view.similarity,
-            current * states, np.full(count, none), none * parts["passage"],
-            relevance / max(1e-6, float(relevance.max(initial=0.0))),
-            [each.get("speaker", 0.0) for each in terms], np.full(count, question.asks[Ask.LIST]),
-            close.answers, [log_odds(each) if each else 0.0 for each in close.answers.tolist()], close.answers == 0,
+            relevance, passage, view.similarity, view.states_slot, np.full(count, current), current * view.similarity,
+            np.full(count, none), relevance / max(1e-6, float(relevance.max(initial=0.0))), close.answers,
+            [log_odds(each) if each else 0.0 for each in close.answers.tolist()], close.answers == 0,
         ]
     ).astype(np.float32)  # fmt: skip

@@ -21,11 +21,11 @@ from lamina.vectors.levels import Floats
 FEATURES = (
     "current: states the slot", "current: replaced", "current: replaces", "current: newest", "current: is a question",
     "past: replaced", "past: newest", "past: states the slot", "list: states the slot",
-    "current: answers", "current: outdated", "current: outdates", "current: newest answer", "no state: answers",
+    "current: answers", "current: outdated", "current: outdates", "current: newest answer",
 )  # fmt: skip
 """What a candidate gains or loses, by what the question asks for."""
 SAME_TIME_MS = 1_000
-DOUBTFUL, CERTAIN = 0.6, 0.95
+DOUBTFUL, CERTAIN = 0.9, 0.995
 REACH, SOFTNESS, FARTHEST = 0.15, 0.05, 0.2
 """A candidate states the slot asked for if it is about as similar to the question as the most similar one."""
 COMPARED_REACH = 0.4
@@ -206,7 +206,6 @@ def state_features(question: QuestionState, view: StateView, close: CloseView) -
             current * asked, past * view.replaced, past * view.newest, past * states, several * states,
             current * close.answers, current * close.outdated * close.answers,
             current * close.outdates * close.answers, current * close.newest * close.answers,
-            question.asks[Ask.NO_STATE] * close.answers,
         ]
     ).astype(np.float32)  # fmt: skip
 
@@ -219,8 +218,8 @@ EARLIER_FEATURES = (
 
 
 def newer_of(view: StateView, close: CloseView) -> list[int | None]:
-    """The candidate that likely replaces each one: as the pair model says, else by their slots."""
-    return [one if one is not None else other for one, other in zip(close.outdated_by, view.replaced_by, strict=True)]
+    """The candidate that may replace each one: of those the pair model compared, else by their slots."""
+    return close.outdated_by if close.answers.any() else view.replaced_by
 
 
 def earlier_features(question: QuestionState, words: frozenset[str], view: StateView, close: CloseView) -> Floats:
