@@ -45,6 +45,8 @@ READ_CLOSELY, READ_BRIEFLY = 6, 3
 """So many candidates the pair model reads: where a current state is asked for, and else."""
 ANSWERS_AT_ALL = 0.2
 """Candidates that answer less likely than this are not compared with each other."""
+ASSERTS = 0.5
+"""Only what asserts a current value with at least this probability makes an earlier one outdated."""
 COMPARED = 2
 """With so many newer ones each candidate is compared."""
 
@@ -80,14 +82,15 @@ def read_closely(
     for n in read:
         if candidates[n].text:
             answers[n] = pairs.read(text, candidates[n].text).answers
-    likely = [(n, best) for n in read if answers[n] >= ANSWERS_AT_ALL and (best := view.best[n]) is not None]
+    stated = answers * view.asserts
+    likely = [(n, best) for n in read if stated[n] >= ANSWERS_AT_ALL and (best := view.best[n]) is not None]
     for i, old in likely if current else ():
-        newer = [(j, new) for j, new in likely if new.at_ms > old.at_ms + SAME_TIME_MS]
-        for j, new in sorted(newer, key=lambda each: -answers[each[0]])[:COMPARED]:
+        newer = [(j, new) for j, new in likely if new.at_ms > old.at_ms + SAME_TIME_MS and new.state.asserts >= ASSERTS]
+        for j, new in sorted(newer, key=lambda each: -stated[each[0]])[:COMPARED]:
             chance = pairs.read(old.text, new.text).outdates
-            if chance * answers[j] > outdated[i]:
-                outdated[i], outdated_by[i] = chance * answers[j], j
-            outdates[j] = max(outdates[j], chance * answers[i])
+            if chance * stated[j] > outdated[i]:
+                outdated[i], outdated_by[i] = chance * stated[j], j
+            outdates[j] = max(outdates[j], chance * stated[i])
     moments = np.array([best.at_ms if (best := view.best[n]) is not None else 0 for n in read])
     for n, at in zip(read, moments.tolist(), strict=True):
         newest[n] = float((moments <= at).mean())
@@ -199,13 +202,13 @@ def state_features(question: QuestionState, view: StateView, close: CloseView) -
     """Return the features of each candidate in the order of FEATURES."""
     current, past, several = map(certainty, (question.asks_current, question.asks[Ask.PAST], question.asks[Ask.LIST]))
     asked = np.array([each is not None and each.text.rstrip().endswith("?") for each in view.best], np.float32)
-    states = view.states_slot
+    states, stated = view.states_slot, close.answers * view.asserts
     return np.column_stack(
         [
             current * states, current * view.replaced, current * view.replaces, current * view.newest * states,
             current * asked, past * view.replaced, past * view.newest, past * states, several * states,
-            current * close.answers, current * close.outdated * close.answers,
-            current * close.outdates * close.answers, current * close.newest * close.answers,
+            current * stated, current * close.outdated * stated, current * close.outdates * stated,
+            current * close.newest * stated,
         ]
     ).astype(np.float32)  # fmt: skip
 

@@ -2,29 +2,63 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
+from lamina.models.state_model import SentenceState
 from lamina.states.decisions import load_pair_bounds
 from lamina.states.state_reader import StateReader
-from lamina.vectors.levels import Floats
+from lamina.text.analyse import content_words
 
-LONGEST_OLD = 14
-"""Words of a sentence that may be withheld: a longer one mostly says something else as well, which still holds."""
+LONGEST_OLD, MOST_COMMAS = 14, 1
+"""Words and commas of a sentence that may be withheld: a longer one mostly says something else as well, which still
+holds."""
+ASSERTS = 0.5
+"""The least probability with which both sentences assert a current value."""
+
+
+_ADDS = re.compile(
+    r"\b(?:also|too|as well|besides|another|both|alongside|additionally|in addition|plus|second)\b", re.IGNORECASE
+)
+"""Words of a sentence that tells one more value: it leaves the others standing."""
+_DESIGNATED = re.compile(r"\A\W*(?:(?:the|my|our) )?(\w+) (\d+\w*|[A-Z])\b", re.IGNORECASE)
+"""A sentence about one of several numbered or lettered things: "Room 2 …", "the oven B …"."""
 
 
 def surely_replaces(new: str, old: str, reader: StateReader) -> bool:
     """Whether both models agree: the pair model that the old sentence no longer holds, the state model that both
-    sentences are about one slot."""
-    if reader.pairs is None or len(old.split()) > LONGEST_OLD:
+    sentences assert a value of one slot."""
+    if reader.pairs is None or len(old.split()) > LONGEST_OLD or old.count(",") > MOST_COMMAS:
         return False
-    bounds = load_pair_bounds()
-    if reader.pairs.read(old, new).outdates < bounds.sure:
+    if _ADDS.search(new) or _are_of_different_things(old, new):
         return False
-    one, other = _slot(old, reader), _slot(new, reader)
-    return one is not None and other is not None and float(one @ other) >= bounds.same_slot
+    bounds, reading = load_pair_bounds(), reader.pairs.read(old, new)
+    if reading.outdates < bounds.sure:
+        return False
+    one, other = _surest(old, reader), _surest(new, reader)
+    if one is None or other is None or min(one.asserts, other.asserts) < ASSERTS:
+        return False
+    if reading.ends > reading.replaces and not _names_value(new, old, one):
+        return False
+    return float(np.dot(one.slot, other.slot)) >= bounds.same_slot
 
 
-def _slot(sentence: str, reader: StateReader) -> Floats | None:
-    """The slot of the part of a sentence that asserts most."""
-    surest = max(reader.read(sentence), key=lambda state: state.asserts, default=None)
-    return None if surest is None else np.asarray(surest.slot, np.float32)
+def _are_of_different_things(old: str, new: str) -> bool:
+    """Whether both sentences begin with one kind of thing, but not with the same one of that kind."""
+    one, other = _DESIGNATED.match(old), _DESIGNATED.match(new)
+    if one is None or other is None:
+        return False
+    return one[1].lower() == other[1].lower() and one[2].lower() != other[2].lower()
+
+
+def _names_value(new: str, old: str, state: SentenceState) -> bool:
+    """Whether a sentence that only ends something names what it ends."""
+    if state.value is None:
+        return False
+    return bool(set(content_words(old[slice(*state.value)])) & set(content_words(new)))
+
+
+def _surest(sentence: str, reader: StateReader) -> SentenceState | None:
+    """The part of a sentence that asserts most."""
+    return max(reader.read(sentence), key=lambda state: state.asserts, default=None)
