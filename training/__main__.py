@@ -24,8 +24,8 @@ EMBEDDER = {"minilm": "auto", "light": "light"}
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--steps", type=int, default=800)
-    parser.add_argument("--light-steps", type=int, default=800)
+    parser.add_argument("--steps", type=int, default=900)
+    parser.add_argument("--light-steps", type=int, default=600)
     parser.add_argument("--pair-steps", type=int, default=1800)
     parser.add_argument("--only", choices=sorted(EMBEDDER))
     options = parser.parse_args()
@@ -43,6 +43,7 @@ def make(trunk: str, steps: int, pair_steps: int, folder: Path) -> None:
     network, weights, decisions = folder / f"{trunk}.pt", WEIGHTS / f"{name}.onnx", WEIGHTS / f"{name}.json"
     asked, held_out = folder / f"{trunk}.jsonl", folder / f"{trunk}_held_out.jsonl"
     run("train", trunk, str(network), "--steps", str(steps))
+    run("train_requests", str(network))
     run("export", str(network), str(weights))
     if trunk == "minilm":
         run("train_pairs", str(network), str(folder / "pairs.pt"), "--steps", str(pair_steps))

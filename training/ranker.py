@@ -16,6 +16,7 @@ from lamina.states.assertion import assertions_of, names_in
 from lamina.states.ranking import (
     FEATURES,
     CloseView,
+    Gate,
     StateCandidate,
     StateView,
     read_closely,
@@ -37,7 +38,9 @@ class Record:
     features: np.ndarray
 
 
-def load_records(path: Path, model: StateModel, replacement: ReplacementModel, pairs: PairModel | None) -> list[Record]:
+def load_records(
+    path: Path, model: StateModel, replacement: ReplacementModel, pairs: PairModel | None, gate: Gate
+) -> list[Record]:
     texts: dict[str, list] = {}
 
     def read(text: str) -> list:
@@ -62,9 +65,9 @@ def load_records(path: Path, model: StateModel, replacement: ReplacementModel, p
             for hit in row["hits"]
         ]
         view = view_states(question, candidates, replacement, names_in(row["question"]))
-        close = read_closely(row["question"], question, candidates, view, pairs)
+        close = read_closely(row["question"], question, candidates, view, pairs, gate)
         relevance = np.array([hit["relevance"] for hit in row["hits"]], np.float32)
-        records.append(Record(row, question, view, close, relevance, state_features(question, view, close)))
+        records.append(Record(row, question, view, close, relevance, state_features(question, view, close, gate)))
     return records
 
 

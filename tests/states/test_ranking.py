@@ -11,6 +11,7 @@ from lamina.states.ranking import (
     EARLIER_FEATURES,
     FEATURES,
     CloseView,
+    Gate,
     StateCandidate,
     StateView,
     earlier_features,
@@ -22,6 +23,7 @@ from lamina.states.replacement import FEATURES as PAIR_FEATURES
 from lamina.states.replacement import ReplacementModel, pair_features
 
 HOME, TEA = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
+GATE = Gate(0.6, 0.95)
 ALWAYS = ReplacementModel([0.0] * len(PAIR_FEATURES), 5.0)
 """Takes every pair that is compared at all for a replacement."""
 
@@ -46,12 +48,12 @@ GREEN = assertion("I drink green tea.", TEA, 12, "green tea")
 
 def seen(question: QuestionState) -> np.ndarray:
     candidates = [StateCandidate(0.5, [each]) for each in (BERLIN, LISBON, GREEN)]
-    return state_features(question, *viewed(question, candidates))
+    return state_features(question, *viewed(question, candidates), GATE)
 
 
 def viewed(question: QuestionState, candidates: list[StateCandidate]) -> tuple[StateView, CloseView]:
     view = view_states(question, candidates, ALWAYS)
-    return view, read_closely("Where do I live?", question, candidates, view, None)
+    return view, read_closely("Where do I live?", question, candidates, view, None, GATE)
 
 
 def test_the_newest_assertion_of_the_slot_stands_out() -> None:
@@ -80,7 +82,7 @@ def test_what_was_said_at_one_moment_replaces_nothing() -> None:
 
 def test_no_candidates_give_no_features() -> None:
     view, close = viewed(asking(Ask.CURRENT), [])
-    assert state_features(asking(Ask.CURRENT), view, close).shape == (0, len(FEATURES))
+    assert state_features(asking(Ask.CURRENT), view, close, GATE).shape == (0, len(FEATURES))
     assert earlier_features(asking(Ask.CURRENT), frozenset(), view, close).shape == (0, len(EARLIER_FEATURES))
 
 
@@ -95,12 +97,12 @@ def test_the_pair_model_reads_the_best_candidates_and_says_which_is_outdated() -
     question = asking(Ask.CURRENT)
     candidates = [StateCandidate(0.5, [each], each.text) for each in (BERLIN, LISBON, GREEN)]
     view = view_states(question, candidates, ALWAYS)
-    close = read_closely("Where do I live?", question, candidates, view, Pairs())
+    close = read_closely("Where do I live?", question, candidates, view, Pairs(), GATE)
     assert close.outdated_by == [1, None, None]
     assert close.outdated[0] > 0.8
     assert close.outdates[1] > 0.8
     assert close.answers[2] < 0.1
-    features = state_features(question, view, close)
+    features = state_features(question, view, close, GATE)
     newest = FEATURES.index("current: newest answer")
     assert features[1, newest] > features[0, newest] > features[2, newest]
 
@@ -109,7 +111,7 @@ def test_where_no_state_is_asked_for_nothing_is_outdated() -> None:
     question = asking(Ask.NO_STATE)
     candidates = [StateCandidate(0.5, [each], each.text) for each in (BERLIN, LISBON)]
     view = view_states(question, candidates, ALWAYS)
-    assert read_closely("Why did I move?", question, candidates, view, Pairs()).outdated_by == [None, None]
+    assert read_closely("Why did I move?", question, candidates, view, Pairs(), GATE).outdated_by == [None, None]
 
 
 def test_a_pair_tells_a_named_old_value_from_a_repeated_one() -> None:

@@ -11,7 +11,8 @@ from dataclasses import replace
 from lamina.atom.identity import AtomId
 from lamina.recall.follow import Found
 from lamina.recall.grounds import Grounds
-from lamina.recall.marks import Before, Mark, is_flagged
+from lamina.recall.marks import Before, Earlier, Mark, is_flagged
+from lamina.store.encodings import Key
 
 REPLACED, ANNOUNCED = "which it may replace", "which is only announced"
 
@@ -19,14 +20,23 @@ Better = Callable[[Found], tuple[Before, ...]]
 """In front of which statements a later hit stands, if it does."""
 
 
-def in_order(found: Sequence[Found], grounds: Grounds) -> list[Found]:
-    """Return the hits with those moved up that stand before what may be outdated or is only announced."""
+def in_order(found: Sequence[Found], grounds: Grounds, earlier: Mapping[Key, Earlier]) -> list[Found]:
+    """Return the hits with those moved up that stand before what may be outdated or is only announced; `earlier` are
+    hits that likely hold an earlier value and are ranked by nothing but their slots."""
     ordered = list(found)
     for each in found:
-        better = _better_than(each, grounds)
+        better = _newer_than(each, earlier) or _better_than(each, grounds)
         if better is not None:
             _move_up(ordered, each, better)
     return ordered
+
+
+def _newer_than(hit: Found, earlier: Mapping[Key, Earlier]) -> Better | None:
+    """What likely replaced the value of a hit stands before it."""
+    newer = earlier.get(hit.key)
+    if newer is None:
+        return None
+    return lambda later: (Before(hit.atom.id, REPLACED),) if later.key == (newer.atom_id, newer.n) else ()
 
 
 def _better_than(hit: Found, grounds: Grounds) -> Better | None:

@@ -39,6 +39,7 @@ from lamina.recall.then import admitted_then, candidates_then
 from lamina.recall.understand import memory_types, statuses, understand
 from lamina.recall.view import View
 from lamina.recall.weigh import total, weigh
+from lamina.states.decisions import load_decisions
 from lamina.store.base import Filter, Store
 from lamina.store.encodings import Key
 
@@ -47,8 +48,8 @@ ENOUGH = 2
 
 _EARLIER = (Mark.EARLIER.value,)
 
-SLOT_POOL, LEAST_CERTAIN = 8, 0.9
-"""So many passages are found by slot, where a question asks for a current state with at least this probability."""
+SLOT_POOL = 8
+"""So many passages are found by slot, where a question asks for a current state."""
 
 TRIES = 3
 """How often a question is asked again because the models had not seen every passage that was found."""
@@ -198,7 +199,7 @@ def _of_the_slot(
     if through.state is None or asked.windows.said:
         return []
     question = through.state.asked(asked.meant)
-    if question.asks_current < LEAST_CERTAIN:
+    if not load_decisions(through.state.states.name).gate.certainty(question.asks_current):
         return []
     keys = gathering.of_slot(question.slot, through.state.model.id, SLOT_POOL)
     brought = gathering.brought([each for each in keys if each not in {known.key for known in candidates}])
@@ -224,7 +225,8 @@ def _hits(
         history="history" in question.include,
     )  # fmt: skip
     words = {term.token: term.word for term in asked.terms}
-    found = slots(ordered, question.k, view, following, filter_stale=question.filter_stale)
+    earlier = states.earlier if states is not None and not states.read_closely else {}
+    found = slots(ordered, question.k, view, following, earlier, filter_stale=question.filter_stale)
     best = {n: found.there[n] for n in found.taken}
     relevant = answering(found.there, candidates, through.recipe, view, closely=not question.fast, states=states)
     paths = view.store.ledger.paths_of({each.atom.id for each in best.values()})

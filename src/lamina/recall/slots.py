@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lamina.atom.trust import statements_wait
@@ -10,6 +10,7 @@ from lamina.recall.candidate import Candidate
 from lamina.recall.collapse import Collapsed, Said, collapse
 from lamina.recall.crowd import thinned
 from lamina.recall.follow import Following, Found, with_their_words
+from lamina.recall.marks import Earlier
 from lamina.recall.order import in_order
 from lamina.recall.stale import LeftOut, alive
 from lamina.recall.view import View
@@ -39,7 +40,13 @@ class Slots:
 
 
 def slots(
-    ordered: Sequence[Candidate], k: int, view: View, following: Following, *, filter_stale: bool = False
+    ordered: Sequence[Candidate],
+    k: int,
+    view: View,
+    following: Following,
+    earlier: Mapping[Key, Earlier],
+    *,
+    filter_stale: bool = False,
 ) -> Slots:
     """The first candidates and who of them has a slot; where a crowd took many, or many were left out, those behind
     are looked at too."""
@@ -47,7 +54,7 @@ def slots(
     while True:
         found, grounds = with_their_words(ordered, many, view, following)
         kept, left_out = alive(found, ordered, view, history=following.history) if filter_stale else (found, [])
-        there = in_order(kept, grounds)
+        there = in_order(kept, grounds, earlier)
         every = collapse([_said(each) for each in there])
         thin = thinned(every, [each.passage.text if statements_wait(each.atom.origin) else None for each in there])
         if len(thin.kept) >= k or len(found) < many or (len(thin.kept) == len(every.kept) and not left_out):

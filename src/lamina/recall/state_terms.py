@@ -46,6 +46,8 @@ class StateTerms:
     threshold: float = 0.0
     words: int = 0
     """How many words of the question carry meaning."""
+    read_closely: bool = False
+    """Whether the pair model read the best candidates."""
 
 
 def add_state_terms(
@@ -62,13 +64,13 @@ def add_state_terms(
     assertions = _assertions(best, read, encoder, thawed, view)
     compared = [StateCandidate(each.relevance, assertions[each.key], read[each.key][1].text) for each in best]
     seen = view_states(question, compared, decisions.replacement, names_in(meant))
-    close = read_closely(meant, question, compared, seen, encoder.pairs)
+    close = read_closely(meant, question, compared, seen, encoder.pairs, decisions.gate)
     chances = decisions.answers.probabilities(answer_features(question, seen, close, [each.terms for each in best]))
     _add(best, question, seen, close, decisions)
     answers = {each.key: float(chance) for each, chance in zip(best, chances, strict=True)}
     words = frozenset(content_words(meant))
     earlier = {} if past else _earlier(best, question, words, seen, close, decisions)
-    return StateTerms(earlier, answers, decisions.answers.threshold, len(words))
+    return StateTerms(earlier, answers, decisions.answers.threshold, len(words), encoder.pairs is not None)
 
 
 def _is_shown_with_its_words(atom: Atom, read: Mapping[Key, tuple[Atom, Passage]]) -> bool:
@@ -102,7 +104,7 @@ def _add(
     best: Sequence[Candidate], question: QuestionState, seen: StateView, close: CloseView, decisions: Decisions
 ) -> None:
     """Add one term for each feature that says something."""
-    amounts = state_features(question, seen, close) * decisions.ranker
+    amounts = state_features(question, seen, close, decisions.gate) * decisions.ranker
     for row, candidate in enumerate(best):
         for name, amount in zip(FEATURES, amounts[row].tolist(), strict=True):
             if abs(amount) >= 0.0005:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lamina.states.logistic import Logistic
+from lamina.states.ranking import Gate
 from lamina.states.replacement import ReplacementModel
 from lamina.vectors.levels import Floats
 
@@ -23,6 +24,7 @@ class Decisions:
     ranker: Floats
     earlier: Logistic
     answers: Logistic
+    gate: Gate
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ def load_decisions(name: str) -> Decisions:
     fitted = _fitted(name.removesuffix(".onnx"))
     return Decisions(
         ReplacementModel(**fitted["replacement"]), np.array(fitted["ranker"], np.float32),
-        Logistic(**fitted["earlier"]), Logistic(**fitted["answers"]),
+        Logistic(**fitted["earlier"]), Logistic(**fitted["answers"]), Gate(**fitted["gate"]),
     )  # fmt: skip
 
 

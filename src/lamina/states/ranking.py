@@ -25,11 +25,22 @@ FEATURES = (
 )  # fmt: skip
 """What a candidate gains or loses, by what the question asks for."""
 SAME_TIME_MS = 1_000
-DOUBTFUL, CERTAIN = 0.9, 0.995
 REACH, SOFTNESS, FARTHEST = 0.15, 0.05, 0.2
 """A candidate states the slot asked for if it is about as similar to the question as the most similar one."""
 COMPARED_REACH = 0.4
 """Candidates that are less similar to the question than the most similar one by more than this are not compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """From which probability on a kind of question counts, and from which on it counts fully."""
+
+    doubtful: float
+    certain: float
+
+    def certainty(self, chance: float) -> float:
+        """Return 0 for a kind of question that is doubtful and 1 for one that is certain."""
+        return min(1.0, max(0.0, (chance - self.doubtful) / (self.certain - self.doubtful)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +79,7 @@ class CloseView:
 
 def read_closely(
     text: str, question: QuestionState, candidates: Sequence[StateCandidate], view: StateView,
-    pairs: TextPairModel | None,
+    pairs: TextPairModel | None, gate: Gate,
 ) -> CloseView:  # fmt: skip
     """Read the best candidates beside the question and beside each other."""
     count = len(candidates)
@@ -76,7 +87,7 @@ def read_closely(
     outdated_by: list[int | None] = [None] * count
     if pairs is None or not count:
         return CloseView(answers, outdated, outdated_by, outdates, newest)
-    current = certainty(question.asks_current)
+    current = gate.certainty(question.asks_current)
     relevance = np.array([each.relevance for each in candidates]) + 0.25 * current * view.states_slot
     read = np.argsort(-relevance, kind="stable")[: READ_CLOSELY if current else READ_BRIEFLY].tolist()
     for n in read:
@@ -193,14 +204,10 @@ def _newest(best: Sequence[Assertion | None], similarity: Floats) -> Floats:
     return found
 
 
-def certainty(chance: float) -> float:
-    """Return 0 for a kind of question that is doubtful and 1 for one that is certain: a doubtful one moves nothing."""
-    return min(1.0, max(0.0, (chance - DOUBTFUL) / (CERTAIN - DOUBTFUL)))
-
-
-def state_features(question: QuestionState, view: StateView, close: CloseView) -> Floats:
+def state_features(question: QuestionState, view: StateView, close: CloseView, gate: Gate) -> Floats:
     """Return the features of each candidate in the order of FEATURES."""
-    current, past, several = map(certainty, (question.asks_current, question.asks[Ask.PAST], question.asks[Ask.LIST]))
+    asks = question.asks_current, question.asks[Ask.PAST], question.asks[Ask.LIST]
+    current, past, several = map(gate.certainty, asks)
     asked = np.array([each is not None and each.text.rstrip().endswith("?") for each in view.best], np.float32)
     states, stated = view.states_slot, close.answers * view.asserts
     return np.column_stack(

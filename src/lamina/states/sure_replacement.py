@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from lamina.models.state_model import SentenceState
-from lamina.states.decisions import load_pair_bounds
+from lamina.states.decisions import PairBounds, load_pair_bounds
 from lamina.states.state_reader import StateReader
 from lamina.text.analyse import content_words
 
@@ -26,20 +26,26 @@ _DESIGNATED = re.compile(r"\A\W*(?:(?:the|my|our) )?(\w+) (\d+\w*|[A-Z])\b", re.
 """A sentence about one of several numbered or lettered things: "Room 2 …", "the oven B …"."""
 
 
-def surely_replaces(new: str, old: str, reader: StateReader) -> bool:
-    """Whether both models agree: the pair model that the old sentence no longer holds, the state model that both
-    sentences assert a value of one slot."""
-    if reader.pairs is None or len(old.split()) > LONGEST_OLD or old.count(",") > MOST_COMMAS:
+_NAMES = re.compile(r"(?<!\A)\b(?:[A-Z]\w*|\d[\w.,]*)")
+
+
+def surely_replaces(new: str, old: str, reader: StateReader, bounds: PairBounds | None = None) -> bool:
+    """Whether the models agree: the state model that both sentences assert a value of one slot, the pair model that the
+    old one no longer holds. Without a pair model the new sentence must name the old value beside its own."""
+    if len(old.split()) > LONGEST_OLD or old.count(",") > MOST_COMMAS:
         return False
     if _ADDS.search(new) or _are_of_different_things(old, new):
         return False
-    bounds, reading = load_pair_bounds(), reader.pairs.read(old, new)
-    if reading.outdates < bounds.sure:
+    bounds = bounds or load_pair_bounds()
+    reading = reader.pairs.read(old, new) if reader.pairs is not None else None
+    if reading is not None and reading.outdates < bounds.sure:
         return False
     one, other = _surest(old, reader), _surest(new, reader)
     if one is None or other is None or min(one.asserts, other.asserts) < ASSERTS:
         return False
-    if reading.ends > reading.replaces and not _names_value(new, old, one):
+    if (reading is None or reading.ends > reading.replaces) and not _names_value(new, old, one):
+        return False
+    if reading is None and not set(_NAMES.findall(new)) - set(_NAMES.findall(old)):
         return False
     return float(np.dot(one.slot, other.slot)) >= bounds.same_slot
 
@@ -53,10 +59,9 @@ def _are_of_different_things(old: str, new: str) -> bool:
 
 
 def _names_value(new: str, old: str, state: SentenceState) -> bool:
-    """Whether a sentence that only ends something names what it ends."""
-    if state.value is None:
-        return False
-    return bool(set(content_words(old[slice(*state.value)])) & set(content_words(new)))
+    """Whether a sentence names what it ends."""
+    value = set(content_words(old[slice(*state.value)])) if state.value is not None else set()
+    return bool(value) and value <= set(content_words(new))
 
 
 def _surest(sentence: str, reader: StateReader) -> SentenceState | None:

@@ -48,7 +48,7 @@ class Change:
         for verdict in verdicts:
             known.take((*verdict.others, *(() if verdict.result is Result.REFUSED else (verdict.atom,))))
         rest_again(self._replays, known)
-        supersession = Supersession(known, self._ids, self._now, self._states)
+        supersession = Supersession(known, self._ids, self._now, self._states, self._words)
         for verdict in verdicts:
             if verdict.result in (Result.NEW, Result.ENRICHES):
                 supersession.compare(verdict.atom)

@@ -13,7 +13,7 @@ from lamina.atom.atom import Atom, Evidence, kind_defaults
 from lamina.atom.claim import claim_of
 from lamina.atom.identity import AtomId
 from lamina.atom.pair import hold_both
-from lamina.atom.passage import Passage
+from lamina.atom.passage import Passage, passages_of
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.standing import begins
 from lamina.atom.status import Status
@@ -42,8 +42,10 @@ MADE_LATE = 0.85
 class Supersession:
     """Ends what new statements replace; earlier decisions count for later ones."""
 
-    def __init__(self, known: Known, ids: Iterator[AtomId], now: datetime, states: StateReader | None) -> None:
-        self._known, self._ids, self._now, self._states = known, ids, now, states
+    def __init__(
+        self, known: Known, ids: Iterator[AtomId], now: datetime, states: StateReader | None, words: Sequence[Atom] = ()
+    ) -> None:
+        self._known, self._ids, self._now, self._states, self._words = known, ids, now, states, words
 
     def compare(self, new: Atom) -> None:
         """End the earlier statements of the same speaker that a new statement surely replaces.
@@ -66,6 +68,8 @@ class Supersession:
         """The earlier sentences of the same speaker that share most words with a new statement, and where they are."""
         words = content_words(said)
         found = self._known.search(words, STANDS, LOOKED_AT, is_vouched_for)
+        captured_now = ((segment, passage) for segment in self._words for passage in passages_of(segment))
+        found += [each for each in captured_now if is_vouched_for(*each)]
         places = [
             place
             for atom, passage in found
@@ -75,7 +79,7 @@ class Supersession:
         held = {place: set(content_words(text)) for place, text in places}
         rarity = {word: 1.0 / (1 + sum(word in each for each in held.values())) for word in set(words)}
         shared = {place: sum(rarity[word] for word in each & rarity.keys()) for place, each in held.items()}
-        best = sorted(places, key=lambda each: -shared[each[0]])[:MOST_COMPARED]
+        best = sorted(dict.fromkeys(places), key=lambda each: -shared[each[0]])[:MOST_COMPARED]
         return [each for each in best if shared[each[0]] > 0]
 
     def take(self, nominated: Sequence[Nomination], segments: Iterable[Atom]) -> None:
