@@ -74,8 +74,9 @@ class FakePairModel:
         one, other = known_slot(first), known_slot(second)
         is_same = one not in {None, "evenings"} and one == other and "also" not in second
         names_value = any(each.start() > 0 for each in _NAMED.finditer(second))
-        replaces = is_same and names_value and not second.endswith("?") and first != second
         shared = set(content_words(first)) & set(content_words(second))
+        denies = bool(re.search(r"\b(?:no longer|not)\b|\bfrom [A-Z\d]", second)) and len(shared) > 1
+        replaces = ((is_same and names_value) or denies) and not second.endswith("?") and first != second
         return PairReading(0.999 if replaces else 0.001, 0.0, 0.0, 0.9 if shared else 0.1, 0.95 if is_same else 0.05)
 
 

@@ -168,7 +168,7 @@ def test_ended_and_doubted_memories_answer_by_meaning_only_if_they_are_asked_for
 def test_a_mode_holds_for_meaning_too(memory: Memory) -> None:
     remembered(memory, "The dog is a greyhound.")
     remembered(memory, "Walk the greyhound twice a day.", kind="rule")
-    says(memory, ("Ann", "Our greyhound sleeps."))
+    says(memory, ("Ann", "Oh, what a lovely greyhound!"))
     assert texts(memory.recall("the pet", mode="facts_only")) == ["The dog is a greyhound."]
     assert len(memory.recall("the pet", mode="facts_plus_rules").hits) == 2
     assert len(memory.recall("the pet").hits) == 3

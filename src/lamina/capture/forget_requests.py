@@ -27,7 +27,7 @@ class RequestKind(StrEnum):
     SECRET = "secret"
 
 
-LEAST = {RequestKind.FORGET: 0.8, RequestKind.KEEP_OUT: 0.8, RequestKind.SECRET: 0.5}
+LEAST = {RequestKind.FORGET: 0.8, RequestKind.KEEP_OUT: 0.8, RequestKind.SECRET: 0.8}
 """The least probabilities at which the model is believed: about nine of ten are right on turns it never saw."""
 
 

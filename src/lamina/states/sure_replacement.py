@@ -43,9 +43,9 @@ def surely_replaces(new: str, old: str, reader: StateReader, bounds: PairBounds 
     one, other = _surest(old, reader), _surest(new, reader)
     if one is None or other is None or min(one.asserts, other.asserts) < ASSERTS:
         return False
-    if (reading is None or reading.ends > reading.replaces) and not _names_value(new, old, one):
+    if reading is None and not _names_old_and_new(old, new):
         return False
-    if reading is None and not set(_NAMES.findall(new)) - set(_NAMES.findall(old)):
+    if reading is not None and reading.ends > reading.replaces and not _names_value(new, old, one):
         return False
     return float(np.dot(one.slot, other.slot)) >= bounds.same_slot
 
@@ -56,6 +56,12 @@ def _are_of_different_things(old: str, new: str) -> bool:
     if one is None or other is None:
         return False
     return one[1].lower() == other[1].lower() and one[2].lower() != other[2].lower()
+
+
+def _names_old_and_new(old: str, new: str) -> bool:
+    """Whether a sentence holds every name and number of an earlier one, and another one beside."""
+    before, after = set(_NAMES.findall(old)), set(_NAMES.findall(new))
+    return bool(before) and before < after
 
 
 def _names_value(new: str, old: str, state: SentenceState) -> bool:

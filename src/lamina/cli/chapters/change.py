@@ -66,14 +66,23 @@ class Change(Chapter):
             write.relate(session, new, "contradicts", old)
             return review.keep(session, new, over=old, reason="the office moved")
 
-        scene = self.play(
-            "Two statements disagree: you decide, once. The old words are no longer an answer.",
+        said = (
             'lamina capture --session spring --speaker Ann "Remember that our office is in Cork."\n'
-            '$ lamina capture --session autumn --speaker Ann "Remember that our office is in Galway."\n'
-            f"$ lamina relate {new[-8:]} contradicts {old[-8:]}\n"
-            f'$ lamina review keep {new[-8:]} --over {old[-8:]} --reason "the office moved"',
-            decide,
+            '$ lamina capture --session autumn --speaker Ann "Remember that our office is in Galway."'
         )
+        if self.play("", "", lambda session: read.get(session, old)).view.data["status"] == "superseded":
+            scene = self.play(
+                "A plain statement surely replaces another. The old words are no longer an answer.",
+                said,
+                lambda session: read.get(session, old),
+            )
+        else:
+            scene = self.play(
+                "Two statements disagree: you decide, once. The old words are no longer an answer.",
+                f"{said}\n$ lamina relate {new[-8:]} contradicts {old[-8:]}\n"
+                f'$ lamina review keep {new[-8:]} --over {old[-8:]} --reason "the office moved"',
+                decide,
+            )
         ended = self.play("", "", lambda session: read.get(session, old)).view.data["status"]
         scene.checks += [
             ("what was said in spring is superseded, in one commit", ended == "superseded"),
@@ -103,12 +112,14 @@ class Change(Chapter):
     def correct(self) -> Scene:
         self._twice(
             "",
-            [("call", "", "Remember that my dentist is Dr Reyes."),
-             ("call 2", "", "Remember that my dentist is Dr Moss.")],
-        )  # fmt: skip
+            [
+                ("call", "", "Remember that my dentist is Dr Reyes, whose practice is above a bakery in the market."),
+                ("call 2", "", "Remember that my dentist is Dr Moss."),
+            ],
+        )
         wrong, why = self.ids["first"], "she mixed them up"
         scene = self.play(
-            "Something was never so: invalidate it. The words of both stay, and only what is right is an answer.",
+            "Something was never so: invalidate it. The words stay and are no answer any more.",
             f'lamina status {wrong[-8:]} invalidated --reason "{why}"',
             lambda session: write.status(session, wrong, "invalidated", reason=why),
         )
