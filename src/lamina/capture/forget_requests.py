@@ -6,7 +6,7 @@ The state model recognises requests in ordinary words. A short list of direct or
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -27,8 +27,10 @@ class RequestKind(StrEnum):
     SECRET = "secret"
 
 
-LEAST = {RequestKind.FORGET: 0.8, RequestKind.KEEP_OUT: 0.8, RequestKind.SECRET: 0.8}
+LEAST = {RequestKind.FORGET: 0.8, RequestKind.KEEP_OUT: 0.8, RequestKind.SECRET: 0.5}
 """The least probabilities at which the model is believed: about nine of ten are right on turns it never saw."""
+LEAST_LIGHT = dict.fromkeys(RequestKind, 0.95)
+"""The same for the light model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,11 @@ class ForgetRequest:
     spared: str = ""
 
 
-def forget_requests(text: str, states: Sequence[SentenceState] = ()) -> list[ForgetRequest]:
-    """Return the requests of a turn, in order; `states` are what the state model says of its sentences."""
+def forget_requests(
+    text: str, states: Sequence[SentenceState] = (), least: Mapping[RequestKind, float] = LEAST
+) -> list[ForgetRequest]:
+    """Return the requests of a turn, in order; `states` are what the state model says of its sentences, `least` from
+    which probability on it is believed."""
     by_place = {state.start: state for state in states}
     code = fenced(text)
     requests: list[ForgetRequest] = []
@@ -57,7 +62,7 @@ def forget_requests(text: str, states: Sequence[SentenceState] = ()) -> list[For
         sentence = text[start:end]
         if len(sentence) > LONGEST or any(first <= start < last for first, last in code) or _SET.match(sentence):
             continue
-        kind = _kind_of(sentence, by_place.get(start))
+        kind = _kind_of(sentence, by_place.get(start), least)
         if kind is RequestKind.SECRET:
             requests.append(ForgetRequest(kind, start, end, ""))
         elif kind is not None:
@@ -78,13 +83,13 @@ def is_direct_order(sentence: str) -> bool:
     return _ordered_kind(sentence) is not None
 
 
-def _kind_of(sentence: str, state: SentenceState | None) -> RequestKind | None:
+def _kind_of(sentence: str, state: SentenceState | None, least: Mapping[RequestKind, float]) -> RequestKind | None:
     ordered = _ordered_kind(sentence)
     if ordered is not None or state is None:
         return ordered
     chances = {RequestKind.FORGET: state.forget, RequestKind.KEEP_OUT: state.keep_out, RequestKind.SECRET: state.secret}
     kind = max(chances, key=lambda each: chances[each])
-    if chances[kind] < LEAST[kind] or (is_question(sentence) and not _ASKS_POLITELY.search(_plain(sentence))):
+    if chances[kind] < least[kind] or (is_question(sentence) and not _ASKS_POLITELY.search(_plain(sentence))):
         return None
     return kind
 

@@ -20,7 +20,7 @@ from lamina.capture.change.echo import repeated
 from lamina.capture.change.forget_target import ForgetTarget, Place
 from lamina.capture.change.known import STANDS, Known
 from lamina.capture.current import ASKED_AT, asked_at, ended_at
-from lamina.capture.forget_requests import ForgetRequest, RequestKind, forget_requests
+from lamina.capture.forget_requests import LEAST, LEAST_LIGHT, ForgetRequest, RequestKind, forget_requests
 from lamina.capture.found import Said
 from lamina.capture.prose import is_pasted, is_question
 from lamina.capture.state_extractor import subject_of
@@ -51,7 +51,8 @@ def carry_out_requests(
         segment = known.get(AtomId(turn.segment))
         if segment is None or is_assistant(turn.speaker) or statements_wait(segment.origin) or is_pasted(turn.text):
             continue
-        requests = forget_requests(turn.text, states.read(turn.text) if states else ())
+        least = LEAST if states is not None and states.pairs is not None else LEAST_LIGHT
+        requests = forget_requests(turn.text, states.read(turn.text) if states else (), least)
         spans = [(each.start, each.end) for each in requests]
         work = [_Request(turn, segment, each, spans, known, store, ids, states) for each in requests]
         for each in [each for each in work if not each.is_done]:
