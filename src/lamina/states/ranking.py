@@ -52,7 +52,7 @@ class StateCandidate:
     text: str = ""
 
 
-READ_CLOSELY, READ_BRIEFLY = 4, 2
+READ_CLOSELY, READ_BRIEFLY = 6, 3
 """So many candidates the pair model reads: where a current state is asked for, and else."""
 ANSWERS_AT_ALL = 0.2
 """Candidates that answer less likely than this are not compared with each other."""
