@@ -31,11 +31,8 @@ from lamina.recall.weigh import status_weight
 from lamina.store.base import Match, Store, TextQuery
 from lamina.store.encodings import Key, Near, NearQuery, Tilts
 from lamina.text.roles import is_assistant
-from lamina.vectors.levels import Floats, to_asked
+from lamina.vectors.levels import to_asked
 
-LEAST_SLOT = 0.3
-"""The least similarity at which a passage is brought along for its slot."""
-TIES = 4
 _NO_VECTOR = to_asked(np.zeros(1, dtype=np.float32))
 
 
@@ -100,16 +97,6 @@ class Gathering:
     def brought(self, keys: Collection[Key]) -> list[Candidate]:
         """Candidates that none of the channels found, so far as they may answer."""
         return [self._candidate(each) for each in self._near(0, 0, keys)] if keys else []
-
-    def of_slot(self, slot: Floats, model: str, limit: int) -> list[Key]:
-        """The passages with sentences nearest to a slot, among what may answer; of several as near, all or none."""
-        query = self._query(TIES * limit, 0, ())
-        near = self._store.encodings.nearest(
-            replace(query, model=model, asked=to_asked(slot), vector=1.0, texts={}, text=0.0)
-        )
-        cosines = sorted((each.cosine for each in near), reverse=True)
-        least = max(LEAST_SLOT, cosines[limit] if len(cosines) > limit else 0.0)
-        return sorted(each.key for each in near if each.cosine > least)
 
     def _search(self) -> dict[Key, Match]:
         return {(match.atom_id, match.n): match for match in self._store.search(self._words())}

@@ -39,7 +39,6 @@ from lamina.recall.then import admitted_then, candidates_then
 from lamina.recall.understand import memory_types, statuses, understand
 from lamina.recall.view import View
 from lamina.recall.weigh import total, weigh
-from lamina.states.decisions import load_decisions
 from lamina.store.base import Filter, Store
 from lamina.store.encodings import Key
 
@@ -47,9 +46,6 @@ ENOUGH = 2
 """How many times as many candidates as are read must have stood at another time before no more are looked for."""
 
 _EARLIER = (Mark.EARLIER.value,)
-
-SLOT_POOL = 8
-"""So many passages are found by slot, where a question asks for a current state."""
 
 TRIES = 3
 """How often a question is asked again because the models had not seen every passage that was found."""
@@ -150,7 +146,6 @@ def _seen(question: Question, asked: Asked, through: Lens, choice: Choice, store
         rerank(candidates, asked.meant, through, store)
         if not question.moments:
             candidates += _hopped(candidates, gathering, asked, through, view)
-            candidates += _of_the_slot(candidates, gathering, asked, through, view)
         second_opinion(candidates, asked.text, choice.reranker, view)
     states = _state_terms(candidates, question, asked, through, view)
     also = shelf(asked, admitted, through, view, candidates, closely=not question.fast)
@@ -189,22 +184,6 @@ def _hopped(
     fuse(brought, through.recipe, closely=True)
     rerank(brought, asked.meant, through, view.store)
     add_hops([*candidates, *brought], reached)
-    return brought
-
-
-def _of_the_slot(
-    candidates: Sequence[Candidate], gathering: Gathering, asked: Asked, through: Lens, view: View
-) -> list[Candidate]:
-    """Passages that state the slot a question asks for, in words that no channel found."""
-    if through.state is None or asked.windows.said:
-        return []
-    question = through.state.asked(asked.meant)
-    if not load_decisions(through.state.states.name).gate.certainty(question.asks_current):
-        return []
-    keys = gathering.of_slot(question.slot, through.state.model.id, SLOT_POOL)
-    brought = gathering.brought([each for each in keys if each not in {known.key for known in candidates}])
-    fuse(brought, through.recipe, closely=True)
-    rerank(brought, asked.meant, through, view.store)
     return brought
 
 

@@ -21,6 +21,8 @@ CLEAR_SHARE, POSSIBLE_SHARE = 0.6, 0.3
 MOST_PLACES = 8
 """More sentences than these are no clear target unless everything about a topic is to go."""
 MOST_ASKED = 3
+FEW = 2
+"""So many sentences with the same words may be one fact and its repetition; more are told apart by the pair model."""
 _TIE = 0.05
 _COMMON_WORDS = frozenset(
     content_words("number name code detail info information data date figure id story issue case status")
@@ -74,6 +76,9 @@ class ForgetTarget:
         if best >= CLEAR_SHARE:
             least = POSSIBLE_SHARE if self._request.is_all else best - _TIE
             meant = [place for place, share in zip(told, shares, strict=True) if share >= max(least, POSSIBLE_SHARE)]
+            has_pairs = self._states is not None and self._states.pairs is not None
+            if len(meant) > FEW and not self._request.is_all and has_pairs:
+                return self._most_likely(meant)
             is_clear = self._request.is_all or len(meant) <= MOST_PLACES
             return Choice(meant if is_clear else meant[-MOST_ASKED:], is_clear)
         chances = self._chances(told)
@@ -87,6 +92,14 @@ class ForgetTarget:
         ]
         possible.sort(key=lambda each: each[:2], reverse=True)
         return Choice([place for _, _, place in possible[:MOST_ASKED]], False)
+
+    def _most_likely(self, places: Sequence[Place]) -> Choice:
+        """Of sentences that hold the topic's words alike, those the pair model takes for meant; else one question."""
+        chances = self._chances(places)
+        surest = max(chances)
+        meant = [place for place, chance in zip(places, chances, strict=True) if chance >= surest - _TIE]
+        is_clear = surest >= load_pair_bounds().forgets
+        return Choice(meant if is_clear else meant[-MOST_ASKED:], is_clear)
 
     def _shares(self, places: Sequence[Place]) -> list[float]:
         """How much of the topic's words each sentence holds; rare words count more."""
