@@ -37,7 +37,7 @@ def outdated_turns(chat: Chat, question: str) -> set[int] | None:
 def rows(records: list[Record], chats: dict[str, Chat]) -> tuple[np.ndarray, np.ndarray]:
     features, labels = [], []
     for each in records:
-        if each.row["kind"] not in {"current", "yesno"} or each.question.asks_current < 0.5:
+        if each.person is not None or each.row["kind"] not in {"current", "yesno"} or each.question.asks_current < 0.5:
             continue
         outdated = outdated_turns(chats[each.row["chat"]], each.row["question"])
         if outdated is None:

@@ -14,6 +14,7 @@ from training.slot_sentences import SlotSentence
 
 CHATS = Path(__file__).parent / "data" / "chats"
 HELD_OUT_FILES = frozenset({"heldout"})
+HELD_OUT_CHATS = frozenset({"pa09", "pb09", "pc09", "pd09", "pe09", "pf09", "pg09", "ph09", "dg07"})
 """Whole people that nothing is trained on."""
 OTHER_LANGUAGES = frozenset({"languages"})
 MOODS = ("none", "current", "past", "plan", "hyp", "joke", "quote", "ask")
@@ -67,12 +68,12 @@ def load_chats(*, held_out: bool = False) -> list[Chat]:
     """Return the English training chats, or those held out; malformed lines are an error."""
     chats: list[Chat] = []
     for path in sorted(CHATS.glob("*.txt")):
-        if path.stem in OTHER_LANGUAGES or (path.stem in HELD_OUT_FILES) != held_out:
+        if path.stem in OTHER_LANGUAGES:
             continue
         file_chats, errors = read_chats(path)
         if errors:
             raise SystemExit("\n".join(errors[:20]))
-        chats += file_chats
+        chats += [each for each in file_chats if (path.stem in HELD_OUT_FILES or each.id in HELD_OUT_CHATS) == held_out]
     return chats
 
 

@@ -1,6 +1,6 @@
 """Fit the decisions that go with the trained models, on people and chats the models never saw.
 
-Usage: python -m training.fit WEIGHTS.onnx minilm|light RECORDS.jsonl HELD_OUT.jsonl DECISIONS.json
+Usage: python -m training.fit WEIGHTS.onnx minilm|light RECORDS.jsonl NATURAL.jsonl HELD_OUT.jsonl DECISIONS.json
 
 What replaces what by slots, what comes first, which candidates hold an earlier value and which answer at all. The
 figures printed last are on held-out people.
@@ -13,6 +13,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+from lamina.models.minilm_network import open_network
 from lamina.models.pair_model import PairModel
 from lamina.models.state_model import StateModel
 from lamina.states.ranking import Gate
@@ -29,14 +30,15 @@ GATES = {"minilm": Gate(0.9, 0.995), "light": Gate(0.6, 0.95)}
 
 
 def main() -> None:
-    weights, name, train_path, held_path, out = sys.argv[1], sys.argv[2], *map(Path, sys.argv[3:6])
+    weights, name, chats, natural, held, out = sys.argv[1], sys.argv[2], *map(Path, sys.argv[3:7])
     trunk = open_trunk(name, MODELS)
-    model, pairs = StateModel(trunk, weights), PairModel(trunk) if name == "minilm" else None
+    model, pairs = StateModel(trunk, weights), PairModel(open_network(MODELS)) if name == "minilm" else None
     decisions: dict[str, object] = {"replacement": fit_replacement(model)}
     replacement = ReplacementModel(**decisions["replacement"])
     gate = GATES[name]
     decisions["gate"] = asdict(gate)
-    training, held_out = (load_records(path, model, replacement, pairs, gate) for path in (train_path, held_path))
+    asked, talk, held_out = (load_records(path, model, replacement, pairs, gate) for path in (chats, natural, held))
+    training = [*asked, *talk]
     decisions["ranker"] = fit_ranker(training, held_out)
     decisions["earlier"] = fit_earlier(training, held_out)
     decisions["answers"] = fit_answers(training, held_out, decisions["ranker"])

@@ -1,6 +1,7 @@
 """Ask every chat's questions through the engine and write down what it finds, for the ranker to learn from.
 
 Usage: python -m training.retrieval OUT.jsonl [--embedder auto|light] [--held-out] [--all]
+       python -m training.retrieval OUT.jsonl --natural PERSON.json ... [--embedder auto|light]
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from lamina import Hit
 from training.chat_format import Chat
 from training.examples import is_ranker_chat, load_chats, speaker_of, without_speaker
 
@@ -29,9 +31,15 @@ def main() -> None:
     parser.add_argument("--embedder", default="auto")
     parser.add_argument("--held-out", action="store_true")
     parser.add_argument("--all", action="store_true", help="every training chat, not only the ranker's")
+    parser.add_argument("--natural", type=Path, nargs="+", help="natural talk of these files instead of chats")
     options = parser.parse_args()
     os.environ["LAMINA_EMBEDDER"], os.environ["LAMINA_EXTRACTOR"] = options.embedder, "none"
     os.environ["LAMINA_STATE_MODEL"] = "off"
+    if options.natural:
+        with options.out.open("w", encoding="utf-8") as out:
+            for row in (row for path in options.natural for row in ask_person(path)):
+                out.write(json.dumps(row, ensure_ascii=False) + "\n")
+        return
     chats = load_chats(held_out=options.held_out)
     chosen = [each for each in chats if options.all or options.held_out or is_ranker_chat(each)]
     draw = random.Random(7)
@@ -84,20 +92,54 @@ def ask_chat(chat: Chat, other_talk: Sequence[str]) -> list[dict]:
         memory.embed()
         rows = []
         for question in chat.questions:
-            found = memory.recall(question.text, k=CANDIDATES)
             hits = [
-                {
-                    "turn": turn_at.get((hit.passage.at.isoformat() if hit.passage.at else "", hit.passage.text)),
-                    "text": hit.passage.text, "at": hit.passage.at.timestamp() if hit.passage.at else 0.0,
-                    "speaker": hit.passage.speaker, "session": hit.atom.session_id, "relevance": hit.relevance,
-                    "terms": dict(hit.terms), "relevant": hit.relevant,
-                }
-                for hit in found.hits
-            ]  # fmt: skip
+                {"turn": turn_at.get((hit.passage.at.isoformat() if hit.passage.at else "", hit.passage.text))}
+                | _described(hit)
+                for hit in memory.recall(question.text, k=CANDIDATES).hits
+            ]
             rows.append({"chat": chat.id, "question": question.text, "kind": question.kind, "gold": question.gold,
                          "now": clock.at.timestamp(), "hits": hits})  # fmt: skip
     shutil.rmtree(root)
     return rows
+
+
+def ask_person(path: Path) -> list[dict]:
+    """Capture natural talk and return what each check finds; `good` and `outdated` say which hits hold a right answer
+    and which one that is no longer right."""
+    import lamina
+    from lamina.bench.natural_data import load_people
+    from lamina.bench.places import said
+    from lamina.clock import FixedClock
+
+    [person], _ = load_people([path])
+    root = Path(tempfile.mkdtemp(prefix="retrieval-"))
+    rows = []
+    with lamina.open(root / "vault", clock=FixedClock(person.now), watch=False, background=False) as memory:
+        for session in person.sessions:
+            memory.capture(said(session), session_id=session.id, wait=True)
+        memory.embed()
+        for check in person.checks:
+            hits = [_described(hit) for hit in memory.recall(check.query, k=CANDIDATES, as_of=check.as_of).hits]
+            rows.append({
+                "chat": f"natural {person.id}", "question": check.query, "kind": check.kind, "as_of": check.as_of,
+                "gold": list(check.expect), "now": person.now.timestamp(), "hits": hits,
+                "good": [_holds(hit, check.expect) for hit in hits],
+                "outdated": [_holds(hit, check.reject) and not _holds(hit, check.expect) for hit in hits],
+            })  # fmt: skip
+    shutil.rmtree(root)
+    return rows
+
+
+def _holds(hit: dict, words: Sequence[str]) -> bool:
+    return any(word in hit["text"].lower() for word in words)
+
+
+def _described(hit: Hit) -> dict:
+    return {
+        "text": hit.passage.text, "at": hit.passage.at.timestamp() if hit.passage.at else 0.0,
+        "speaker": hit.passage.speaker, "session": hit.atom.session_id, "relevance": hit.relevance,
+        "terms": dict(hit.terms), "relevant": hit.relevant,
+    }  # fmt: skip
 
 
 def _moment(day: str, minute: int) -> datetime:

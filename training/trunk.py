@@ -24,7 +24,7 @@ class TokenStates:
 
 def open_trunk(name: str, models: Path) -> Trunk:
     """Return the trunk of a path: "minilm" or "light"."""
-    return MiniLmTrunk.open(models) if name == "minilm" else LightTrunk(WordLlama())
+    return MiniLmTrunk(models) if name == "minilm" else LightTrunk(WordLlama())
 
 
 class StateCache:

@@ -14,7 +14,8 @@ from models_here import EMPTY, STORE, TEXTS, needs_minilm
 from lamina.models.embedder import Embedder, Encoded, Piece, TokenStates
 from lamina.models.errors import ModelMissing
 from lamina.models.files import MINILM_TOKENIZER, ModelStore
-from lamina.models.minilm import DIMENSIONS, MODEL, MiniLM
+from lamina.models.minilm import MODEL, MiniLM
+from lamina.models.minilm_network import DIMENSIONS
 from lamina.models.tokeniser import Tokeniser
 from lamina.vectors.packed import signs_of
 

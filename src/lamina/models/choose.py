@@ -125,8 +125,8 @@ def _transformer_states(folder: Path) -> StateEncoder:
     from lamina.models.state_model import StateModel
     from lamina.models.state_trunk import MiniLmTrunk
 
-    trunk = MiniLmTrunk.open(folder)
-    return StateEncoder(StateModel.on_transformer(trunk), PairModel(trunk))
+    trunk = MiniLmTrunk(folder)
+    return StateEncoder(StateModel.on_transformer(trunk), PairModel(trunk.network))
 
 
 @cache

@@ -21,6 +21,8 @@ WHOLE_CHUNKS, PART_CHUNKS = 32, 2
 """How much of a text is read: a machine's long answers only to their second chunk, more gave nothing."""
 LEASE_SECONDS = 30.0
 BATCH_SECONDS = 1.0
+AT_A_TURN = 200
+"""Texts that a model encodes before the next one has its turn; fewer than `models/minilm_network.py` remembers."""
 WAITING = 20_000
 """Texts that are looked up at a time: to find what is missing, every passage is looked at."""
 
@@ -46,8 +48,15 @@ def _encode(store: Store, embedder: Embedder, texts: Sequence[Unencoded]) -> Non
         )
 
 
-def encode_all(store: Store, embedder: Embedder, stop: Callable[[], bool], progress: Progress | None = None) -> int:
-    """Encode everything the model has not seen, unless another process is at it; returns how many texts.
+def encode_all(
+    store: Store,
+    embedder: Embedder,
+    stop: Callable[[], bool],
+    progress: Progress | None = None,
+    most: int | None = None,
+) -> int:
+    """Encode everything the model has not seen, or about `most` texts, unless another process is at it; returns how
+    many texts.
 
     The lease is renewed a batch at a time, and batches grow or shrink to about a second.
     """
@@ -57,11 +66,13 @@ def encode_all(store: Store, embedder: Embedder, stop: Callable[[], bool], progr
         return 0
     done, error = 0, ""
     try:
-        for made in _batches(store, embedder, stop):
+        for made in _batches(store, embedder, stop, most):
             done += made
             if progress:
                 progress(f"encoding with {embedder.model.id}", done, max(total, done))
             if not store.jobs.renew(name, holder, LEASE_SECONDS, done, max(total, done)):
+                return done
+            if most is not None and done >= most:
                 return done
         return done
     except LaminaError as problem:
@@ -71,9 +82,9 @@ def encode_all(store: Store, embedder: Embedder, stop: Callable[[], bool], progr
         store.jobs.release(name, holder, error)
 
 
-def _batches(store: Store, embedder: Embedder, stop: Callable[[], bool]) -> Iterator[int]:
-    """Encode what is missing, about a second's work at a time; tells how much each time."""
-    batch = 8
+def _batches(store: Store, embedder: Embedder, stop: Callable[[], bool], most: int | None) -> Iterator[int]:
+    """Encode what is missing, about a second's work at a time and at most `most` texts; tells how much each time."""
+    batch, largest = 8, min(2000, most or 2000)
     while not stop():
         waiting = store.encodings.missing(embedder.model.id, WAITING, None, embedder.model.states.value)
         if not waiting:
@@ -82,14 +93,20 @@ def _batches(store: Store, embedder: Embedder, stop: Callable[[], bool]) -> Iter
             began, some, waiting = time.monotonic(), waiting[:batch], waiting[batch:]
             _encode(store, embedder, some)
             yield len(some)
-            batch = max(1, min(2000, int(batch * min(2.0, BATCH_SECONDS / max(0.001, time.monotonic() - began)))))
+            batch = max(1, min(largest, int(batch * min(2.0, BATCH_SECONDS / max(0.001, time.monotonic() - began)))))
 
 
 def encode_each(
     store: Store, embedders: Sequence[Embedder], stop: Callable[[], bool], progress: Progress | None = None
 ) -> int:
-    """Encode everything with each model; when all is done, what models no longer in use have made is dropped."""
-    done = sum(encode_all(store, each, stop, progress) for each in embedders)
+    """Encode everything with each model; when all is done, what models no longer in use have made is dropped.
+
+    The models take turns: what the transformer has just computed of a text, the state model need not compute again.
+    """
+    done, made = 0, 1
+    while made and not stop():
+        made = sum(encode_all(store, each, stop, progress, AT_A_TURN) for each in embedders)
+        done += made
     if not stop():
         _drop_replaced(store, embedders)
     return done

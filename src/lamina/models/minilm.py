@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
-from importlib import import_module
-from pathlib import Path
-from threading import Lock
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lamina.models.chunks import MOST, chunks
 from lamina.models.embedder import Encoded, Model, Piece, Probe, TokenStates
-from lamina.models.errors import ModelMissing
-from lamina.models.files import MINILM, MINILM_TOKENIZER, MINILM_WEIGHTS, ModelStore
-from lamina.models.tokeniser import Tokeniser
+from lamina.models.files import MINILM, MINILM_WEIGHTS, ModelStore
+from lamina.models.minilm_network import DIMENSIONS, open_network
 from lamina.models.unit import unit
 from lamina.vectors.levels import Floats
 from lamina.vectors.packed import to_nibbles, to_signs
 
-DIMENSIONS = 384
 MODEL = Model(f"{MINILM}@{MINILM_WEIGHTS.sha256[:8]}", DIMENSIONS, TokenStates.SIGNS)
 _PACKINGS = {1: (TokenStates.SIGNS, to_signs), 4: (TokenStates.NIBBLES, to_nibbles)}
 """By bits a dimension: 48 or 192 bytes a token."""
@@ -36,8 +28,7 @@ class MiniLM:
     """An embedder whose files are in a store. They are loaded at first use; threads may share it."""
 
     def __init__(self, store: ModelStore, token_bits: int = 1) -> None:
-        self._store = store
-        self._lock = Lock()
+        self._network = open_network(store.folder)
         packing, self._pack = _PACKINGS[token_bits]
         self.model = replace(MODEL, states=packing)
 
@@ -46,7 +37,7 @@ class MiniLM:
 
     def question(self, text: str) -> Probe:
         tokens = self._network.tokeniser.encode(text[: LONGEST_QUESTION * _CHARS_A_PIECE]).first(LONGEST_QUESTION)
-        states = self._network.states(tokens.ids)
+        states = self._network.states(tokens.ids).last
         spans = tuple(span for span, word in zip(tokens.spans, tokens.words, strict=True) if word)
         return Probe(_mean(states), unit(states[1:-1][tokens.words]), spans)
 
@@ -57,44 +48,9 @@ class MiniLM:
         # A text without a word still has the two special tokens, and so a vector.
         parts = chunks(text, tokens.spans)[:most] or [(0, 0)]
         # One run a chunk: the eight-bit scale of a batch depends on all that is in it.
-        states = [self._network.states(tokens.ids[start:end]) for start, end in parts]
+        states = [self._network.states(tokens.ids[start:end]).last for start, end in parts]
         words = [each[1:-1][tokens.words[start:end]] for each, (start, end) in zip(states, parts, strict=True)]
         return Encoded(np.stack([_mean(each) for each in states]), b"".join(self._pack(unit(each)) for each in words))
-
-    @property
-    def _network(self) -> _Network:
-        with self._lock:
-            return self._loaded
-
-    @cached_property
-    def _loaded(self) -> _Network:
-        return _Network(self._store.find(MINILM_TOKENIZER), self._store.find(MINILM_WEIGHTS))
-
-
-class _Network:
-    def __init__(self, tokenizer: Path, weights: Path) -> None:
-        self.tokeniser = Tokeniser(tokenizer)
-        self._session = _session(weights)
-        self._first, self._last = self.tokeniser.id_of("[CLS]"), self.tokeniser.id_of("[SEP]")
-
-    def states(self, ids: NDArray[np.int64]) -> Floats:
-        """The last layer's state of every token, those of [CLS] first and of [SEP] last."""
-        row = np.concatenate(([self._first], ids, [self._last]))[None, :]
-        fed = {"input_ids": row, "attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}
-        return np.asarray(self._session.run(None, fed)[0][0], np.float32)
-
-
-def _session(weights: Path) -> Any:
-    try:
-        onnxruntime: Any = import_module("onnxruntime")
-    except ModuleNotFoundError as error:
-        raise ModelMissing("the package onnxruntime is not installed; `pip install onnxruntime`") from error
-    options = onnxruntime.SessionOptions()
-    # One thread: sums keep their order, and a machine that is busy is not slowed by threads that wait for each other.
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
-    options.log_severity_level = 3
-    return onnxruntime.InferenceSession(str(weights), options, providers=["CPUExecutionProvider"])
 
 
 def _mean(states: Floats) -> Floats:

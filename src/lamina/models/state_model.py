@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from lamina.models.chunks import chunks
-from lamina.models.state_trunk import LightTrunk, MiniLmTrunk, Trunk, open_session
+from lamina.models.minilm_network import open_session
+from lamina.models.state_trunk import LightTrunk, MiniLmTrunk, Trunk
 from lamina.models.tokeniser import Tokens
 from lamina.text.sentences import sentences
 from lamina.vectors.levels import Floats
@@ -27,7 +28,7 @@ from lamina.vectors.levels import Floats
 LONGEST_TEXT = 20_000
 """Characters of a text that are read."""
 MOST_CHUNKS = 32
-CACHED_TEXTS = 512
+CACHED_TEXTS = 2048
 
 
 class Mood(StrEnum):
@@ -86,6 +87,10 @@ class QuestionState:
     def asks_current(self) -> float:
         """The probability that the current value of a slot is wanted."""
         return self.asks[Ask.CURRENT] + self.asks[Ask.YES_NO]
+
+    def without_state(self) -> QuestionState:
+        """Return the question as one that asks for no state: one that names a day is answered by that day's words."""
+        return QuestionState(self.slot, {each: float(each is Ask.NO_STATE) for each in Ask})
 
 
 class StateModel:

@@ -9,10 +9,14 @@ from datetime import UTC, datetime
 from lamina.atom.atom import Atom
 from lamina.atom.passage import Passage
 from lamina.atom.trust import statements_wait
+from lamina.models.embedder import CONTEXTUAL, TokenStates
+from lamina.models.pair_model import PairText
 from lamina.models.state_encoder import StateEncoder, unpack_states
 from lamina.models.state_model import QuestionState
 from lamina.models.thaw import Thawed
+from lamina.recall.asked import Asked
 from lamina.recall.candidate import Candidate, passages_read
+from lamina.recall.lens import Lens
 from lamina.recall.marks import Earlier
 from lamina.recall.view import View
 from lamina.states.answering import answer_features
@@ -32,6 +36,7 @@ from lamina.states.ranking import (
 from lamina.store.encodings import Key, unencoded
 from lamina.text.analyse import content_words
 from lamina.text.roles import is_assistant
+from lamina.vectors.packed import signs_of
 
 LOOKED_AT = 30
 """So many of the best candidates are compared with each other."""
@@ -51,18 +56,29 @@ class StateTerms:
 
 
 def add_state_terms(
-    candidates: Sequence[Candidate], meant: str, encoder: StateEncoder, thawed: Thawed, view: View, *, past: bool
+    candidates: Sequence[Candidate], asked: Asked, encoder: StateEncoder, lens: Lens, view: View, *, past: bool
 ) -> StateTerms:  # fmt: skip
     """Add the state terms to the best candidates and return their marks; `past`: whether another time is asked for."""
+    meant = asked.meant
     best = sorted(candidates, key=lambda each: (-each.relevance, each.key))[:LOOKED_AT]
     read = passages_read(best, view)
     best = [each for each in best if each.key in read and not _is_shown_with_its_words(read[each.key][0], read)]
     if not best:
         return StateTerms()
     decisions = load_decisions(encoder.states.name)
-    question = encoder.asked(meant)
-    assertions = _assertions(best, read, encoder, thawed, view)
-    compared = [StateCandidate(each.relevance, assertions[each.key], read[each.key][1].text) for each in best]
+    question = encoder.asked(meant).without_state() if asked.windows.said else encoder.asked(meant)
+    assertions = _assertions(best, read, encoder, lens.thawed, view)
+    stored = _stored_signs(best, lens, view) if encoder.pairs is not None else {}
+    compared = [
+        StateCandidate(
+            each.relevance, assertions[each.key],
+            PairText(
+                unencoded(*read[each.key]).text, is_named=read[each.key][1].speaker in asked.speakers,
+                signs=stored.get(each.near.digest),
+            ),
+        )
+        for each in best
+    ]  # fmt: skip
     seen = view_states(question, compared, decisions.replacement, names_in(meant))
     close = read_closely(meant, question, compared, seen, encoder.pairs, decisions.gate)
     chances = decisions.answers.probabilities(answer_features(question, seen, close, [each.terms for each in best]))
@@ -76,6 +92,19 @@ def add_state_terms(
 def _is_shown_with_its_words(atom: Atom, read: Mapping[Key, tuple[Atom, Passage]]) -> bool:
     """Whether a statement shares a hit with the passage it was taken from, which is ranked in its place."""
     return any((each.segment, each.passage) in read for each in atom.evidence)
+
+
+def _stored_signs(best: Sequence[Candidate], lens: Lens, view: View) -> dict[bytes, bytes]:
+    """Return the signs of the candidates' token states, so far as the transformer's are stored."""
+    if lens.main is None or lens.main.model.states not in CONTEXTUAL:
+        return {}
+    found = view.store.encodings.states(lens.main.model.id, [each.near.digest for each in best])
+    width = lens.main.model.dimensions
+    return {
+        digest: signs_of(each.data, width) if each.packing == TokenStates.NIBBLES.value else each.data
+        for digest, each in found.items()
+        if each.data
+    }
 
 
 def _assertions(

@@ -8,10 +8,11 @@ question about an event, a reason or a list is ranked as it would be without.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lamina.models.pair_model import PairText
 from lamina.models.state_model import Ask, QuestionState
 from lamina.states.assertion import Assertion
 from lamina.states.replacement import CLOSE, ReplacementModel, log_odds
@@ -21,7 +22,8 @@ from lamina.vectors.levels import Floats
 FEATURES = (
     "current: states the slot", "current: replaced", "current: replaces", "current: newest", "current: is a question",
     "past: replaced", "past: newest", "past: states the slot", "list: states the slot",
-    "current: answers", "current: outdated", "current: outdates", "current: newest answer",
+    "answers", "answers, log-odds", "current: answers", "current: a newer one answers", "current: outdated",
+    "current: outdates", "past: answers", "past: a newer one answers",
 )  # fmt: skip
 """What a candidate gains or loses, by what the question asks for."""
 SAME_TIME_MS = 1_000
@@ -45,15 +47,15 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class StateCandidate:
-    """A passage that was found: its relevance so far, its sentences and its words."""
+    """A passage that was found: its relevance so far, its sentences, and its words as the pair model reads them."""
 
     relevance: float
     assertions: Sequence[Assertion]
-    text: str = ""
+    passage: PairText
 
 
-READ_CLOSELY, READ_BRIEFLY = 6, 3
-"""So many candidates the pair model reads: where a current state is asked for, and else."""
+READ_CLOSELY = 12
+"""So many candidates the pair model reads beside the question."""
 ANSWERS_AT_ALL = 0.2
 """Candidates that answer less likely than this are not compared with each other."""
 ASSERTS = 0.5
@@ -66,15 +68,16 @@ COMPARED = 2
 class CloseView:
     """What the pair model says of the best candidates; zeros for those it has not read, and where there is none.
 
-    `answers` is the probability that a candidate answers the question; `outdated` that a newer one, `outdated_by`,
-    answers it and replaces this one; `outdates` that it replaces an older one; `newest` how new it is among those read.
+    `answers` is the probability that a candidate answers the question; `newer` the highest one of those that are newer
+    and assert a current value; `outdated` the probability that a newer one, `outdated_by`, answers and replaces this
+    one; `outdates` that it replaces an older one.
     """
 
     answers: Floats
+    newer: Floats
     outdated: Floats
     outdated_by: list[int | None]
     outdates: Floats
-    newest: Floats
 
 
 def read_closely(
@@ -83,29 +86,30 @@ def read_closely(
 ) -> CloseView:  # fmt: skip
     """Read the best candidates beside the question and beside each other."""
     count = len(candidates)
-    answers, outdated, outdates, newest = (np.zeros(count, np.float32) for _ in range(4))
+    answers, newer, outdated, outdates = (np.zeros(count, np.float32) for _ in range(4))
     outdated_by: list[int | None] = [None] * count
     if pairs is None or not count:
-        return CloseView(answers, outdated, outdated_by, outdates, newest)
+        return CloseView(answers, newer, outdated, outdated_by, outdates)
     current = gate.certainty(question.asks_current)
     relevance = np.array([each.relevance for each in candidates]) + 0.25 * current * view.states_slot
-    read = np.argsort(-relevance, kind="stable")[: READ_CLOSELY if current else READ_BRIEFLY].tolist()
-    for n in read:
-        if candidates[n].text:
-            answers[n] = pairs.read(text, candidates[n].text).answers
+    read = np.argsort(-relevance, kind="stable")[:READ_CLOSELY]
+    answers[read] = pairs.answers(text, [candidates[n].passage for n in read])
     stated = answers * view.asserts
-    likely = [(n, best) for n in read if stated[n] >= ANSWERS_AT_ALL and (best := view.best[n]) is not None]
-    for i, old in likely if current else ():
-        newer = [(j, new) for j, new in likely if new.at_ms > old.at_ms + SAME_TIME_MS and new.state.asserts >= ASSERTS]
-        for j, new in sorted(newer, key=lambda each: -stated[each[0]])[:COMPARED]:
-            chance = pairs.read(old.text, new.text).outdates
+    likely = [(n, best) for n in read.tolist() if stated[n] >= ANSWERS_AT_ALL and (best := view.best[n]) is not None]
+    for i, old in likely:
+        later = [(j, new) for j, new in likely if new.at_ms > old.at_ms + SAME_TIME_MS and new.state.asserts >= ASSERTS]
+        newer[i] = max((stated[j] for j, _ in later), default=0.0)
+        for j, new in sorted(later, key=lambda each: -stated[each[0]])[: COMPARED if current else 0]:
+            chance = pairs.read(_sentence(candidates[i], old), _sentence(candidates[j], new)).outdates
             if chance * stated[j] > outdated[i]:
                 outdated[i], outdated_by[i] = chance * stated[j], j
             outdates[j] = max(outdates[j], chance * stated[i])
-    moments = np.array([best.at_ms if (best := view.best[n]) is not None else 0 for n in read])
-    for n, at in zip(read, moments.tolist(), strict=True):
-        newest[n] = float((moments <= at).mean())
-    return CloseView(answers, outdated, outdated_by, outdates, newest)
+    return CloseView(answers, newer, outdated, outdated_by, outdates)
+
+
+def _sentence(candidate: StateCandidate, sentence: Assertion) -> PairText:
+    """One sentence of a passage, with the states of its tokens there."""
+    return replace(candidate.passage, start=sentence.state.start, end=sentence.state.end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,13 +213,14 @@ def state_features(question: QuestionState, view: StateView, close: CloseView, g
     asks = question.asks_current, question.asks[Ask.PAST], question.asks[Ask.LIST]
     current, past, several = map(gate.certainty, asks)
     asked = np.array([each is not None and each.text.rstrip().endswith("?") for each in view.best], np.float32)
-    states, stated = view.states_slot, close.answers * view.asserts
+    states, stated, answers = view.states_slot, close.answers * view.asserts, close.answers
+    odds = np.array([log_odds(each) if each else 0.0 for each in answers.tolist()], np.float32)
     return np.column_stack(
         [
             current * states, current * view.replaced, current * view.replaces, current * view.newest * states,
             current * asked, past * view.replaced, past * view.newest, past * states, several * states,
-            current * stated, current * close.outdated * stated, current * close.outdates * stated,
-            current * close.newest * stated,
+            answers, odds, current * stated, current * stated * close.newer, current * close.outdated * stated,
+            current * close.outdates * stated, past * stated, past * stated * close.newer,
         ]
     ).astype(np.float32)  # fmt: skip
 

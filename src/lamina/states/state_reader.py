@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from lamina.models.pair_model import PairReading
+from lamina.models.pair_model import PairReading, Readable
 from lamina.models.state_model import QuestionState, SentenceState
 
 
@@ -26,8 +26,11 @@ class SentenceModel(Protocol):
 class TextPairModel(Protocol):
     """What is needed of the pair model."""
 
-    def read(self, first: str, second: str) -> PairReading:
-        """Return what the model says of two texts, the earlier one or the question first."""
+    def read(self, first: Readable, second: Readable) -> PairReading:
+        """Return what the model says of two statements, or of a statement and a request; the earlier one first."""
+
+    def answers(self, question: str, passages: Sequence[Readable]) -> Sequence[float]:
+        """Return for each passage the probability that it answers a question."""
 
 
 class StateReader:

@@ -1,0 +1,123 @@
+"""The transformer all-MiniLM-L6-v2 on onnxruntime: word pieces in, their states out.
+
+The embedder and the pair model read the states of the last layer, the state model those of the middle layer. One run
+gives both, so a text passes through the transformer once.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from functools import cache, cached_property
+from importlib import import_module
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.models.errors import ModelMissing
+from lamina.models.files import MINILM_TOKENIZER, MINILM_WEIGHTS, ModelStore
+from lamina.models.tokeniser import Tokeniser
+from lamina.vectors.levels import Floats
+
+DIMENSIONS = 384
+CACHED_TEXTS = 256
+"""Chunks whose states are remembered, at most 64 word pieces each: about 25 MB."""
+MIDDLE = b"/encoder/layer.2/output/LayerNorm/Add_1_output_0"
+"""The output of the third of six layers."""
+
+
+class LayerStates(NamedTuple):
+    """The states of word pieces after the third and after the last layer, [CLS] in front and [SEP] behind."""
+
+    middle: Floats
+    last: Floats
+
+
+class MiniLmNetwork:
+    """Computes token states; the last results are remembered. Loaded at first use; threads may share it."""
+
+    def __init__(self, store: ModelStore) -> None:
+        self._store, self._lock = store, Lock()
+        self._states: OrderedDict[bytes, LayerStates] = OrderedDict()
+
+    @property
+    def tokeniser(self) -> Tokeniser:
+        with self._lock:
+            return self._tokeniser
+
+    def states(self, ids: NDArray[np.int64]) -> LayerStates:
+        """Return the states of word pieces."""
+        key = ids.tobytes()
+        with self._lock:
+            known = self._states.get(key)
+            if known is not None:
+                self._states.move_to_end(key)
+                return known
+            session, cls, sep = self._session, self._cls, self._sep
+        row = np.concatenate(([cls], ids, [sep]))[None, :]
+        inputs = {"input_ids": row, "attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}
+        outputs = [np.asarray(each[0], np.float32) for each in session.run(None, inputs)]
+        states = LayerStates(middle=outputs[1], last=outputs[0])
+        for each in states:
+            each.setflags(write=False)
+        with self._lock:
+            self._states[key] = states
+            while len(self._states) > CACHED_TEXTS:
+                self._states.popitem(last=False)
+        return states
+
+    @cached_property
+    def _tokeniser(self) -> Tokeniser:
+        return Tokeniser(self._store.find(MINILM_TOKENIZER))
+
+    @cached_property
+    def _session(self) -> Any:
+        return open_session(with_output(self._store.find(MINILM_WEIGHTS).read_bytes(), MIDDLE))
+
+    @cached_property
+    def _cls(self) -> int:
+        return self._tokeniser.id_of("[CLS]")
+
+    @cached_property
+    def _sep(self) -> int:
+        return self._tokeniser.id_of("[SEP]")
+
+
+@cache
+def open_network(folder: Path) -> MiniLmNetwork:
+    """Return the network of a models folder, one for the whole process."""
+    return MiniLmNetwork(ModelStore(folder))
+
+
+def with_output(model: bytes, name: bytes) -> bytes:
+    """Return an ONNX model with one more output, the tensor of that name.
+
+    A protobuf message is the sum of its parts: a second message appended to the first adds to its repeated fields, so
+    the graph gains an output and the rest stays as it is.
+    """
+    graph_field, output_field, name_field, type_field = 7, 12, 1, 2
+    float_tensor = _field(1, b"\x08\x01")
+    output = _field(name_field, name) + _field(type_field, float_tensor)
+    return model + _field(graph_field, _field(output_field, output))
+
+
+def _field(number: int, body: bytes) -> bytes:
+    """A protobuf field of variable length; numbers and sizes below 128 take one byte, which all of these do."""
+    assert len(body) < 128
+    return bytes([number << 3 | 2, len(body)]) + body
+
+
+def open_session(model: bytes) -> Any:
+    """Return an onnxruntime session on one thread: sums keep their order, and threads of a busy machine do not wait for
+    each other."""
+    try:
+        onnxruntime: Any = import_module("onnxruntime")
+    except ModuleNotFoundError as error:
+        raise ModelMissing("the package onnxruntime is not installed; `pip install onnxruntime`") from error
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
