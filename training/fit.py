@@ -13,11 +13,13 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+from lamina.models.answer_model import AnswerModel
 from lamina.models.minilm_network import open_network
 from lamina.models.pair_model import PairModel
 from lamina.models.state_model import StateModel
 from lamina.states.ranking import Gate
 from lamina.states.replacement import ReplacementModel
+from lamina.states.state_reader import CloseReaders
 from training.answers import fit_answers
 from training.earlier import fit_earlier
 from training.pairs import fit_replacement
@@ -32,12 +34,13 @@ GATES = {"minilm": Gate(0.9, 0.995), "light": Gate(0.6, 0.95)}
 def main() -> None:
     weights, name, chats, natural, held, out = sys.argv[1], sys.argv[2], *map(Path, sys.argv[3:7])
     trunk = open_trunk(name, MODELS)
-    model, pairs = StateModel(trunk, weights), PairModel(open_network(MODELS)) if name == "minilm" else None
+    model, network = StateModel(trunk, weights), open_network(MODELS)
+    readers = CloseReaders(AnswerModel(network), PairModel(network)) if name == "minilm" else None
     decisions: dict[str, object] = {"replacement": fit_replacement(model)}
     replacement = ReplacementModel(**decisions["replacement"])
     gate = GATES[name]
     decisions["gate"] = asdict(gate)
-    asked, talk, held_out = (load_records(path, model, replacement, pairs, gate) for path in (chats, natural, held))
+    asked, talk, held_out = (load_records(path, model, replacement, readers, gate) for path in (chats, natural, held))
     training = [*asked, *talk]
     decisions["ranker"] = fit_ranker(training, held_out)
     decisions["earlier"] = fit_earlier(training, held_out)

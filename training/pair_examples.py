@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lamina.models.pair_model import PairText
+from lamina.models.pair_text import PairText
 from training.examples import Chat, chat_texts, is_ranker_chat, load_chats
 from training.groups import Group, Snippet, is_held_out, load_groups, load_snippets
 from training.slot_sentences import slot_sentences
@@ -173,3 +173,11 @@ def stranger_pairs(groups: Sequence[Group]) -> Iterator[Pair]:
         for other in draw.sample(groups, min(3, len(groups))):
             if other is not group:
                 yield text_pair(group.old, draw.choice(other.lines["new"]), "keeps")
+
+
+def by_label(pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
+    """Return the pairs by what they teach."""
+    labels: dict[str, list[Pair]] = defaultdict(list)
+    for pair in pairs:
+        labels[pair.relation or ("forgets" if pair.forgets else "other")].append(pair)
+    return dict(labels)

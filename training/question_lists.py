@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from lamina.models.pair_model import PairText
+from lamina.models.pair_text import PairText
 from lamina.recall.speaker_names import find_speakers, remove_speakers
 from lamina.text.analyse import content_words
-from training.examples import Chat, chat_texts, is_ranker_chat, load_chats, speaker_of, without_speaker
+from training.examples import Chat, ChatTexts, chat_texts, is_ranker_chat, load_chats, speaker_of, without_speaker
 from training.groups import STATES_SLOT, Group, load_groups
 
 
@@ -46,13 +47,14 @@ def _lists_of(chat: Chat, foreign: Sequence[str], draw: random.Random) -> list[Q
     """The questions as recall reads them: without the names of speakers, whose own turns are told apart."""
     labelled = chat_texts(chat)
     speakers = {turn.number: speaker_of(turn, chat) for turn in chat.turns}
+    before = _said_before(chat, labelled)
     lists = []
     for question, (text, slots) in zip(chat.questions, labelled.questions, strict=True):
         named = find_speakers(text.text, set(speakers.values()))
         right, others = [], []
         for number, turn in labelled.turns.items():
             states = any(set(slots) & set(each.slots) for each in turn.sentences)
-            passage = PairText(turn.text, is_named=speakers[number] in named)
+            passage = PairText(turn.text, is_named=speakers[number] in named, before=before.get(number))
             if number in question.gold or states:
                 right.append(passage)
             elif not (question.gold and slots and any(each.is_soft for each in turn.sentences)):
@@ -61,6 +63,15 @@ def _lists_of(chat: Chat, foreign: Sequence[str], draw: random.Random) -> list[Q
         if others:
             lists.append(_list(remove_speakers(text.text, named), right, others, question.kind))
     return lists
+
+
+def _said_before(chat: Chat, labelled: ChatTexts) -> dict[int, PairText]:
+    """What was said just before each turn, in the same session."""
+    return {
+        turn.number: PairText(labelled.turns[earlier.number].text)
+        for earlier, turn in pairwise(chat.turns)
+        if earlier.session == turn.session
+    }
 
 
 def group_lists(groups: Sequence[Group]) -> list[QuestionList]:

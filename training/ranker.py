@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from lamina.models.pair_model import PairModel, PairText
+from lamina.models.answer_model import SHORT
+from lamina.models.pair_text import PairText
 from lamina.models.state_model import QuestionState, StateModel
 from lamina.recall.understand import understand
 from lamina.states.assertion import assertions_of, names_in
@@ -26,6 +27,7 @@ from lamina.states.ranking import (
     view_states,
 )
 from lamina.states.replacement import ReplacementModel
+from lamina.states.state_reader import CloseReaders
 
 
 @dataclass
@@ -46,7 +48,7 @@ class Record:
 
 
 def load_records(
-    path: Path, model: StateModel, replacement: ReplacementModel, pairs: PairModel | None, gate: Gate
+    path: Path, model: StateModel, replacement: ReplacementModel, readers: CloseReaders | None, gate: Gate
 ) -> list[Record]:
     texts: dict[str, list] = {}
 
@@ -71,12 +73,17 @@ def load_records(
                 assertions_of(
                     hit["text"], read(hit["text"]), hit["speaker"] or "", int(hit["at"] * 1000), hit["session"]
                 ),
-                PairText(hit["text"], is_named=hit["speaker"] in asked.speakers),
+                PairText(
+                    hit["text"],
+                    is_named=hit["speaker"] in asked.speakers,
+                    before=PairText(hit["before"]) if hit["before"] and len(hit["text"].split()) <= SHORT else None,
+                ),
             )
             for hit in row["hits"]
         ]
-        view = view_states(question, candidates, replacement, names_in(asked.meant))
-        close = read_closely(asked.meant, question, candidates, view, pairs, gate)
+        names = names_in(asked.meant) if readers is None else frozenset()
+        view = view_states(question, candidates, replacement, names)
+        close = read_closely(asked.meant, question, candidates, view, readers, gate)
         relevance = np.array([hit["relevance"] for hit in row["hits"]], np.float32)
         records.append(Record(row, question, view, close, relevance, state_features(question, view, close, gate)))
     return records

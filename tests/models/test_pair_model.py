@@ -1,4 +1,4 @@
-"""The pair model gives the same result from stored token states as from the text, and for parts of a text."""
+"""The pair model tells a replaced value from one that stands."""
 
 from __future__ import annotations
 
@@ -8,42 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from lamina.models.embedder import Piece
-from lamina.models.files import ModelStore, models_folder
-from lamina.models.minilm import MiniLM
+from lamina.models.files import models_folder
 from lamina.models.minilm_network import open_network
-from lamina.models.pair_model import LONGEST, PairModel, PairText, word_pieces
+from lamina.models.pair_model import PairModel
+from lamina.models.pair_text import PairText
 
 FOLDER = models_folder(os.environ, Path.home(), sys.platform)
-TEXT = "Room 4 is mine since Monday, with a view. The printer moved to room 2!"
 
 
 @pytest.fixture(scope="module")
 def model() -> PairModel:
     return PairModel(open_network(FOLDER))
-
-
-def test_stored_states_are_those_of_the_text() -> None:
-    network = open_network(FOLDER)
-    [encoded] = MiniLM(ModelStore(FOLDER)).passages([Piece(TEXT, 32)])
-    assert word_pieces(PairText(TEXT), network).signs == encoded.states
-    stored, computed = (PairModel(network).answers("Which room is mine?", [each]) for each in
-                        (PairText(TEXT, signs=encoded.states), TEXT))  # fmt: skip
-    assert stored == computed
-
-
-def test_a_part_of_a_text_holds_only_its_own_words() -> None:
-    network = open_network(FOLDER)
-    pieces = word_pieces(PairText(TEXT), network)
-    start = TEXT.index("The printer")
-    part = pieces.part(PairText(TEXT, start, len(TEXT)))
-    assert len(part.ids) == len(network.tokeniser.encode("The printer moved to room 2").ids)
-    assert len(pieces.part(PairText(TEXT)).ids) == len(pieces.ids)
-
-
-def test_a_passage_that_answers_is_told_from_one_that_does_not(model: PairModel) -> None:
-    right, wrong = model.answers("What car do I drive?", ["I drive a blue Skoda.", "My sister loves blue cheese."])
-    assert right > 0.5 > wrong
 
 
 def test_a_later_value_replaces_an_earlier_one(model: PairModel) -> None:
@@ -52,18 +27,13 @@ def test_a_later_value_replaces_an_earlier_one(model: PairModel) -> None:
     assert replaced.outdates > 0.5 > unrelated.outdates
 
 
+def test_a_part_of_a_text_is_read_like_the_words_it_holds(model: PairModel) -> None:
+    text = "What a day. The standup is at 10 now. Bye!"
+    part = PairText(text, text.index("The"), text.index(" Bye"))
+    assert model.read("The standup is at 9:15.", part) == model.read("The standup is at 9:15.", part.words)
+
+
 @pytest.mark.parametrize("text", ["", "?!", "word " * 500, "💥" * 300])
 def test_odd_texts_are_read_without_error(model: PairModel, text: str) -> None:
-    [chance] = model.answers("Where do I live?", [text])
-    assert 0 <= chance <= 1
-    assert model.answers(text, ["I live in Leeds."])
     assert 0 <= model.read("I live in Leeds.", text).outdates <= 1
-
-
-def test_a_long_passage_is_read_around_its_nearest_words() -> None:
-    network = open_network(FOLDER)
-    text = PairText("lorem ipsum dolor " * 60 + "my locker code is kept by Ines")
-    rows = word_pieces(text, network).part(text)
-    near = rows.around(rows.states[-1])
-    assert len(near.ids) == LONGEST
-    assert near.ids[-1] == rows.ids[-1]
+    assert 0 <= model.read(text, "I live in Leeds.").forgets <= 1

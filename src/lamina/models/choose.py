@@ -121,12 +121,14 @@ def choose_state_model(setting: str, embedder: str, models_dir: Path) -> StateEn
 
 @cache
 def _transformer_states(folder: Path) -> StateEncoder:
+    from lamina.models.answer_model import AnswerModel
     from lamina.models.pair_model import PairModel
     from lamina.models.state_model import StateModel
     from lamina.models.state_trunk import MiniLmTrunk
 
     trunk = MiniLmTrunk(folder)
-    return StateEncoder(StateModel.on_transformer(trunk), PairModel(trunk.network))
+    network = trunk.network
+    return StateEncoder(StateModel.on_transformer(trunk), PairModel(network), AnswerModel(network))
 
 
 @cache

@@ -9,13 +9,12 @@ from datetime import UTC, datetime
 from lamina.atom.atom import Atom
 from lamina.atom.passage import Passage
 from lamina.atom.trust import statements_wait
-from lamina.models.embedder import CONTEXTUAL, TokenStates
-from lamina.models.pair_model import PairText
 from lamina.models.state_encoder import StateEncoder, unpack_states
 from lamina.models.state_model import QuestionState
 from lamina.models.thaw import Thawed
 from lamina.recall.asked import Asked
 from lamina.recall.candidate import Candidate, passages_read
+from lamina.recall.candidate_texts import candidate_texts
 from lamina.recall.lens import Lens
 from lamina.recall.marks import Earlier
 from lamina.recall.view import View
@@ -33,10 +32,10 @@ from lamina.states.ranking import (
     state_features,
     view_states,
 )
+from lamina.states.state_reader import CloseReaders
 from lamina.store.encodings import Key, unencoded
 from lamina.text.analyse import content_words
 from lamina.text.roles import is_assistant
-from lamina.vectors.packed import signs_of
 
 LOOKED_AT = 30
 """So many of the best candidates are compared with each other."""
@@ -52,7 +51,7 @@ class StateTerms:
     words: int = 0
     """How many words of the question carry meaning."""
     read_closely: bool = False
-    """Whether the pair model read the best candidates."""
+    """Whether the answer model read the best candidates."""
 
 
 def add_state_terms(
@@ -68,43 +67,25 @@ def add_state_terms(
     decisions = load_decisions(encoder.states.name)
     question = encoder.asked(meant).without_state() if asked.windows.said else encoder.asked(meant)
     assertions = _assertions(best, read, encoder, lens.thawed, view)
-    stored = _stored_signs(best, lens, view) if encoder.pairs is not None else {}
+    readers = CloseReaders(encoder.answers, encoder.pairs) if encoder.answers and encoder.pairs else None
+    texts = candidate_texts([read[each.key] for each in best], asked.speakers, lens, view.store)
     compared = [
-        StateCandidate(
-            each.relevance, assertions[each.key],
-            PairText(
-                unencoded(*read[each.key]).text, is_named=read[each.key][1].speaker in asked.speakers,
-                signs=stored.get(each.near.digest),
-            ),
-        )
-        for each in best
-    ]  # fmt: skip
-    seen = view_states(question, compared, decisions.replacement, names_in(meant))
-    close = read_closely(meant, question, compared, seen, encoder.pairs, decisions.gate)
+        StateCandidate(each.relevance, assertions[each.key], text) for each, text in zip(best, texts, strict=True)
+    ]
+    names = names_in(meant) if readers is None else frozenset[str]()
+    seen = view_states(question, compared, decisions.replacement, names)
+    close = read_closely(meant, question, compared, seen, readers, decisions.gate)
     chances = decisions.answers.probabilities(answer_features(question, seen, close, [each.terms for each in best]))
     _add(best, question, seen, close, decisions)
     answers = {each.key: float(chance) for each, chance in zip(best, chances, strict=True)}
     words = frozenset(content_words(meant))
     earlier = {} if past else _earlier(best, question, words, seen, close, decisions)
-    return StateTerms(earlier, answers, decisions.answers.threshold, len(words), encoder.pairs is not None)
+    return StateTerms(earlier, answers, decisions.answers.threshold, len(words), readers is not None)
 
 
 def _is_shown_with_its_words(atom: Atom, read: Mapping[Key, tuple[Atom, Passage]]) -> bool:
     """Whether a statement shares a hit with the passage it was taken from, which is ranked in its place."""
     return any((each.segment, each.passage) in read for each in atom.evidence)
-
-
-def _stored_signs(best: Sequence[Candidate], lens: Lens, view: View) -> dict[bytes, bytes]:
-    """Return the signs of the candidates' token states, so far as the transformer's are stored."""
-    if lens.main is None or lens.main.model.states not in CONTEXTUAL:
-        return {}
-    found = view.store.encodings.states(lens.main.model.id, [each.near.digest for each in best])
-    width = lens.main.model.dimensions
-    return {
-        digest: signs_of(each.data, width) if each.packing == TokenStates.NIBBLES.value else each.data
-        for digest, each in found.items()
-        if each.data
-    }
 
 
 def _assertions(

@@ -12,17 +12,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lamina.models.pair_model import PairText
+from lamina.models.pair_text import PairText
 from lamina.models.state_model import Ask, QuestionState
 from lamina.states.assertion import Assertion
 from lamina.states.replacement import CLOSE, ReplacementModel, log_odds
-from lamina.states.state_reader import TextPairModel
+from lamina.states.state_reader import CloseReaders
 from lamina.vectors.levels import Floats
 
 FEATURES = (
     "current: states the slot", "current: replaced", "current: replaces", "current: newest", "current: is a question",
     "past: replaced", "past: newest", "past: states the slot", "list: states the slot",
-    "answers", "answers, log-odds", "current: answers", "current: a newer one answers", "current: outdated",
+    "answers", "odds of an answer", "current: answers", "current: a newer one answers", "current: outdated",
     "current: outdates", "past: answers", "past: a newer one answers",
 )  # fmt: skip
 """What a candidate gains or loses, by what the question asks for."""
@@ -54,19 +54,19 @@ class StateCandidate:
     passage: PairText
 
 
-READ_CLOSELY = 12
-"""So many candidates the pair model reads beside the question."""
+READ_CLOSELY = 8
+"""So many candidates the answer model reads beside the question."""
 ANSWERS_AT_ALL = 0.2
 """Candidates that answer less likely than this are not compared with each other."""
 ASSERTS = 0.5
 """Only what asserts a current value with at least this probability makes an earlier one outdated."""
-COMPARED = 2
+COMPARED = 1
 """With so many newer ones each candidate is compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class CloseView:
-    """What the pair model says of the best candidates; zeros for those it has not read, and where there is none.
+    """What the answer model and the pair model say of the best candidates; zeros where they have read nothing.
 
     `answers` is the probability that a candidate answers the question; `newer` the highest one of those that are newer
     and assert a current value; `outdated` the probability that a newer one, `outdated_by`, answers and replaces this
@@ -82,25 +82,25 @@ class CloseView:
 
 def read_closely(
     text: str, question: QuestionState, candidates: Sequence[StateCandidate], view: StateView,
-    pairs: TextPairModel | None, gate: Gate,
+    readers: CloseReaders | None, gate: Gate,
 ) -> CloseView:  # fmt: skip
     """Read the best candidates beside the question and beside each other."""
     count = len(candidates)
     answers, newer, outdated, outdates = (np.zeros(count, np.float32) for _ in range(4))
     outdated_by: list[int | None] = [None] * count
-    if pairs is None or not count:
+    if readers is None or not count:
         return CloseView(answers, newer, outdated, outdated_by, outdates)
     current = gate.certainty(question.asks_current)
     relevance = np.array([each.relevance for each in candidates]) + 0.25 * current * view.states_slot
     read = np.argsort(-relevance, kind="stable")[:READ_CLOSELY]
-    answers[read] = pairs.answers(text, [candidates[n].passage for n in read])
+    answers[read] = readers.answers.answers(text, [candidates[n].passage for n in read])
     stated = answers * view.asserts
     likely = [(n, best) for n in read.tolist() if stated[n] >= ANSWERS_AT_ALL and (best := view.best[n]) is not None]
     for i, old in likely:
         later = [(j, new) for j, new in likely if new.at_ms > old.at_ms + SAME_TIME_MS and new.state.asserts >= ASSERTS]
         newer[i] = max((stated[j] for j, _ in later), default=0.0)
         for j, new in sorted(later, key=lambda each: -stated[each[0]])[: COMPARED if current else 0]:
-            chance = pairs.read(_sentence(candidates[i], old), _sentence(candidates[j], new)).outdates
+            chance = readers.pairs.read(_sentence(candidates[i], old), _sentence(candidates[j], new)).outdates
             if chance * stated[j] > outdated[i]:
                 outdated[i], outdated_by[i] = chance * stated[j], j
             outdates[j] = max(outdates[j], chance * stated[i])
@@ -147,7 +147,8 @@ def view_states(
 ) -> StateView:
     """Compare the candidates' sentences with the question and with each other.
 
-    `names` are those in the question: a sentence that lacks one which an older sentence holds is about something else.
+    `names` are those in the question, where no answer model reads it: a sentence that lacks one which another sentence
+    holds is about something else.
     """
     count = len(candidates)
     best: list[Assertion | None] = []

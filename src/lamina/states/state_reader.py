@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from lamina.models.pair_model import PairReading, Readable
+from lamina.models.pair_model import PairReading
+from lamina.models.pair_text import Readable
 from lamina.models.state_model import QuestionState, SentenceState
 
 
@@ -29,8 +30,19 @@ class TextPairModel(Protocol):
     def read(self, first: Readable, second: Readable) -> PairReading:
         """Return what the model says of two statements, or of a statement and a request; the earlier one first."""
 
+
+class AnswerReader(Protocol):
+    """What is needed of the answer model."""
+
     def answers(self, question: str, passages: Sequence[Readable]) -> Sequence[float]:
         """Return for each passage the probability that it answers a question."""
+
+
+class CloseReaders(NamedTuple):
+    """The models that recall lets read its best candidates."""
+
+    answers: AnswerReader
+    pairs: TextPairModel
 
 
 class StateReader:

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from lamina.models.pair_model import PairText, Readable
+from lamina.models.pair_text import PairText, Readable
 from lamina.models.state_model import SentenceState
 from lamina.states.decisions import PairBounds, load_pair_bounds
 from lamina.states.state_reader import StateReader

@@ -24,7 +24,7 @@ from lamina.capture.change.nomination import Nomination
 from lamina.capture.change.sentence import is_vouched_for, statable_sentences
 from lamina.capture.classify import DOUBTFUL, SURE
 from lamina.capture.state_extractor import subject_of
-from lamina.models.pair_model import PairText
+from lamina.models.pair_text import PairText
 from lamina.states.state_reader import StateReader
 from lamina.states.sure_replacement import surely_replaces
 from lamina.text.analyse import content_words
