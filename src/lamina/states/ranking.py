@@ -56,7 +56,7 @@ class StateCandidate:
 
 READ_CLOSELY = 8
 """So many candidates the answer model reads beside the question."""
-ANSWERS_AT_ALL = 0.2
+ANSWERS_AT_ALL = 0.1
 """Candidates that answer less likely than this are not compared with each other."""
 ASSERTS = 0.5
 """Only what asserts a current value with at least this probability makes an earlier one outdated."""
@@ -234,8 +234,8 @@ EARLIER_FEATURES = (
 
 
 def newer_of(view: StateView, close: CloseView) -> list[int | None]:
-    """The candidate that may replace each one: of those the pair model compared, else by their slots."""
-    return close.outdated_by if close.answers.any() else view.replaced_by
+    """The candidate that may replace each one: by the pair model where it compared them, else by their slots."""
+    return [read if read is not None else near for read, near in zip(close.outdated_by, view.replaced_by, strict=True)]
 
 
 def earlier_features(question: QuestionState, words: frozenset[str], view: StateView, close: CloseView) -> Floats:
