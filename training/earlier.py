@@ -12,7 +12,8 @@ from training.examples import chat_texts, load_chats
 from training.logistic import fit_logistic
 from training.ranker import Record
 
-WANTED_PRECISION = 0.7
+WANTED_PRECISION = 0.6
+"""A mark hides nothing: it tells the reader that a newer value was found, and which."""
 
 
 def outdated_turns(chat: Chat, question: str) -> set[int] | None:

@@ -81,8 +81,7 @@ def load_records(
             )
             for hit in row["hits"]
         ]
-        names = names_in(asked.meant) if readers is None else frozenset()
-        view = view_states(question, candidates, replacement, names)
+        view = view_states(question, candidates, replacement, names_in(asked.meant))
         close = read_closely(asked.meant, question, candidates, view, readers, gate)
         relevance = np.array([hit["relevance"] for hit in row["hits"]], np.float32)
         records.append(Record(row, question, view, close, relevance, state_features(question, view, close, gate)))

@@ -72,8 +72,7 @@ def add_state_terms(
     compared = [
         StateCandidate(each.relevance, assertions[each.key], text) for each, text in zip(best, texts, strict=True)
     ]
-    names = names_in(meant) if readers is None else frozenset[str]()
-    seen = view_states(question, compared, decisions.replacement, names)
+    seen = view_states(question, compared, decisions.replacement, names_in(meant))
     close = read_closely(meant, question, compared, seen, readers, decisions.gate)
     chances = decisions.answers.probabilities(answer_features(question, seen, close, [each.terms for each in best]))
     _add(best, question, seen, close, decisions)

@@ -147,8 +147,7 @@ def view_states(
 ) -> StateView:
     """Compare the candidates' sentences with the question and with each other.
 
-    `names` are those in the question, where no answer model reads it: a sentence that lacks one which another sentence
-    holds is about something else.
+    `names` are those in the question: a sentence that lacks one which another sentence holds is about something else.
     """
     count = len(candidates)
     best: list[Assertion | None] = []
