@@ -8,7 +8,6 @@ from hashlib import sha256
 import numpy as np
 
 from lamina.models.pair_model import PairReading
-from lamina.models.pair_text import Readable, words_of
 from lamina.models.state_model import Ask, Mood, QuestionState, SentenceState
 from lamina.text.analyse import content_words
 from lamina.text.sentences import sentences
@@ -71,15 +70,14 @@ class FakeStateModel:
 class FakePairModel:
     """A later sentence replaces an earlier one of the same known slot with another value."""
 
-    def read(self, first: Readable, second: Readable) -> PairReading:
-        first, second = words_of(first), words_of(second)
+    def read(self, first: str, second: str) -> PairReading:
         one, other = known_slot(first), known_slot(second)
         is_same = one not in {None, "evenings"} and one == other and "also" not in second
         names_value = any(each.start() > 0 for each in _NAMED.finditer(second))
         shared = set(content_words(first)) & set(content_words(second))
         denies = bool(re.search(r"\b(?:no longer|not)\b|\bfrom [A-Z\d]", second)) and len(shared) > 1
         replaces = ((is_same and names_value) or denies) and not second.endswith("?") and first != second
-        return PairReading(0.999 if replaces else 0.001, 0.0, 0.0, 0.95 if is_same else 0.05)
+        return PairReading(0.999 if replaces else 0.001, 0.0, 0.0, 0.9 if shared else 0.1, 0.95 if is_same else 0.05)
 
 
 def known_slot(sentence: str) -> str | None:

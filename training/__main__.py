@@ -17,7 +17,6 @@ import time
 from pathlib import Path
 
 import lamina
-from lamina.bench.natural_data import default_files
 
 WEIGHTS = Path(lamina.__file__).parent / "models" / "weights"
 EMBEDDER = {"minilm": "auto", "light": "light"}
@@ -42,18 +41,17 @@ def make(trunk: str, steps: int, pair_steps: int, folder: Path) -> None:
     """Make the weights and the decisions of one trunk."""
     name = f"state_{trunk}"
     network, weights, decisions = folder / f"{trunk}.pt", WEIGHTS / f"{name}.onnx", WEIGHTS / f"{name}.json"
-    asked, natural, held_out = (folder / f"{trunk}_{part}.jsonl" for part in ("asked", "natural", "held_out"))
+    asked, held_out = folder / f"{trunk}.jsonl", folder / f"{trunk}_held_out.jsonl"
     run("train", trunk, str(network), "--steps", str(steps))
     run("train_requests", str(network))
     run("export", str(network), str(weights))
     if trunk == "minilm":
-        run("train_pairs", str(folder / "pairs.pt"), "--steps", str(pair_steps))
+        run("train_pairs", str(network), str(folder / "pairs.pt"), "--steps", str(pair_steps))
         run("export", "--pairs", str(folder / "pairs.pt"), str(WEIGHTS / "pair_minilm.onnx"))
         run("pair_bounds", str(WEIGHTS / "pair_minilm.json"))
     run("retrieval", str(asked), "--embedder", EMBEDDER[trunk])
-    run("retrieval", str(natural), "--embedder", EMBEDDER[trunk], "--natural", *map(str, default_files(held_out=False)))
     run("retrieval", str(held_out), "--embedder", EMBEDDER[trunk], "--held-out")
-    run("fit", weights.name, trunk, str(asked), str(natural), str(held_out), str(decisions))
+    run("fit", weights.name, trunk, str(asked), str(held_out), str(decisions))
 
 
 def run(step: str, *arguments: str) -> None:

@@ -51,6 +51,13 @@ class _OnePair(nn.Module):
         return self.network(states, kinds, torch.ones_like(states[:, :, 0]))
 
 
+def load_pair_network(path: Path) -> PairNetwork:
+    saved = torch.load(path, map_location="cpu")
+    network = PairNetwork(saved["width"], saved["layers"], saved["heads"])
+    network.load_state_dict(saved["weights"])
+    return network.eval()
+
+
 def export(source: Path, target: Path) -> None:
     network = load_network(source)
     axes = {"states": {1: "tokens"}, "inside": {0: "sentences", 1: "tokens"}, "tokens": {1: "tokens"}}
@@ -58,7 +65,7 @@ def export(source: Path, target: Path) -> None:
 
 
 def export_pairs(source: Path, target: Path) -> None:
-    network = PairNetwork.load(source)
+    network = load_pair_network(source)
     axes = {"states": {1: "tokens"}, "kinds": {1: "tokens"}}
     example = torch.zeros(1, 9, network.width), torch.tensor([[0, 1, 0, 0, 2, 2, 3, 2, 2]])
     _write(_OnePair(network), example, ["pair"], axes, target)

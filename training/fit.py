@@ -1,6 +1,6 @@
 """Fit the decisions that go with the trained models, on people and chats the models never saw.
 
-Usage: python -m training.fit WEIGHTS.onnx minilm|light RECORDS.jsonl NATURAL.jsonl HELD_OUT.jsonl DECISIONS.json
+Usage: python -m training.fit WEIGHTS.onnx minilm|light RECORDS.jsonl HELD_OUT.jsonl DECISIONS.json
 
 What replaces what by slots, what comes first, which candidates hold an earlier value and which answer at all. The
 figures printed last are on held-out people.
@@ -13,13 +13,10 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from lamina.models.answer_model import AnswerModel
-from lamina.models.minilm_network import open_network
 from lamina.models.pair_model import PairModel
 from lamina.models.state_model import StateModel
 from lamina.states.ranking import Gate
 from lamina.states.replacement import ReplacementModel
-from lamina.states.state_reader import CloseReaders
 from training.answers import fit_answers
 from training.earlier import fit_earlier
 from training.pairs import fit_replacement
@@ -32,16 +29,14 @@ GATES = {"minilm": Gate(0.9, 0.995), "light": Gate(0.6, 0.95)}
 
 
 def main() -> None:
-    weights, name, chats, natural, held, out = sys.argv[1], sys.argv[2], *map(Path, sys.argv[3:7])
+    weights, name, train_path, held_path, out = sys.argv[1], sys.argv[2], *map(Path, sys.argv[3:6])
     trunk = open_trunk(name, MODELS)
-    model, network = StateModel(trunk, weights), open_network(MODELS)
-    readers = CloseReaders(AnswerModel(network), PairModel(network)) if name == "minilm" else None
+    model, pairs = StateModel(trunk, weights), PairModel(trunk) if name == "minilm" else None
     decisions: dict[str, object] = {"replacement": fit_replacement(model)}
     replacement = ReplacementModel(**decisions["replacement"])
     gate = GATES[name]
     decisions["gate"] = asdict(gate)
-    asked, talk, held_out = (load_records(path, model, replacement, readers, gate) for path in (chats, natural, held))
-    training = [*asked, *talk]
+    training, held_out = (load_records(path, model, replacement, pairs, gate) for path in (train_path, held_path))
     decisions["ranker"] = fit_ranker(training, held_out)
     decisions["earlier"] = fit_earlier(training, held_out)
     decisions["answers"] = fit_answers(training, held_out, decisions["ranker"])

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 
-from lamina.models.minilm_network import open_network
 from lamina.models.pair_model import PairModel
 from lamina.models.state_model import StateModel
 from lamina.states.decisions import PairBounds
@@ -32,7 +31,7 @@ SURE_PRECISION, FORGET_PRECISION = 0.89, 0.77
 
 def main() -> None:
     trunk = open_trunk("minilm", MODELS)
-    model = PairModel(open_network(MODELS))
+    model = PairModel(trunk)
     reader = StateReader(StateModel(trunk, "state_minilm.onnx"), model)
     talk = [pair for pair in chat_statement_pairs(True, unrelated=1.0) if _share_words(pair)]
     groups = [pair for group in load_groups(held_out=True) for pair in group_pairs(group) if pair.relation]

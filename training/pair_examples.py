@@ -1,4 +1,4 @@
-"""Labelled pairs of texts: does the second replace, repeat or keep the first, or ask to forget it?"""
+"""Labelled pairs of texts: does the second replace, repeat or keep the first, answer it, or ask to forget it?"""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lamina.models.pair_text import PairText
 from training.examples import Chat, chat_texts, is_ranker_chat, load_chats
-from training.groups import Group, Snippet, is_held_out, load_groups, load_snippets
+from training.groups import STATES_SLOT, Group, Snippet, is_held_out, load_groups, load_snippets
 from training.slot_sentences import slot_sentences
 
 RELATIONS = ("replaces", "ends", "repeats", "keeps")
@@ -20,16 +19,13 @@ PAIRS = Path(__file__).parent / "data" / "pairs"
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two statements with their `relation`, or a statement and a request that `forgets` it or not."""
+    """Two texts with one label: `relation` of two statements, `answers` of a question, `forgets` of a request."""
 
-    first: PairText
-    second: PairText
+    first: str
+    second: str
     relation: str | None = None
+    answers: bool | None = None
     forgets: bool | None = None
-
-
-def text_pair(first: str, second: str, relation: str | None = None, forgets: bool | None = None) -> Pair:
-    return Pair(PairText(first), PairText(second), relation, forgets)
 
 
 def group_pairs(group: Group) -> Iterator[Pair]:
@@ -40,25 +36,34 @@ def group_pairs(group: Group) -> Iterator[Pair]:
             continue
         for text in sentences:
             relation = replaced_by.get(label, "keeps")
-            yield text_pair(group.old, text, relation)
+            yield Pair(group.old, text, relation)
             if label == "new":
-                yield text_pair(text, group.old, "replaces")
+                yield Pair(text, group.old, "replaces")
                 for same in lines.get("same", []):
-                    yield text_pair(same, text, "replaces")
+                    yield Pair(same, text, "replaces")
             elif label not in replaced_by:
                 for new in lines.get("new", [])[:2]:
-                    yield text_pair(new, text, "keeps")
+                    yield Pair(new, text, "keeps")
                     if label != "adds":
-                        yield text_pair(text, new, "keeps")
+                        yield Pair(text, new, "keeps")
                 if label != "adds":
-                    yield text_pair(text, group.old, "keeps")
+                    yield Pair(text, group.old, "keeps")
+    for question in lines.get("ask", []):
+        for label, sentences in lines.items():
+            if label in STATES_SLOT:
+                yield from (Pair(question, text, answers=True) for text in sentences)
+            elif label not in {"adds", "ask", "askother", "past"}:
+                yield from (Pair(question, text, answers=False) for text in sentences)
+    for question in lines.get("askother", []):
+        for label in ("old", "new", "same", "talk", "event", "plan"):
+            yield from (Pair(question, text, answers=False) for text in lines.get(label, []))
 
 
 def snippet_pairs(snippet: Snippet) -> Iterator[Pair]:
     for place, turn in enumerate(snippet.turns):
         for earlier in snippet.turns[:place]:
             is_target = turn.target is not None and snippet.turns[turn.target] is earlier
-            yield text_pair(earlier.text, turn.text, forgets=is_target)
+            yield Pair(earlier.text, turn.text, forgets=is_target)
 
 
 def _chats(held_out: bool) -> list[Chat]:
@@ -73,14 +78,14 @@ def chat_statement_pairs(held_out: bool, unrelated: float = 0.12) -> Iterator[Pa
         labelled = chat_texts(chat)
         facts = {turn.number: turn.facts for turn in chat.turns}
         rows = [
-            (number, PairText(text.text, each.start, each.end), each)
+            (number, text.text[each.start : each.end], each)
             for number, text in labelled.turns.items()
             for each in text.sentences
             if not text.requests
         ]
         for place, (number, new, new_sentence) in enumerate(rows):
             for old_number, old, old_sentence in rows[:place]:
-                if old_number == number or not old_sentence.slots or new.words == old.words:
+                if old_number == number or not old_sentence.slots or new == old:
                     continue
                 shared = set(old_sentence.slots) & set(new_sentence.slots)
                 if not shared:
@@ -100,6 +105,22 @@ def chat_statement_pairs(held_out: bool, unrelated: float = 0.12) -> Iterator[Pa
                             relations.add("keeps")
                 if len(relations) == 1 and len(old_sentence.slots) <= 2:
                     yield Pair(old, new, relations.pop())
+
+
+def chat_question_pairs(held_out: bool) -> Iterator[Pair]:
+    """Questions with the turns that answer them, earlier values of the slot asked for, and turns that do not answer."""
+    draw = random.Random(6)
+    for chat in _chats(held_out):
+        labelled = chat_texts(chat)
+        for question, (text, slots) in zip(chat.questions, labelled.questions, strict=True):
+            for number, turn in labelled.turns.items():
+                states = any(set(slots) & set(each.slots) for each in turn.sentences)
+                if number in question.gold or states:
+                    yield Pair(text.text, turn.text, answers=True)
+                elif any(each.is_soft for each in turn.sentences) and not turn.requests:
+                    continue
+                elif draw.random() < (0.5 if question.kind == "unknown" else 0.25):
+                    yield Pair(text.text, turn.text, answers=False)
 
 
 def slot_pairs(split: str, count: int, seed: int) -> Iterator[Pair]:
@@ -126,23 +147,31 @@ def slot_pairs(split: str, count: int, seed: int) -> Iterator[Pair]:
         count -= 1
         if kind < 0.4:
             if old.span and new.span and value_of(old) == value_of(new):
-                yield text_pair(old.text, new.text, "repeats")
+                yield Pair(old.text, new.text, "repeats")
             elif old.is_many:
                 if new.style != "cue":
-                    yield text_pair(old.text, new.text, "keeps")
+                    yield Pair(old.text, new.text, "keeps")
             else:
-                yield text_pair(old.text, new.text, "replaces")
+                yield Pair(old.text, new.text, "replaces")
         elif kind < 0.6 and len(ids) > 1:
             other = draw.choice([each for each in ids if each != slot_id])
             if by_slot[name][other]["assert"]:
-                yield text_pair(old.text, draw.choice(by_slot[name][other]["assert"]).text, "keeps")
+                yield Pair(old.text, draw.choice(by_slot[name][other]["assert"]).text, "keeps")
         elif kind < 0.75 and items["negative"]:
-            yield text_pair(old.text, draw.choice(items["negative"]).text, "keeps")
+            yield Pair(old.text, draw.choice(items["negative"]).text, "keeps")
+        elif kind < 0.9 and items["question"]:
+            question = draw.choice(items["question"])
+            if draw.random() < 0.5:
+                yield Pair(question.text, old.text, answers=True)
+            elif len(ids) > 1:
+                other = draw.choice([each for each in ids if each != slot_id])
+                if by_slot[name][other]["assert"]:
+                    yield Pair(question.text, draw.choice(by_slot[name][other]["assert"]).text, answers=False)
         else:
             other = by_slot[draw.choice(names)]
             texts = [each.text for roles in other.values() for each in roles["assert"]]
             if other is not by_slot[name] and texts:
-                yield text_pair(old.text, draw.choice(texts), "keeps")
+                yield Pair(old.text, draw.choice(texts), "keeps")
 
 
 def project_pairs(held_out: bool) -> Iterator[Pair]:
@@ -150,7 +179,7 @@ def project_pairs(held_out: bool) -> Iterator[Pair]:
         for line in path.read_text(encoding="utf-8").splitlines():
             each = json.loads(line)
             if is_held_out(each["old"]) == held_out:
-                yield text_pair(each["old"], each["new"], "replaces" if each["same"] else "keeps")
+                yield Pair(each["old"], each["new"], "replaces" if each["same"] else "keeps")
 
 
 def sources(*, held_out: bool) -> dict[str, list[Pair]]:
@@ -160,6 +189,7 @@ def sources(*, held_out: bool) -> dict[str, list[Pair]]:
         "groups": [pair for group in groups for pair in group_pairs(group)],
         "snippets": [pair for each in load_snippets(held_out=held_out) for pair in snippet_pairs(each)],
         "chat statements": list(chat_statement_pairs(held_out)),
+        "chat questions": list(chat_question_pairs(held_out)),
         "slots": list(slot_pairs("tune" if held_out else "train", 1500 if held_out else 20000, 3)),
         "projects": list(project_pairs(held_out)),
         "strangers": list(stranger_pairs(groups)),
@@ -167,17 +197,11 @@ def sources(*, held_out: bool) -> dict[str, list[Pair]]:
 
 
 def stranger_pairs(groups: Sequence[Group]) -> Iterator[Pair]:
-    """Sentences of different groups."""
+    """Sentences and questions of different groups."""
     draw = random.Random(9)
     for group in groups:
         for other in draw.sample(groups, min(3, len(groups))):
             if other is not group:
-                yield text_pair(group.old, draw.choice(other.lines["new"]), "keeps")
-
-
-def by_label(pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
-    """Return the pairs by what they teach."""
-    labels: dict[str, list[Pair]] = defaultdict(list)
-    for pair in pairs:
-        labels[pair.relation or ("forgets" if pair.forgets else "other")].append(pair)
-    return dict(labels)
+                yield Pair(group.old, draw.choice(other.lines["new"]), "keeps")
+                for question in group.lines.get("ask", [])[:1]:
+                    yield Pair(question, draw.choice(other.lines["new"]), answers=False)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from lamina.models.answer_model import SHORT
-from lamina.models.pair_text import PairText
+from lamina.models.pair_model import PairModel
 from lamina.models.state_model import QuestionState, StateModel
-from lamina.recall.understand import understand
 from lamina.states.assertion import assertions_of, names_in
 from lamina.states.ranking import (
     FEATURES,
@@ -27,7 +24,6 @@ from lamina.states.ranking import (
     view_states,
 )
 from lamina.states.replacement import ReplacementModel
-from lamina.states.state_reader import CloseReaders
 
 
 @dataclass
@@ -41,14 +37,9 @@ class Record:
     relevance: np.ndarray
     features: np.ndarray
 
-    @property
-    def person(self) -> str | None:
-        """Whose natural talk is asked; None for a chat."""
-        return self.row["chat"].removeprefix("natural ") if "good" in self.row else None
-
 
 def load_records(
-    path: Path, model: StateModel, replacement: ReplacementModel, readers: CloseReaders | None, gate: Gate
+    path: Path, model: StateModel, replacement: ReplacementModel, pairs: PairModel | None, gate: Gate
 ) -> list[Record]:
     texts: dict[str, list] = {}
 
@@ -60,29 +51,21 @@ def load_records(
     records = []
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        if not row["hits"] or row["kind"] == "gone":
+        if not row["hits"]:
             continue
-        now = datetime.fromtimestamp(row["now"], UTC)
-        asked = understand(row["question"], {hit["speaker"] or "" for hit in row["hits"]} - {""}, now)
-        question = model.ask(asked.meant)
-        if asked.windows.said:
-            question = question.without_state()
+        question = model.ask(row["question"])
         candidates = [
             StateCandidate(
                 hit["relevance"],
                 assertions_of(
                     hit["text"], read(hit["text"]), hit["speaker"] or "", int(hit["at"] * 1000), hit["session"]
                 ),
-                PairText(
-                    hit["text"],
-                    is_named=hit["speaker"] in asked.speakers,
-                    before=PairText(hit["before"]) if hit["before"] and len(hit["text"].split()) <= SHORT else None,
-                ),
+                hit["text"],
             )
             for hit in row["hits"]
         ]
-        view = view_states(question, candidates, replacement, names_in(asked.meant))
-        close = read_closely(asked.meant, question, candidates, view, readers, gate)
+        view = view_states(question, candidates, replacement, names_in(row["question"]))
+        close = read_closely(row["question"], question, candidates, view, pairs, gate)
         relevance = np.array([hit["relevance"] for hit in row["hits"]], np.float32)
         records.append(Record(row, question, view, close, relevance, state_features(question, view, close, gate)))
     return records
@@ -97,10 +80,7 @@ def wanted(row: dict) -> np.ndarray:
 
 
 def fit(records: list[Record], *, ridge: float = 3e-3, steps: int = 400) -> tuple[np.ndarray, float]:
-    """Return the weight of each feature in units of relevance, by softmax over each question's candidates.
-
-    Questions about natural talk count as much in all as those of the chats.
-    """
+    """Return the weight of each feature in units of relevance, by softmax over each question's candidates."""
     scale = np.concatenate([each.features for each in records]).std(0) + 1e-3
     weights = torch.zeros(len(FEATURES), requires_grad=True)
     sharpness = torch.tensor(2.5, requires_grad=True)
@@ -116,16 +96,12 @@ def fit(records: list[Record], *, ridge: float = 3e-3, steps: int = 400) -> tupl
         x[n, :size], base[n, :size], mask[n, :size] = each.features / scale, each.relevance, True
         gold[n, :size] = wanted(each.row)
     keep = gold.sum(1) > 0
-    natural = np.array([each.person is not None for each in records])[keep]
-    share = natural / max(1, natural.sum()) + ~natural / max(1, (~natural).sum())
     x, base, mask, gold = (torch.from_numpy(each[keep]) for each in (x, base, mask, gold))
-    counts = torch.from_numpy(share / share.sum()).float()
     optimiser = torch.optim.Adam([weights, sharpness], lr=0.03)
     for _ in range(steps):
         logits = torch.exp(sharpness) * (base + x @ weights)
         logits = logits.masked_fill(~mask, -1e4)
-        losses = -torch.log((logits.softmax(1) * gold).sum(1) + 1e-9)
-        loss = (losses * counts).sum() + ridge * (weights**2).sum() * 50
+        loss = -torch.log((logits.softmax(1) * gold).sum(1) + 1e-9).mean() + ridge * (weights**2).sum() * 50
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -147,16 +123,7 @@ def report(name: str, records: list[Record], weights: np.ndarray | None) -> None
 
 
 def fit_ranker(training: list[Record], held_out: list[Record]) -> list[float]:
-    """Return the weights of the features, and print how often the first hit answers with and without them.
-
-    Natural talk is judged by weights that were fitted without the person.
-    """
-    people = sorted({each.person for each in training if each.person is not None})
-    for person in people:
-        weights, _ = fit([each for each in training if each.person != person])
-        own = [each for each in training if each.person == person]
-        report(f"natural {person}, engine alone", own, None)
-        report(f"natural {person}, fitted without", own, weights)
+    """Return the weights of the features, and print how often the first hit answers with and without them."""
     weights, sharpness = fit(training)
     for name, records in (("ranker chats", training), ("held-out people", held_out)):
         report(f"{name}, engine alone", records, None)

@@ -1,6 +1,8 @@
-"""Train the pair model on pairs of statements and requests to forget.
+"""Train the pair model.
 
-Usage: python -m training.train_pairs OUT.pt [--steps N] [--seed N]
+Usage: python -m training.train_pairs START.pt OUT.pt [--steps N] [--seed N]
+
+START.pt is a trained state network on the transformer; the pair model begins with its layers.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import math
 import os
 import random
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,90 +21,119 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from lamina.models.files import MINILM_WEIGHTS
-from lamina.models.minilm_network import open_network
-from lamina.models.pair_model import LONGEST, token_kinds
-from training.network import load_upper_layers
-from training.pair_examples import RELATIONS, Pair, by_label, sources
+from training.pair_examples import RELATIONS, Pair, sources
 from training.pair_network import PairNetwork
 from training.train import MODELS
-from training.train_answers import bounds
+from training.trunk import StateCache, open_trunk
 
-MIX = {"groups": 36, "chat statements": 24, "slots": 12, "projects": 6, "snippets": 12, "strangers": 4}
+LONGEST = 72
+"""Word pieces of a text that are read."""
+FIRST_WORD = 1000
+"""Word pieces below this number are punctuation, letters and other signs."""
+MIX = {
+    "groups": 30, "chat statements": 14, "chat questions": 16, "slots": 14, "projects": 6, "snippets": 10,
+    "strangers": 4,
+}  # fmt: skip
 """How many pairs of each source are in a batch."""
+SHARES = {"keeps": 3.0, "replaces": 2.0, "ends": 0.6, "repeats": 0.8, "answers": 1.5, "other": 2.0}
+"""How often each label is drawn within a source; most of what people say replaces nothing and answers nothing."""
 
 
-SHARES = {"keeps": 3.0, "replaces": 2.0, "ends": 0.6, "repeats": 0.8, "forgets": 1.5, "other": 2.0}
-"""How often each label is drawn within a source; most of what people say replaces nothing."""
-
-
-class StateCache:
-    """The word pieces and middle states of texts, computed once."""
+class PairCache:
+    """Trunk states and word pieces of texts."""
 
     def __init__(self) -> None:
-        self._network = open_network(MODELS)
-        self._texts: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        self._trunk = open_trunk("minilm", MODELS)
+        self._states = StateCache(self._trunk, longest=LONGEST)
+        self._ids: dict[str, list[int]] = {}
 
-    def text(self, text: str) -> tuple[np.ndarray, np.ndarray]:
-        if text not in self._texts:
-            ids = self._network.tokeniser.encode(text).first(LONGEST).ids
-            states = self._network.states(ids).middle.astype(np.float16)
-            self._texts[text] = np.concatenate(([0], ids, [0])), states
-        return self._texts[text]
+    def states(self, text: str) -> np.ndarray:
+        return self._states[text].states
 
-
-def collate(pairs: Sequence[Pair], cache: StateCache) -> tuple[Tensor, Tensor, Tensor]:
-    rows = [(cache.text(pair.first.words), cache.text(pair.second.words)) for pair in pairs]
-    length, width = max(len(one[0]) + len(other[0]) for one, other in rows), rows[0][0][1].shape[1]
-    states = np.zeros((len(rows), length, width), np.float32)
-    kinds, keep = np.zeros((len(rows), length), np.int64), np.zeros((len(rows), length), np.float32)
-    for row, ((ids, values), (other_ids, other_values)) in enumerate(rows):
-        size = len(ids) + len(other_ids)
-        states[row, :size] = np.concatenate((values, other_values))
-        kinds[row, :size], keep[row, :size] = token_kinds(ids, other_ids), 1.0
-    return torch.from_numpy(states), torch.from_numpy(kinds), torch.from_numpy(keep)
+    def ids(self, text: str) -> list[int]:
+        if text not in self._ids:
+            self._ids[text] = [0, *map(int, self._trunk.tokens(text).first(LONGEST).ids), 0]
+        return self._ids[text]
 
 
-def run(network: PairNetwork, pairs: Sequence[Pair], cache: StateCache, parts: int = 4) -> Tensor:
+def collate(pairs: Sequence[Pair], cache: PairCache) -> tuple[Tensor, Tensor, Tensor]:
+    rows = []
+    for pair in pairs:
+        first, second = cache.ids(pair.first), cache.ids(pair.second)
+        in_first, in_second = set(first), set(second)
+        kinds = [int(each >= FIRST_WORD and each in in_second) for each in first]
+        kinds += [2 + int(each >= FIRST_WORD and each in in_first) for each in second]
+        rows.append((np.concatenate((cache.states(pair.first), cache.states(pair.second))), kinds))
+    length = max(len(kinds) for _, kinds in rows)
+    states = np.zeros((len(rows), length, rows[0][0].shape[1]), np.float32)
+    marks, keep = np.zeros((len(rows), length), np.int64), np.zeros((len(rows), length), np.float32)
+    for row, (values, kinds) in enumerate(rows):
+        states[row, : len(kinds)], marks[row, : len(kinds)], keep[row, : len(kinds)] = values, kinds, 1.0
+    return torch.from_numpy(states), torch.from_numpy(marks), torch.from_numpy(keep)
+
+
+def run(network: PairNetwork, pairs: Sequence[Pair], cache: PairCache, parts: int = 4) -> Tensor:
     """Return the outputs for the pairs; pairs of like length are run together."""
-    order = sorted(range(len(pairs)), key=lambda n: len(pairs[n].first.words) + len(pairs[n].second.words))
+    order = sorted(range(len(pairs)), key=lambda n: len(cache.ids(pairs[n].first)) + len(cache.ids(pairs[n].second)))
     chunks = np.array_split(np.array(order), min(parts, len(order)))
     with torch.autocast("cpu", dtype=torch.bfloat16):
         outputs = torch.cat([network(*collate([pairs[n] for n in chunk], cache)) for chunk in chunks]).float()
     return outputs[torch.from_numpy(np.argsort(np.concatenate(chunks)))]
 
 
-def pair_loss(outputs: Tensor, pairs: Sequence[Pair]) -> Tensor:
+def loss(outputs: Tensor, pairs: Sequence[Pair]) -> Tensor:
     statements = [n for n, pair in enumerate(pairs) if pair.relation]
+    questions = [n for n, pair in enumerate(pairs) if pair.answers is not None]
     requests = [n for n, pair in enumerate(pairs) if pair.forgets is not None]
     wanted = torch.tensor([RELATIONS.index(pairs[n].relation) for n in statements])
     total = F.cross_entropy(outputs[statements][:, :4], wanted, label_smoothing=0.02)
-    forgets = torch.tensor([float(pairs[n].forgets) for n in requests])
-    return total + 0.4 * F.binary_cross_entropy_with_logits(outputs[requests, 4], forgets)
+    if questions:
+        answers = torch.tensor([float(pairs[n].answers) for n in questions])
+        total = total + 0.6 * F.binary_cross_entropy_with_logits(outputs[questions, 4], answers)
+    if requests:
+        forgets = torch.tensor([float(pairs[n].forgets) for n in requests])
+        total = total + 0.4 * F.binary_cross_entropy_with_logits(outputs[requests, 5], forgets)
+    return total
 
 
-def report(network: PairNetwork, judged: dict[str, list[Pair]], cache: StateCache) -> None:
+def report(network: PairNetwork, judged: dict[str, list[Pair]], cache: PairCache) -> None:
     network.eval()
+    draw = random.Random(1)
     with torch.no_grad():
         for name, pairs in judged.items():
-            chosen = random.Random(1).sample(pairs, min(800, len(pairs)))
-            if chosen:
-                print("  ", name, _judged(run(network, chosen, cache, parts=16), chosen), flush=True)
+            if not pairs:
+                continue
+            chosen = draw.sample(pairs, min(1200, len(pairs)))
+            outputs = run(network, chosen, cache, parts=24)
+            relations = outputs[:, :4].softmax(-1)
+            line = []
+            known = [n for n, pair in enumerate(chosen) if pair.relation]
+            if known:
+                line.append(_bounds("replaces", (relations[known, 0] + relations[known, 1]).numpy(),
+                                    np.array([chosen[n].relation in {"replaces", "ends"} for n in known])))  # fmt: skip
+            for label, column in (("answers", 4), ("forgets", 5)):
+                known = [n for n, pair in enumerate(chosen) if getattr(pair, label) is not None]
+                if known:
+                    wanted = np.array([getattr(chosen[n], label) for n in known])
+                    line.append(_bounds(label, torch.sigmoid(outputs[known, column]).numpy(), wanted))
+            print("  ", name, "; ".join(line), flush=True)
     network.train()
 
 
-def _judged(outputs: Tensor, pairs: Sequence[Pair]) -> str:
-    if pairs[0].forgets is not None:
-        wanted = np.array([pair.forgets for pair in pairs])
-        return bounds("forgets", torch.sigmoid(outputs[:, 4]).numpy(), wanted)
-    chances = outputs[:, :4].softmax(-1)[:, :2].sum(1).numpy()
-    return bounds("replaces", chances, np.array([pair.relation in {"replaces", "ends"} for pair in pairs]))
+def _bounds(name: str, chances: np.ndarray, wanted: np.ndarray) -> str:
+    parts = [f"{name} ({wanted.sum()} of {len(wanted)})"]
+    for bound in (0.5, 0.9, 0.97):
+        given = chances >= bound
+        right = (given & wanted).sum()
+        parts.append(f"at {bound}: P {right / max(1, given.sum()):.3f} R {right / max(1, wanted.sum()):.3f}")
+    return " ".join(parts)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("start", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--steps", type=int, default=900)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     torch.manual_seed(options.seed)
@@ -109,10 +141,12 @@ def main() -> None:
     draw = random.Random(options.seed)
     training, judged = sources(held_out=False), sources(held_out=True)
     print({name: len(pairs) for name, pairs in training.items()}, flush=True)
-    balanced = {name: by_label(pairs) for name, pairs in training.items() if pairs}
-    cache = StateCache()
-    network = PairNetwork(384, 3, 12, kinds=4, outputs=5)
-    load_upper_layers(network, MODELS / MINILM_WEIGHTS.sha256)
+    balanced = {name: _by_label(pairs) for name, pairs in training.items() if pairs}
+    cache = PairCache()
+    saved = torch.load(options.start, map_location="cpu")
+    network = PairNetwork(saved["width"], saved["layers"], saved["heads"])
+    own = {name: each for name, each in saved["weights"].items() if name.startswith("layers.")}
+    network.layers.load_state_dict({name.removeprefix("layers."): each for name, each in own.items()})
     upper = list(network.layers.parameters())
     known = {id(each) for each in upper}
     heads = [each for each in network.parameters() if id(each) not in known]
@@ -123,24 +157,33 @@ def main() -> None:
     )
     began, total = time.monotonic(), 0.0
     for step in range(1, options.steps + 1):
+        network.train()
         batch = []
         for name, labels in balanced.items():
             kinds = sorted(labels)
             shares = [SHARES[kind] for kind in kinds]
             batch += [draw.choice(labels[kind]) for kind in draw.choices(kinds, shares, k=MIX[name])]
-        loss = pair_loss(run(network, batch, cache), batch)
+        result = loss(run(network, batch, cache), batch)
         optimiser.zero_grad()
-        loss.backward()
+        result.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimiser.step()
         schedule.step()
-        total += float(loss.detach()) / 25
+        total += float(result.detach()) / 25
         if step % 25 == 0:
             print(f"step {step} of {options.steps}, {time.monotonic() - began:.0f} s, loss {total:.3f}", flush=True)
             total = 0.0
         if step % 300 == 0 or step == options.steps:
             report(network, judged, cache)
-            network.save(options.out)
+            torch.save({"width": network.width, "layers": len(network.layers), "heads": network.layers[0].heads,
+                        "weights": network.state_dict()}, options.out)  # fmt: skip
+
+
+def _by_label(pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
+    labels: dict[str, list[Pair]] = defaultdict(list)
+    for pair in pairs:
+        labels[pair.relation or ("answers" if pair.answers or pair.forgets else "other")].append(pair)
+    return dict(labels)
 
 
 if __name__ == "__main__":

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from lamina.models.pair_model import PairReading
-from lamina.models.pair_text import PairText, Readable
 from lamina.models.state_model import Ask, Mood, QuestionState, SentenceState
 from lamina.states.assertion import Assertion
 from lamina.states.ranking import (
@@ -24,7 +21,6 @@ from lamina.states.ranking import (
 )
 from lamina.states.replacement import FEATURES as PAIR_FEATURES
 from lamina.states.replacement import ReplacementModel, pair_features
-from lamina.states.state_reader import CloseReaders
 
 HOME, TEA = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
 GATE = Gate(0.6, 0.95)
@@ -41,10 +37,6 @@ def assertion(text: str, slot: np.ndarray, day: int, value: str = "", speaker: s
     return Assertion(text, state, speaker, day * 86_400_000, f"s{day}")
 
 
-def candidate(each: Assertion) -> StateCandidate:
-    return StateCandidate(0.5, [each], PairText(each.text))
-
-
 def asking(kind: Ask, slot: np.ndarray = HOME) -> QuestionState:
     return QuestionState(slot, {each: float(each is kind) for each in Ask})
 
@@ -55,7 +47,7 @@ GREEN = assertion("I drink green tea.", TEA, 12, "green tea")
 
 
 def seen(question: QuestionState) -> np.ndarray:
-    candidates = [candidate(each) for each in (BERLIN, LISBON, GREEN)]
+    candidates = [StateCandidate(0.5, [each]) for each in (BERLIN, LISBON, GREEN)]
     return state_features(question, *viewed(question, candidates), GATE)
 
 
@@ -73,7 +65,7 @@ def test_the_newest_assertion_of_the_slot_stands_out() -> None:
 
 
 def test_another_slot_is_never_replaced_however_new_the_rest_is() -> None:
-    candidates = [candidate(each) for each in (GREEN, LISBON, BERLIN)]
+    candidates = [StateCandidate(0.5, [each]) for each in (GREEN, LISBON, BERLIN)]
     view, close = viewed(asking(Ask.CURRENT), candidates)
     assert view.replaced_by[0] is None
     assert not earlier_features(asking(Ask.CURRENT), frozenset(), view, close)[0].any()
@@ -84,7 +76,7 @@ def test_a_question_about_no_state_moves_nothing() -> None:
 
 
 def test_what_was_said_at_one_moment_replaces_nothing() -> None:
-    twice = [candidate(each) for each in (BERLIN, assertion("I live in Rome.", HOME, 1, "Rome"))]
+    twice = [StateCandidate(0.5, [each]) for each in (BERLIN, assertion("I live in Rome.", HOME, 1, "Rome"))]
     assert view_states(asking(Ask.CURRENT), twice, ALWAYS).replaced_by == [None, None]
 
 
@@ -95,42 +87,31 @@ def test_no_candidates_give_no_features() -> None:
 
 
 class Pairs:
-    """Says that anything replaces Berlin."""
+    """Says that Lisbon and Berlin answer, and that Lisbon replaces Berlin."""
 
-    def read(self, first: Readable, second: Readable) -> PairReading:
-        assert isinstance(first, PairText)
-        return PairReading(float("Berlin" in first.words), 0.0, 0.0, 0.0)
-
-
-class Answers:
-    """Says that Lisbon and Berlin answer, and tea does not."""
-
-    def answers(self, question: str, passages: Sequence[Readable]) -> list[float]:
-        return [0.05 if "tea" in str(each) else 0.9 for each in passages]
-
-
-READERS = CloseReaders(Answers(), Pairs())
+    def read(self, first: str, second: str) -> PairReading:
+        return PairReading(float("Berlin" in first), 0.0, 0.0, 0.9 if "tea" not in second else 0.05, 0.0)
 
 
 def test_the_pair_model_reads_the_best_candidates_and_says_which_is_outdated() -> None:
     question = asking(Ask.CURRENT)
-    candidates = [candidate(each) for each in (BERLIN, LISBON, GREEN)]
+    candidates = [StateCandidate(0.5, [each], each.text) for each in (BERLIN, LISBON, GREEN)]
     view = view_states(question, candidates, ALWAYS)
-    close = read_closely("Where do I live?", question, candidates, view, READERS, GATE)
+    close = read_closely("Where do I live?", question, candidates, view, Pairs(), GATE)
     assert close.outdated_by == [1, None, None]
     assert close.outdated[0] > 0.8
     assert close.outdates[1] > 0.8
     assert close.answers[2] < 0.1
     features = state_features(question, view, close, GATE)
-    newer = FEATURES.index("current: a newer one answers")
-    assert features[0, newer] > features[1, newer] == features[2, newer] == 0
+    newest = FEATURES.index("current: newest answer")
+    assert features[1, newest] > features[0, newest] > features[2, newest]
 
 
 def test_where_no_state_is_asked_for_nothing_is_outdated() -> None:
     question = asking(Ask.NO_STATE)
-    candidates = [candidate(each) for each in (BERLIN, LISBON)]
+    candidates = [StateCandidate(0.5, [each], each.text) for each in (BERLIN, LISBON)]
     view = view_states(question, candidates, ALWAYS)
-    assert read_closely("Why did I move?", question, candidates, view, READERS, GATE).outdated_by == [None, None]
+    assert read_closely("Why did I move?", question, candidates, view, Pairs(), GATE).outdated_by == [None, None]
 
 
 def test_a_pair_tells_a_named_old_value_from_a_repeated_one() -> None:

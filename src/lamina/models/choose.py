@@ -121,14 +121,12 @@ def choose_state_model(setting: str, embedder: str, models_dir: Path) -> StateEn
 
 @cache
 def _transformer_states(folder: Path) -> StateEncoder:
-    from lamina.models.answer_model import AnswerModel
     from lamina.models.pair_model import PairModel
     from lamina.models.state_model import StateModel
     from lamina.models.state_trunk import MiniLmTrunk
 
     trunk = MiniLmTrunk(folder)
-    network = trunk.network
-    return StateEncoder(StateModel.on_transformer(trunk), PairModel(network), AnswerModel(network))
+    return StateEncoder(StateModel.on_transformer(trunk), PairModel(trunk))
 
 
 @cache

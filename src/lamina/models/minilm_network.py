@@ -1,6 +1,6 @@
 """The transformer all-MiniLM-L6-v2 on onnxruntime: word pieces in, their states out.
 
-The embedder and the pair model read the states of the last layer, the state model those of the middle layer. One run
+The embedder reads the states of the last layer, the state model and the pair model those of the middle layer. One run
 gives both, so a text passes through the transformer once.
 """
 

@@ -1,7 +1,8 @@
-"""The pair model: reads two statements together, more exactly than their slot vectors can be compared, at more cost.
+"""The pair model: reads two texts together, more exactly than their slot vectors can be compared, and at more cost.
 
-It tells of an earlier and a later statement whether the later one replaces, ends or repeats the earlier one, and of a
-statement and a request to forget whether the request means the statement. The weights are made by `make train`.
+It tells of an earlier and a later statement whether the later one replaces, ends or repeats the earlier one; of a
+question and a passage whether the passage answers it; of a statement and a request to forget whether the request means
+the statement. The weights are made by `make train`.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.models.minilm_network import MiniLmNetwork, open_session
-from lamina.models.pair_text import Readable, words_of
+from lamina.models.minilm_network import open_session
+from lamina.models.state_trunk import MiniLmTrunk
 from lamina.vectors.levels import Floats
 
 WEIGHTS = "pair_minilm.onnx"
@@ -30,11 +31,13 @@ CACHED_TEXTS = 256
 
 class PairReading(NamedTuple):
     """Probabilities. The first three say what a later statement does to an earlier one: gives another value, says that
-    the value no longer holds, gives the same value again. `forgets`: a request to forget means a statement."""
+    the value no longer holds, gives the same value again. `answers`: a passage answers a question; `forgets`: a request
+    to forget means a statement."""
 
     replaces: float
     ends: float
     repeats: float
+    answers: float
     forgets: float
 
     @property
@@ -52,19 +55,20 @@ class _Text:
 class PairModel:
     """Reads pairs of texts, one pair a run. Loaded at first use; threads may share it."""
 
-    def __init__(self, network: MiniLmNetwork, weights: str = WEIGHTS) -> None:
-        self._network, self._weights, self._lock = network, weights, Lock()
+    def __init__(self, trunk: MiniLmTrunk, weights: str = WEIGHTS) -> None:
+        self._trunk, self._weights, self._lock = trunk, weights, Lock()
         self._texts: OrderedDict[str, _Text] = OrderedDict()
 
-    def read(self, first: Readable, second: Readable) -> PairReading:
-        """Return what the model says of two statements, or of a statement and a request; the earlier one first."""
-        one, other = self._text(words_of(first)), self._text(words_of(second))
-        kinds = token_kinds(one.ids, other.ids)
+    def read(self, first: str, second: str) -> PairReading:
+        """Return what the model says of two texts, the earlier one or the question first."""
+        one, other = self._text(first), self._text(second)
+        kinds = np.concatenate((_kinds(one.ids, other.ids), 2 + _kinds(other.ids, one.ids)))
         states = np.concatenate((one.states, other.states))
         outputs = np.asarray(self._session.run(None, {"states": states[None], "kinds": kinds[None]})[0][0], np.float64)
         relations = np.exp(outputs[:4] - outputs[:4].max())
         replaces, ends, repeats, _ = (relations / relations.sum()).tolist()
-        return PairReading(replaces, ends, repeats, float(1.0 / (1.0 + np.exp(-outputs[-1]))))
+        answers, forgets = (1.0 / (1.0 + np.exp(-outputs[4:]))).tolist()
+        return PairReading(replaces, ends, repeats, answers, forgets)
 
     def _text(self, text: str) -> _Text:
         with self._lock:
@@ -72,8 +76,8 @@ class PairModel:
             if known is not None:
                 self._texts.move_to_end(text)
                 return known
-        ids = self._network.tokeniser.encode(text).first(LONGEST).ids
-        read = _Text(np.concatenate(([0], ids, [0])), self._network.states(ids).middle)
+        ids = self._trunk.tokens(text).first(LONGEST).ids
+        read = _Text(np.concatenate(([0], ids, [0])), self._trunk.states(ids))
         with self._lock:
             self._texts[text] = read
             while len(self._texts) > CACHED_TEXTS:
@@ -90,11 +94,6 @@ class PairModel:
         return open_session((files("lamina.models") / "weights" / self._weights).read_bytes())
 
 
-def token_kinds(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the kind of each word piece of two texts: 0 in the first, 2 in the second, one more if the other text
-    holds the same piece."""
-    return np.concatenate((_shared(one, other), 2 + _shared(other, one)))
-
-
-def _shared(ids: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
+def _kinds(ids: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return 1 for each word piece that the other text holds too."""
     return (np.isin(ids, others) & (ids >= FIRST_WORD)).astype(np.int64)

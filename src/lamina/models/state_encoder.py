@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lamina.models.answer_model import AnswerModel
 from lamina.models.embedder import Encoded, Model, Piece, Probe, TokenStates
 from lamina.models.pair_model import PairModel
 from lamina.models.state_model import Mood, QuestionState, SentenceState, StateModel
@@ -24,8 +23,8 @@ MAY_ASSERT = 0.3
 class StateEncoder:
     """The state model as an embedder: the background encodes passages with it as with any other."""
 
-    def __init__(self, states: StateModel, pairs: PairModel | None = None, answers: AnswerModel | None = None) -> None:
-        self.states, self.pairs, self.answers = states, pairs, answers
+    def __init__(self, states: StateModel, pairs: PairModel | None = None) -> None:
+        self.states, self.pairs = states, pairs
         self._questions: dict[str, QuestionState] = {}
 
     @property

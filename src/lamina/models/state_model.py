@@ -28,7 +28,7 @@ from lamina.vectors.levels import Floats
 LONGEST_TEXT = 20_000
 """Characters of a text that are read."""
 MOST_CHUNKS = 32
-CACHED_TEXTS = 2048
+CACHED_TEXTS = 512
 
 
 class Mood(StrEnum):
@@ -87,10 +87,6 @@ class QuestionState:
     def asks_current(self) -> float:
         """The probability that the current value of a slot is wanted."""
         return self.asks[Ask.CURRENT] + self.asks[Ask.YES_NO]
-
-    def without_state(self) -> QuestionState:
-        """Return the question as one that asks for no state: one that names a day is answered by that day's words."""
-        return QuestionState(self.slot, {each: float(each is Ask.NO_STATE) for each in Ask})
 
 
 class StateModel:

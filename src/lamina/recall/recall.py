@@ -161,10 +161,10 @@ def _state_terms(
     candidates: Sequence[Candidate], question: Question, asked: Asked, through: Lens, view: View
 ) -> StateTerms | None:
     """Order what states the slot asked for, newest first; None where no state model can be used."""
-    if through.state is None or question.fast:
+    if through.state is None or question.fast or asked.windows.said:
         return None
     past = view.past and not question.moments
-    return add_state_terms(candidates, asked, through.state, through, view, past=past)
+    return add_state_terms(candidates, asked.meant, through.state, through.thawed, view, past=past)
 
 
 def _candidates(question: Question, gathering: Gathering, view: View) -> list[Candidate]:

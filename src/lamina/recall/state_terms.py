@@ -12,10 +12,7 @@ from lamina.atom.trust import statements_wait
 from lamina.models.state_encoder import StateEncoder, unpack_states
 from lamina.models.state_model import QuestionState
 from lamina.models.thaw import Thawed
-from lamina.recall.asked import Asked
 from lamina.recall.candidate import Candidate, passages_read
-from lamina.recall.candidate_texts import candidate_texts
-from lamina.recall.lens import Lens
 from lamina.recall.marks import Earlier
 from lamina.recall.view import View
 from lamina.states.answering import answer_features
@@ -32,7 +29,6 @@ from lamina.states.ranking import (
     state_features,
     view_states,
 )
-from lamina.states.state_reader import CloseReaders
 from lamina.store.encodings import Key, unencoded
 from lamina.text.analyse import content_words
 from lamina.text.roles import is_assistant
@@ -51,35 +47,30 @@ class StateTerms:
     words: int = 0
     """How many words of the question carry meaning."""
     read_closely: bool = False
-    """Whether the answer model read the best candidates."""
+    """Whether the pair model read the best candidates."""
 
 
 def add_state_terms(
-    candidates: Sequence[Candidate], asked: Asked, encoder: StateEncoder, lens: Lens, view: View, *, past: bool
+    candidates: Sequence[Candidate], meant: str, encoder: StateEncoder, thawed: Thawed, view: View, *, past: bool
 ) -> StateTerms:  # fmt: skip
     """Add the state terms to the best candidates and return their marks; `past`: whether another time is asked for."""
-    meant = asked.meant
     best = sorted(candidates, key=lambda each: (-each.relevance, each.key))[:LOOKED_AT]
     read = passages_read(best, view)
     best = [each for each in best if each.key in read and not _is_shown_with_its_words(read[each.key][0], read)]
     if not best:
         return StateTerms()
     decisions = load_decisions(encoder.states.name)
-    question = encoder.asked(meant).without_state() if asked.windows.said else encoder.asked(meant)
-    assertions = _assertions(best, read, encoder, lens.thawed, view)
-    readers = CloseReaders(encoder.answers, encoder.pairs) if encoder.answers and encoder.pairs else None
-    texts = candidate_texts([read[each.key] for each in best], asked.speakers, lens, view.store)
-    compared = [
-        StateCandidate(each.relevance, assertions[each.key], text) for each, text in zip(best, texts, strict=True)
-    ]
+    question = encoder.asked(meant)
+    assertions = _assertions(best, read, encoder, thawed, view)
+    compared = [StateCandidate(each.relevance, assertions[each.key], read[each.key][1].text) for each in best]
     seen = view_states(question, compared, decisions.replacement, names_in(meant))
-    close = read_closely(meant, question, compared, seen, readers, decisions.gate)
+    close = read_closely(meant, question, compared, seen, encoder.pairs, decisions.gate)
     chances = decisions.answers.probabilities(answer_features(question, seen, close, [each.terms for each in best]))
     _add(best, question, seen, close, decisions)
     answers = {each.key: float(chance) for each, chance in zip(best, chances, strict=True)}
     words = frozenset(content_words(meant))
     earlier = {} if past else _earlier(best, question, words, seen, close, decisions)
-    return StateTerms(earlier, answers, decisions.answers.threshold, len(words), readers is not None)
+    return StateTerms(earlier, answers, decisions.answers.threshold, len(words), encoder.pairs is not None)
 
 
 def _is_shown_with_its_words(atom: Atom, read: Mapping[Key, tuple[Atom, Passage]]) -> bool:

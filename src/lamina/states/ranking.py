@@ -8,22 +8,20 @@ question about an event, a reason or a list is ranked as it would be without.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from lamina.models.pair_text import PairText
 from lamina.models.state_model import Ask, QuestionState
 from lamina.states.assertion import Assertion
 from lamina.states.replacement import CLOSE, ReplacementModel, log_odds
-from lamina.states.state_reader import CloseReaders
+from lamina.states.state_reader import TextPairModel
 from lamina.vectors.levels import Floats
 
 FEATURES = (
     "current: states the slot", "current: replaced", "current: replaces", "current: newest", "current: is a question",
     "past: replaced", "past: newest", "past: states the slot", "list: states the slot",
-    "answers", "odds of an answer", "current: answers", "current: a newer one answers", "current: outdated",
-    "current: outdates", "past: answers", "past: a newer one answers",
+    "current: answers", "current: outdated", "current: outdates", "current: newest answer",
 )  # fmt: skip
 """What a candidate gains or loses, by what the question asks for."""
 SAME_TIME_MS = 1_000
@@ -47,69 +45,67 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class StateCandidate:
-    """A passage that was found: its relevance so far, its sentences, and its words as the pair model reads them."""
+    """A passage that was found: its relevance so far, its sentences and its words."""
 
     relevance: float
     assertions: Sequence[Assertion]
-    passage: PairText
+    text: str = ""
 
 
-READ_CLOSELY = 8
-"""So many candidates the answer model reads beside the question."""
-ANSWERS_AT_ALL = 0.1
+READ_CLOSELY, READ_BRIEFLY = 6, 3
+"""So many candidates the pair model reads: where a current state is asked for, and else."""
+ANSWERS_AT_ALL = 0.2
 """Candidates that answer less likely than this are not compared with each other."""
 ASSERTS = 0.5
 """Only what asserts a current value with at least this probability makes an earlier one outdated."""
-COMPARED = 1
+COMPARED = 2
 """With so many newer ones each candidate is compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class CloseView:
-    """What the answer model and the pair model say of the best candidates; zeros where they have read nothing.
+    """What the pair model says of the best candidates; zeros for those it has not read, and where there is none.
 
-    `answers` is the probability that a candidate answers the question; `newer` the highest one of those that are newer
-    and assert a current value; `outdated` the probability that a newer one, `outdated_by`, answers and replaces this
-    one; `outdates` that it replaces an older one.
+    `answers` is the probability that a candidate answers the question; `outdated` that a newer one, `outdated_by`,
+    answers it and replaces this one; `outdates` that it replaces an older one; `newest` how new it is among those read.
     """
 
     answers: Floats
-    newer: Floats
     outdated: Floats
     outdated_by: list[int | None]
     outdates: Floats
+    newest: Floats
 
 
 def read_closely(
     text: str, question: QuestionState, candidates: Sequence[StateCandidate], view: StateView,
-    readers: CloseReaders | None, gate: Gate,
+    pairs: TextPairModel | None, gate: Gate,
 ) -> CloseView:  # fmt: skip
     """Read the best candidates beside the question and beside each other."""
     count = len(candidates)
-    answers, newer, outdated, outdates = (np.zeros(count, np.float32) for _ in range(4))
+    answers, outdated, outdates, newest = (np.zeros(count, np.float32) for _ in range(4))
     outdated_by: list[int | None] = [None] * count
-    if readers is None or not count:
-        return CloseView(answers, newer, outdated, outdated_by, outdates)
+    if pairs is None or not count:
+        return CloseView(answers, outdated, outdated_by, outdates, newest)
     current = gate.certainty(question.asks_current)
     relevance = np.array([each.relevance for each in candidates]) + 0.25 * current * view.states_slot
-    read = np.argsort(-relevance, kind="stable")[:READ_CLOSELY]
-    answers[read] = readers.answers.answers(text, [candidates[n].passage for n in read])
+    read = np.argsort(-relevance, kind="stable")[: READ_CLOSELY if current else READ_BRIEFLY].tolist()
+    for n in read:
+        if candidates[n].text:
+            answers[n] = pairs.read(text, candidates[n].text).answers
     stated = answers * view.asserts
-    likely = [(n, best) for n in read.tolist() if stated[n] >= ANSWERS_AT_ALL and (best := view.best[n]) is not None]
-    for i, old in likely:
-        later = [(j, new) for j, new in likely if new.at_ms > old.at_ms + SAME_TIME_MS and new.state.asserts >= ASSERTS]
-        newer[i] = max((stated[j] for j, _ in later), default=0.0)
-        for j, new in sorted(later, key=lambda each: -stated[each[0]])[: COMPARED if current else 0]:
-            chance = readers.pairs.read(_sentence(candidates[i], old), _sentence(candidates[j], new)).outdates
+    likely = [(n, best) for n in read if stated[n] >= ANSWERS_AT_ALL and (best := view.best[n]) is not None]
+    for i, old in likely if current else ():
+        newer = [(j, new) for j, new in likely if new.at_ms > old.at_ms + SAME_TIME_MS and new.state.asserts >= ASSERTS]
+        for j, new in sorted(newer, key=lambda each: -stated[each[0]])[:COMPARED]:
+            chance = pairs.read(old.text, new.text).outdates
             if chance * stated[j] > outdated[i]:
                 outdated[i], outdated_by[i] = chance * stated[j], j
             outdates[j] = max(outdates[j], chance * stated[i])
-    return CloseView(answers, newer, outdated, outdated_by, outdates)
-
-
-def _sentence(candidate: StateCandidate, sentence: Assertion) -> PairText:
-    """One sentence of a passage, with the states of its tokens there."""
-    return replace(candidate.passage, start=sentence.state.start, end=sentence.state.end)
+    moments = np.array([best.at_ms if (best := view.best[n]) is not None else 0 for n in read])
+    for n, at in zip(read, moments.tolist(), strict=True):
+        newest[n] = float((moments <= at).mean())
+    return CloseView(answers, outdated, outdated_by, outdates, newest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +143,7 @@ def view_states(
 ) -> StateView:
     """Compare the candidates' sentences with the question and with each other.
 
-    `names` are those in the question: a sentence that lacks one which another sentence holds is about something else.
+    `names` are those in the question: a sentence that lacks one which an older sentence holds is about something else.
     """
     count = len(candidates)
     best: list[Assertion | None] = []
@@ -213,14 +209,13 @@ def state_features(question: QuestionState, view: StateView, close: CloseView, g
     asks = question.asks_current, question.asks[Ask.PAST], question.asks[Ask.LIST]
     current, past, several = map(gate.certainty, asks)
     asked = np.array([each is not None and each.text.rstrip().endswith("?") for each in view.best], np.float32)
-    states, stated, answers = view.states_slot, close.answers * view.asserts, close.answers
-    odds = np.array([log_odds(each) if each else 0.0 for each in answers.tolist()], np.float32)
+    states, stated = view.states_slot, close.answers * view.asserts
     return np.column_stack(
         [
             current * states, current * view.replaced, current * view.replaces, current * view.newest * states,
             current * asked, past * view.replaced, past * view.newest, past * states, several * states,
-            answers, odds, current * stated, current * stated * close.newer, current * close.outdated * stated,
-            current * close.outdates * stated, past * stated, past * stated * close.newer,
+            current * stated, current * close.outdated * stated, current * close.outdates * stated,
+            current * close.newest * stated,
         ]
     ).astype(np.float32)  # fmt: skip
 
@@ -233,8 +228,8 @@ EARLIER_FEATURES = (
 
 
 def newer_of(view: StateView, close: CloseView) -> list[int | None]:
-    """The candidate that may replace each one: by the pair model where it compared them, else by their slots."""
-    return [read if read is not None else near for read, near in zip(close.outdated_by, view.replaced_by, strict=True)]
+    """The candidate that may replace each one: of those the pair model compared, else by their slots."""
+    return close.outdated_by if close.answers.any() else view.replaced_by
 
 
 def earlier_features(question: QuestionState, words: frozenset[str], view: StateView, close: CloseView) -> Floats:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from lamina.models.pair_model import PairReading
-from lamina.models.pair_text import Readable
 from lamina.models.state_model import QuestionState, SentenceState
 
 
@@ -27,22 +26,8 @@ class SentenceModel(Protocol):
 class TextPairModel(Protocol):
     """What is needed of the pair model."""
 
-    def read(self, first: Readable, second: Readable) -> PairReading:
-        """Return what the model says of two statements, or of a statement and a request; the earlier one first."""
-
-
-class AnswerReader(Protocol):
-    """What is needed of the answer model."""
-
-    def answers(self, question: str, passages: Sequence[Readable]) -> Sequence[float]:
-        """Return for each passage the probability that it answers a question."""
-
-
-class CloseReaders(NamedTuple):
-    """The models that recall lets read its best candidates."""
-
-    answers: AnswerReader
-    pairs: TextPairModel
+    def read(self, first: str, second: str) -> PairReading:
+        """Return what the model says of two texts, the earlier one or the question first."""
 
 
 class StateReader:

@@ -6,7 +6,6 @@ import re
 
 import numpy as np
 
-from lamina.models.pair_text import PairText, Readable
 from lamina.models.state_model import SentenceState
 from lamina.states.decisions import PairBounds, load_pair_bounds
 from lamina.states.state_reader import StateReader
@@ -30,26 +29,25 @@ _DESIGNATED = re.compile(r"\A\W*(?:(?:the|my|our) )?(\w+) (\d+\w*|[A-Z])\b", re.
 _NAMES = re.compile(r"(?<!\A)\b(?:[A-Z]\w*|\d[\w.,]*)")
 
 
-def surely_replaces(new: Readable, old: Readable, reader: StateReader, bounds: PairBounds | None = None) -> bool:
+def surely_replaces(new: str, old: str, reader: StateReader, bounds: PairBounds | None = None) -> bool:
     """Whether the models agree: the state model that both sentences assert a value of one slot, the pair model that the
     old one no longer holds. Without a pair model the new sentence must name the old value beside its own."""
-    later, earlier = _part(new), _part(old)
-    if len(earlier.words.split()) > LONGEST_OLD or earlier.words.count(",") > MOST_COMMAS:
+    if len(old.split()) > LONGEST_OLD or old.count(",") > MOST_COMMAS:
         return False
-    if _ADDS.search(later.words) or _are_of_different_things(earlier.words, later.words):
+    if _ADDS.search(new) or _are_of_different_things(old, new):
         return False
     bounds = bounds or load_pair_bounds()
-    one, other = _surest(earlier, reader), _surest(later, reader)
+    reading = reader.pairs.read(old, new) if reader.pairs is not None else None
+    if reading is not None and reading.outdates < bounds.sure:
+        return False
+    one, other = _surest(old, reader), _surest(new, reader)
     if one is None or other is None or min(one.asserts, other.asserts) < ASSERTS:
         return False
-    if float(np.dot(one.slot, other.slot)) < bounds.same_slot:
+    if reading is None and not _names_old_and_new(old, new):
         return False
-    if reader.pairs is None:
-        return _names_old_and_new(earlier.words, later.words)
-    reading = reader.pairs.read(earlier, later)
-    if reading.outdates < bounds.sure:
+    if reading is not None and reading.ends > reading.replaces and not _names_value(new, old, one):
         return False
-    return reading.ends <= reading.replaces or _names_value(later.words, earlier.text, one)
+    return float(np.dot(one.slot, other.slot)) >= bounds.same_slot
 
 
 def _are_of_different_things(old: str, new: str) -> bool:
@@ -66,18 +64,12 @@ def _names_old_and_new(old: str, new: str) -> bool:
     return bool(before) and before < after
 
 
-def _names_value(new: str, passage: str, state: SentenceState) -> bool:
-    """Whether a sentence names the value that another one states."""
-    value = set(content_words(passage[slice(*state.value)])) if state.value is not None else set()
+def _names_value(new: str, old: str, state: SentenceState) -> bool:
+    """Whether a sentence names what it ends."""
+    value = set(content_words(old[slice(*state.value)])) if state.value is not None else set()
     return bool(value) and value <= set(content_words(new))
 
 
-def _surest(part: PairText, reader: StateReader) -> SentenceState | None:
-    """The sentence of a part of a text that asserts most."""
-    end = part.end if part.end is not None else len(part.text)
-    inside = [state for state in reader.read(part.text) if state.start < end and state.end > part.start]
-    return max(inside, key=lambda state: state.asserts, default=None)
-
-
-def _part(text: Readable) -> PairText:
-    return PairText(text) if isinstance(text, str) else text
+def _surest(sentence: str, reader: StateReader) -> SentenceState | None:
+    """The part of a sentence that asserts most."""
+    return max(reader.read(sentence), key=lambda state: state.asserts, default=None)

@@ -24,7 +24,6 @@ from lamina.capture.change.nomination import Nomination
 from lamina.capture.change.sentence import is_vouched_for, statable_sentences
 from lamina.capture.classify import DOUBTFUL, SURE
 from lamina.capture.state_extractor import subject_of
-from lamina.models.pair_text import PairText
 from lamina.states.state_reader import StateReader
 from lamina.states.sure_replacement import surely_replaces
 from lamina.text.analyse import content_words
@@ -57,23 +56,15 @@ class Supersession:
         if self._states is None or not new.evidence or new.status is not Status.ACTIVE:
             return
         said = one_line(new.content)
-        spoken = self._spoken(new)
         for place, sentence in self._compared(new, said):
-            if surely_replaces(spoken, sentence, self._states) and self._known.holds(place):
+            if surely_replaces(said, sentence, self._states) and self._known.holds(place):
                 old = self._statement_at(place, "")
                 if old is not None and old.id != new.id and not _rests_on(new, old):
                     heir = self._known.get(new.id) or new
                     since = heir.valid_from or _held_since(said, heir.observed_at)
                     new = self._replace(old, heir.with_(valid_from=since), sure=True)
 
-    def _spoken(self, new: Atom) -> PairText:
-        """The sentence a statement was taken from, within the passage that holds it."""
-        place = new.evidence[0]
-        words = self._known.get(AtomId(place.segment))
-        passage = passage_in(words, place.passage) if words is not None else None
-        return PairText(passage.text, place.start, place.end) if passage is not None else PairText(new.content)
-
-    def _compared(self, new: Atom, said: str) -> list[tuple[Evidence, PairText]]:
+    def _compared(self, new: Atom, said: str) -> list[tuple[Evidence, str]]:
         """The earlier sentences of the same speaker that share most words with a new statement, and where they are."""
         words = content_words(said)
         found = self._known.search(words, STANDS, LOOKED_AT, is_vouched_for)
@@ -85,7 +76,7 @@ class Supersession:
             if (passage.at or atom.observed_at) < new.observed_at
             for place in _sentences_of(atom, passage, new.subject)
         ]
-        held = {place: set(content_words(text.words)) for place, text in places}
+        held = {place: set(content_words(text)) for place, text in places}
         rarity = {word: 1.0 / (1 + sum(word in each for each in held.values())) for word in set(words)}
         shared = {place: sum(rarity[word] for word in each & rarity.keys()) for place, each in held.items()}
         best = sorted(dict.fromkeys(places), key=lambda each: -shared[each[0]])[:MOST_COMPARED]
@@ -169,19 +160,15 @@ class Supersession:
         return doubted
 
 
-def _sentences_of(atom: Atom, passage: Passage, subject: str) -> list[tuple[Evidence, PairText]]:
+def _sentences_of(atom: Atom, passage: Passage, subject: str) -> list[tuple[Evidence, str]]:
     """The sentences of a passage of one speaker; a statement that was not captured from words is one."""
     if not atom.is_segment:
         is_own = normal_form(atom.subject) == normal_form(subject)
-        whole = Evidence(atom.id, 1, 0, len(atom.content))
-        return [] if atom.evidence or not is_own else [(whole, PairText(atom.content))]
+        return [] if atom.evidence or not is_own else [(Evidence(atom.id, 1, 0, len(atom.content)), atom.content)]
     if normal_form(subject_of(passage.speaker)) != normal_form(subject):
         return []
     sentences = statable_sentences(passage.text)
-    return [
-        (Evidence(atom.id, passage.n, each.start, each.end), PairText(passage.text, each.start, each.end))
-        for each in sentences
-    ]
+    return [(Evidence(atom.id, passage.n, each.start, each.end), each.text) for each in sentences]
 
 
 def _held_since(sentence: str, said_at: datetime) -> datetime | None:
