@@ -88,3 +88,10 @@ def test_the_state_model_reads_the_middle_of_the_embedders_own_run() -> None:
     mean = last.mean(0) / np.linalg.norm(last.mean(0))
     assert np.allclose(mean, MiniLM(ModelStore(FOLDER)).question("I live in Leeds").vector, atol=1e-6)
     assert not np.allclose(middle, last, atol=0.5)
+
+
+def test_states_of_long_texts_are_not_remembered_so_that_memory_stays_bounded() -> None:
+    network = open_network(FOLDER)
+    short, long = (MiniLmTrunk(FOLDER).tokens("word " * count).ids for count in (60, 200))
+    assert network.states(short) is network.states(short)
+    assert network.states(long) is not network.states(long)

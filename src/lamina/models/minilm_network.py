@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lamina.models.chunks import MOST
 from lamina.models.errors import ModelMissing
 from lamina.models.files import MINILM_TOKENIZER, MINILM_WEIGHTS, ModelStore
 from lamina.models.tokeniser import Tokeniser
@@ -23,7 +24,7 @@ from lamina.vectors.levels import Floats
 
 DIMENSIONS = 384
 CACHED_TEXTS = 256
-"""Chunks whose states are remembered, at most 64 word pieces each: about 25 MB."""
+"""Chunks whose states are remembered: at most 52 MB. Longer texts, such as long questions, are not remembered."""
 MIDDLE = b"/encoder/layer.2/output/LayerNorm/Add_1_output_0"
 """The output of the third of six layers."""
 
@@ -62,6 +63,8 @@ class MiniLmNetwork:
         states = LayerStates(middle=outputs[1], last=outputs[0])
         for each in states:
             each.setflags(write=False)
+        if len(ids) > MOST:
+            return states
         with self._lock:
             self._states[key] = states
             while len(self._states) > CACHED_TEXTS:
