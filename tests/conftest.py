@@ -9,7 +9,7 @@ from hypothesis import settings
 from typer.testing import CliRunner
 
 from desk import Desk
-from fake_states import FakePairModel, FakeStateModel
+from fake_states import FakeListReader, FakePairModel, FakeStateModel
 from lamina import equipment
 from lamina.cli.app import app
 from lamina.clock import FixedClock
@@ -57,7 +57,7 @@ def _no_state_model(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
 @pytest.fixture(autouse=True)
 def _fake_state_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sentences become statements without the trained weights, wherever models are not what is tested."""
-    fake = StateReader(FakeStateModel(), FakePairModel())
+    fake = StateReader(FakeStateModel(), FakePairModel(), FakeListReader())
     real = equipment.state_reader
 
     def choose(settings: Settings, models: Path) -> StateReader | None:

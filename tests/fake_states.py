@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from hashlib import sha256
 
 import numpy as np
 
+from lamina.models.list_reader import AnswerReading
 from lamina.models.pair_model import PairReading
 from lamina.models.state_model import Ask, Mood, QuestionState, SentenceState
 from lamina.text.analyse import content_words
@@ -71,13 +73,30 @@ class FakePairModel:
     """A later sentence replaces an earlier one of the same known slot with another value."""
 
     def read(self, first: str, second: str) -> PairReading:
-        one, other = known_slot(first), known_slot(second)
-        is_same = one not in {None, "evenings"} and one == other and "also" not in second
-        names_value = any(each.start() > 0 for each in _NAMED.finditer(second))
-        shared = set(content_words(first)) & set(content_words(second))
-        denies = bool(re.search(r"\b(?:no longer|not)\b|\bfrom [A-Z\d]", second)) and len(shared) > 1
-        replaces = ((is_same and names_value) or denies) and not second.endswith("?") and first != second
-        return PairReading(0.999 if replaces else 0.001, 0.0, 0.0, 0.9 if shared else 0.1, 0.95 if is_same else 0.05)
+        return PairReading(0.999 if _replaces(first, second) else 0.001, 0.0, 0.0)
+
+
+class FakeListReader:
+    """What shares a word with a question answers it; a request to forget means what is about the same known slot."""
+
+    def answers(self, question: str, candidates: Sequence[str]) -> list[AnswerReading]:
+        asked = set(content_words(question))
+        return [AnswerReading(0.9 if asked & set(content_words(each)) else 0.1, 0.0) for each in candidates]
+
+    def forgets(self, request: str, statements: Sequence[str]) -> list[float]:
+        return [0.95 if _is_same_slot(each, request) else 0.05 for each in statements]
+
+
+def _replaces(old: str, new: str) -> bool:
+    names_value = any(each.start() > 0 for each in _NAMED.finditer(new))
+    shared = set(content_words(old)) & set(content_words(new))
+    denies = bool(re.search(r"\b(?:no longer|not)\b|\bfrom [A-Z\d]", new)) and len(shared) > 1
+    return ((_is_same_slot(old, new) and names_value) or denies) and not new.endswith("?") and old != new
+
+
+def _is_same_slot(one: str, other: str) -> bool:
+    slot = known_slot(one)
+    return slot not in {None, "evenings"} and slot == known_slot(other) and "also" not in other
 
 
 def known_slot(sentence: str) -> str | None:

@@ -1,10 +1,11 @@
 """Make the state model's weights from the data, in under an hour on a laptop's processor.
 
-Usage: python -m training [--steps N] [--pair-steps N] [--light-steps N] [--only minilm|light]
+Usage: python -m training [--steps N] [--pair-steps N] [--reader-steps N]
+       [--light-steps N] [--only minilm|light]
 
-For each trunk: train the slot space and, on the transformer, the pair model; export them, ask the ranker's chats
-through the engine, fit what replaces what, what comes first and what answers at all, and write the figures on held-out
-people and slots. The weights go where the engine loads them from; everything else is scratch.
+For each trunk: train the slot space and, on the transformer, the pair model and the list reader; export them, ask the
+ranker's chats through the engine, fit what replaces what, what comes first and what answers at all, and write the
+figures on held-out people and slots. The weights go where the engine loads them from; everything else is scratch.
 """
 
 from __future__ import annotations
@@ -27,17 +28,18 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=900)
     parser.add_argument("--light-steps", type=int, default=600)
     parser.add_argument("--pair-steps", type=int, default=1800)
+    parser.add_argument("--reader-steps", type=int, default=2600)
     parser.add_argument("--only", choices=sorted(EMBEDDER))
     options = parser.parse_args()
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         for trunk in [options.only] if options.only else ["minilm", "light"]:
             steps = options.steps if trunk == "minilm" else options.light_steps
-            make(trunk, steps, options.pair_steps, Path(folder))
+            make(trunk, steps, options, Path(folder))
     print(f"done in {(time.monotonic() - began) / 60:.0f} minutes")
 
 
-def make(trunk: str, steps: int, pair_steps: int, folder: Path) -> None:
+def make(trunk: str, steps: int, options: argparse.Namespace, folder: Path) -> None:
     """Make the weights and the decisions of one trunk."""
     name = f"state_{trunk}"
     network, weights, decisions = folder / f"{trunk}.pt", WEIGHTS / f"{name}.onnx", WEIGHTS / f"{name}.json"
@@ -46,8 +48,10 @@ def make(trunk: str, steps: int, pair_steps: int, folder: Path) -> None:
     run("train_requests", str(network))
     run("export", str(network), str(weights))
     if trunk == "minilm":
-        run("train_pairs", str(network), str(folder / "pairs.pt"), "--steps", str(pair_steps))
+        run("train_pairs", str(network), str(folder / "pairs.pt"), "--steps", str(options.pair_steps))
         run("export", "--pairs", str(folder / "pairs.pt"), str(WEIGHTS / "pair_minilm.onnx"))
+        run("train_reader", str(network), str(folder / "reader.pt"), "--steps", str(options.reader_steps))
+        run("export", "--reader", str(folder / "reader.pt"), str(WEIGHTS / "reader_minilm.onnx"))
         run("pair_bounds", str(WEIGHTS / "pair_minilm.json"))
     run("retrieval", str(asked), "--embedder", EMBEDDER[trunk])
     run("retrieval", str(held_out), "--embedder", EMBEDDER[trunk], "--held-out")

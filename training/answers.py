@@ -12,7 +12,7 @@ from training.ranker import Record, wanted
 
 LOOKED_AT = 10
 """So many of a question's best candidates are judged."""
-SILENT = 0.25
+SILENT = 0.2
 """The share of answerable questions that may be answered with "nothing known"."""
 
 

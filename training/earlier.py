@@ -4,42 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
+from lamina.models.state_trunk import MiniLmTrunk
 from lamina.states.ranking import EARLIER_FEATURES, earlier_features, newer_of
 from lamina.text.analyse import content_words
-from lamina.text.normal import normal_form
-from training.chat_format import Chat
-from training.examples import chat_texts, load_chats
+from training.examples import load_chats
 from training.logistic import fit_logistic
 from training.ranker import Record
+from training.reading_lists import ChatLists
+from training.train import MODELS
+from training.trunk import Vectors
 
 WANTED_PRECISION = 0.7
 
 
-def outdated_turns(chat: Chat, question: str) -> set[int] | None:
-    """Return the turns that state an earlier value of the slot a question asks for; None where no slot is known."""
-    asked = next((slots for text, slots in chat_texts(chat).questions if text.text == question), [])
-    gold = next((each.gold for each in chat.questions if each.text == question), [])
-    if not asked or not gold:
-        return None
-    names = {slot.partition(":")[2] for slot in asked}
-    stated = {
-        turn.number: fact
-        for turn in chat.turns
-        for fact in turn.facts
-        if fact.is_current and f"{fact.owner.lower()}/{fact.attribute.lower()}" in names
-    }
-    if gold[0] not in stated or stated[gold[0]].adds:
-        return set()
-    current = normal_form(stated[gold[0]].value)
-    return {n for n, fact in stated.items() if n < gold[0] and normal_form(fact.value) != current}
-
-
-def rows(records: list[Record], chats: dict[str, Chat]) -> tuple[np.ndarray, np.ndarray]:
+def rows(records: list[Record], chats: dict[str, ChatLists]) -> tuple[np.ndarray, np.ndarray]:
     features, labels = [], []
     for each in records:
-        if each.row["kind"] not in {"current", "yesno"} or each.question.asks_current < 0.5:
+        if each.question.asks_current < 0.5:
             continue
-        outdated = outdated_turns(chats[each.row["chat"]], each.row["question"])
+        outdated = chats[each.row["chat"]].outdated(each.row["question"])
         if outdated is None:
             continue
         matrix = earlier_features(each.question, frozenset(content_words(each.row["question"])), each.view, each.close)
@@ -52,7 +35,10 @@ def rows(records: list[Record], chats: dict[str, Chat]) -> tuple[np.ndarray, np.
 
 def fit_earlier(training: list[Record], held_out: list[Record]) -> dict[str, object]:
     """Return the fitted mark, with the threshold at which the wanted precision holds."""
-    chats = {chat.id: chat for chat in [*load_chats(), *load_chats(held_out=True)]}
+    vectors = Vectors(MiniLmTrunk(MODELS))
+    asked = {each.row["chat"] for each in [*training, *held_out]}
+    every = [*load_chats(), *load_chats(held_out=True)]
+    chats = {chat.id: ChatLists(chat, vectors) for chat in every if chat.id in asked}
     features, labels = rows(training, chats)
     coefficients, bias = fit_logistic(features, labels, ridge=2.0)
     chances = 1 / (1 + np.exp(-(features @ coefficients + bias)))

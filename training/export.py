@@ -2,6 +2,7 @@
 
 Usage: python -m training.export NETWORK.pt WEIGHTS.onnx
        python -m training.export --pairs NETWORK.pt WEIGHTS.onnx
+       python -m training.export --reader NETWORK.pt WEIGHTS.onnx
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 
+from lamina.models.list_reader import MATCHES
 from training.network import StateNetwork
 from training.pair_network import PairNetwork
+from training.reader_network import ReaderNetwork
 
 OUTPUTS = ["slot", "mood", "own", "many", "requests", "ask", "tokens"]
 
@@ -58,6 +61,27 @@ def load_pair_network(path: Path) -> PairNetwork:
     return network.eval()
 
 
+class _OneList(nn.Module):
+    """The reader for one list: all its tokens count."""
+
+    def __init__(self, network: ReaderNetwork) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(
+        self, states: Tensor, kinds: Tensor, inside: Tensor, ages: Tensor, matches: Tensor, task: Tensor
+    ) -> Tensor:
+        keep = torch.ones_like(states[None, :, 0])
+        return self.network(states[None], kinds[None], inside[None], ages[None], matches[None], task, keep)[0][0]
+
+
+def load_reader(path: Path) -> ReaderNetwork:
+    saved = torch.load(path, map_location="cpu")
+    network = ReaderNetwork(saved["width"], saved["layers"], saved["heads"])
+    network.load_state_dict(saved["weights"])
+    return network.eval()
+
+
 def export(source: Path, target: Path) -> None:
     network = load_network(source)
     axes = {"states": {1: "tokens"}, "inside": {0: "sentences", 1: "tokens"}, "tokens": {1: "tokens"}}
@@ -69,6 +93,19 @@ def export_pairs(source: Path, target: Path) -> None:
     axes = {"states": {1: "tokens"}, "kinds": {1: "tokens"}}
     example = torch.zeros(1, 9, network.width), torch.tensor([[0, 1, 0, 0, 2, 2, 3, 2, 2]])
     _write(_OnePair(network), example, ["pair"], axes, target)
+
+
+def export_reader(source: Path, target: Path) -> None:
+    network = load_reader(source)
+    axes = {"states": {0: "tokens"}, "kinds": {0: "tokens"}, "inside": {0: "candidates", 1: "tokens"},
+            "ages": {0: "candidates"}, "matches": {0: "candidates"}, "task": {}}  # fmt: skip
+    inside = torch.zeros(2, 9)
+    inside[0, 3:6], inside[1, 6:] = 1.0, 1.0
+    kinds = torch.tensor([0, 0, 0, 1, 2, 1, 1, 2, 1])
+    example = (
+        torch.zeros(9, network.width), kinds, inside, torch.tensor([1, 0]), torch.zeros(2, MATCHES), torch.tensor([0])
+    )  # fmt: skip
+    _write(_OneList(network), example, ["classes"], axes, target)
 
 
 def _write(module: nn.Module, example: tuple[Tensor, ...], outputs: list[str], axes: dict, target: Path) -> None:
@@ -85,7 +122,6 @@ def _write(module: nn.Module, example: tuple[Tensor, ...], outputs: list[str], a
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--pairs":
-        export_pairs(Path(sys.argv[2]), Path(sys.argv[3]))
-    else:
-        export(Path(sys.argv[1]), Path(sys.argv[2]))
+    kinds = {"--pairs": export_pairs, "--reader": export_reader}
+    write = kinds.get(sys.argv[1], export)
+    write(*map(Path, sys.argv[-2:]))

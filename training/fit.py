@@ -13,7 +13,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from lamina.models.pair_model import PairModel
+from lamina.models.list_reader import ListReader
 from lamina.models.state_model import StateModel
 from lamina.states.ranking import Gate
 from lamina.states.replacement import ReplacementModel
@@ -31,12 +31,12 @@ GATES = {"minilm": Gate(0.9, 0.995), "light": Gate(0.6, 0.95)}
 def main() -> None:
     weights, name, train_path, held_path, out = sys.argv[1], sys.argv[2], *map(Path, sys.argv[3:6])
     trunk = open_trunk(name, MODELS)
-    model, pairs = StateModel(trunk, weights), PairModel(trunk) if name == "minilm" else None
+    model, reader = StateModel(trunk, weights), ListReader(trunk) if name == "minilm" else None
     decisions: dict[str, object] = {"replacement": fit_replacement(model)}
     replacement = ReplacementModel(**decisions["replacement"])
     gate = GATES[name]
     decisions["gate"] = asdict(gate)
-    training, held_out = (load_records(path, model, replacement, pairs, gate) for path in (train_path, held_path))
+    training, held_out = (load_records(path, model, replacement, reader, gate) for path in (train_path, held_path))
     decisions["ranker"] = fit_ranker(training, held_out)
     decisions["earlier"] = fit_earlier(training, held_out)
     decisions["answers"] = fit_answers(training, held_out, decisions["ranker"])

@@ -40,14 +40,17 @@ class Layer(nn.Module):
         self.dropout = nn.Dropout(0.1)
 
     def forward(self, x: Tensor, keep: Tensor) -> Tensor:
+        """`keep` is 1 for what is seen, by all tokens (texts, tokens), by each (texts, tokens, tokens), or
+        by each in every head (texts, heads, tokens, tokens)."""
         batch, length, width = x.shape
         size = width // self.heads
+        seen = keep[:, None, None, :] if keep.dim() == 2 else keep[:, None] if keep.dim() == 3 else keep
 
         def split(t: Tensor) -> Tensor:
             return t.view(batch, length, self.heads, size).transpose(1, 2)
 
         scores = split(self.query(x)) @ split(self.key(x)).transpose(2, 3) / size**0.5
-        weights = (scores + (1.0 - keep[:, None, None, :]) * -1e4).softmax(-1)
+        weights = (scores + (1.0 - seen) * -1e4).softmax(-1)
         mixed = (weights @ split(self.value(x))).transpose(1, 2).reshape(batch, length, width)
         x = self.norm1(x + self.dropout(self.out(mixed)))
         return self.norm2(x + self.dropout(self.down(F.gelu(self.up(x)))))

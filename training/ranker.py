@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from lamina.models.pair_model import PairModel
+from lamina.models.list_reader import ListReader
 from lamina.models.state_model import QuestionState, StateModel
 from lamina.states.assertion import assertions_of, names_in
 from lamina.states.ranking import (
@@ -22,6 +22,7 @@ from lamina.states.ranking import (
     read_closely,
     state_features,
     view_states,
+    with_speaker,
 )
 from lamina.states.replacement import ReplacementModel
 
@@ -39,7 +40,7 @@ class Record:
 
 
 def load_records(
-    path: Path, model: StateModel, replacement: ReplacementModel, pairs: PairModel | None, gate: Gate
+    path: Path, model: StateModel, replacement: ReplacementModel, reader: ListReader | None, gate: Gate
 ) -> list[Record]:
     texts: dict[str, list] = {}
 
@@ -60,12 +61,13 @@ def load_records(
                 assertions_of(
                     hit["text"], read(hit["text"]), hit["speaker"] or "", int(hit["at"] * 1000), hit["session"]
                 ),
-                hit["text"],
+                with_speaker(hit["text"], hit["speaker"] or ""),
+                int(hit["at"] * 1000),
             )
             for hit in row["hits"]
         ]
         view = view_states(question, candidates, replacement, names_in(row["question"]))
-        close = read_closely(row["question"], question, candidates, view, pairs, gate)
+        close = read_closely(row["question"], question, candidates, view, reader, gate)
         relevance = np.array([hit["relevance"] for hit in row["hits"]], np.float32)
         records.append(Record(row, question, view, close, relevance, state_features(question, view, close, gate)))
     return records

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lamina.models.light import WordLlama
 from lamina.models.state_trunk import LightTrunk, MiniLmTrunk, Trunk
 
-__all__ = ["StateCache", "TokenStates", "open_trunk"]
+__all__ = ["StateCache", "TokenStates", "Vectors", "open_trunk"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,4 +39,18 @@ class StateCache:
             tokens = self._trunk.tokens(text).first(self._longest)
             states = self._trunk.states(tokens.ids)
             self._cache[text] = TokenStates(states.astype(np.float16), tokens.spans)
+        return self._cache[text]
+
+
+class Vectors:
+    """Computes the embedding of each text once."""
+
+    def __init__(self, trunk: MiniLmTrunk, longest: int = 96) -> None:
+        self._trunk, self._longest = trunk, longest
+        self._cache: dict[str, NDArray[np.float32]] = {}
+
+    def __getitem__(self, text: str) -> NDArray[np.float32]:
+        if text not in self._cache:
+            mean = self._trunk.network.states(self._trunk.tokens(text).first(self._longest).ids).last.mean(0)
+            self._cache[text] = mean / max(1e-9, float(np.linalg.norm(mean)))
         return self._cache[text]

@@ -183,4 +183,4 @@ def _secret(key: SecretStr | None) -> str | None:
 def state_reader(settings: Settings, models: Path) -> StateReader | None:
     """Return the reader of captured sentences; None where the settings leave the state model out."""
     encoder = choose_state_model(settings.state_model, settings.embedder, models)
-    return StateReader(encoder.states, encoder.pairs) if encoder is not None else None
+    return StateReader(encoder.states, encoder.pairs, encoder.lists) if encoder is not None else None

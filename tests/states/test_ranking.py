@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from lamina.models.pair_model import PairReading
+from lamina.models.list_reader import AnswerReading
 from lamina.models.state_model import Ask, Mood, QuestionState, SentenceState
 from lamina.states.assertion import Assertion
 from lamina.states.ranking import (
     EARLIER_FEATURES,
     FEATURES,
+    READ_TOGETHER,
     CloseView,
     Gate,
     StateCandidate,
@@ -71,7 +74,7 @@ def test_another_slot_is_never_replaced_however_new_the_rest_is() -> None:
     assert not earlier_features(asking(Ask.CURRENT), frozenset(), view, close)[0].any()
 
 
-def test_a_question_about_no_state_moves_nothing() -> None:
+def test_without_a_reader_a_question_about_no_state_moves_nothing() -> None:
     assert not seen(asking(Ask.NO_STATE)).any()
 
 
@@ -86,32 +89,44 @@ def test_no_candidates_give_no_features() -> None:
     assert earlier_features(asking(Ask.CURRENT), frozenset(), view, close).shape == (0, len(EARLIER_FEATURES))
 
 
-class Pairs:
-    """Says that Lisbon and Berlin answer, and that Lisbon replaces Berlin."""
+class Lists:
+    """Says that Lisbon answers, that Berlin is outdated, and that tea is neither."""
 
-    def read(self, first: str, second: str) -> PairReading:
-        return PairReading(float("Berlin" in first), 0.0, 0.0, 0.9 if "tea" not in second else 0.05, 0.0)
+    def answers(self, question: str, candidates: Sequence[str]) -> list[AnswerReading]:
+        found = {"Berlin": AnswerReading(0.1, 0.85), "Lisbon": AnswerReading(0.9, 0.05)}
+        return [next((found[city] for city in found if city in each), AnswerReading(0.05, 0.0)) for each in candidates]
+
+    def forgets(self, request: str, statements: Sequence[str]) -> list[float]:
+        raise AssertionError("a question asks to forget nothing")
 
 
-def test_the_pair_model_reads_the_best_candidates_and_says_which_is_outdated() -> None:
+def test_the_list_reader_reads_the_best_candidates_and_says_which_is_outdated() -> None:
     question = asking(Ask.CURRENT)
-    candidates = [StateCandidate(0.5, [each], each.text) for each in (BERLIN, LISBON, GREEN)]
+    candidates = [StateCandidate(0.5, [each], each.text, each.at_ms) for each in (LISBON, BERLIN, GREEN)]
     view = view_states(question, candidates, ALWAYS)
-    close = read_closely("Where do I live?", question, candidates, view, Pairs(), GATE)
-    assert close.outdated_by == [1, None, None]
-    assert close.outdated[0] > 0.8
-    assert close.outdates[1] > 0.8
+    close = read_closely("Where do I live?", question, candidates, view, Lists(), GATE)
+    assert close.outdated_by == [2, 0, None]
+    assert close.outdated[1] > 0.8
     assert close.answers[2] < 0.1
     features = state_features(question, view, close, GATE)
-    newest = FEATURES.index("current: newest answer")
-    assert features[1, newest] > features[0, newest] > features[2, newest]
+    answers = FEATURES.index("answers")
+    assert features[0, answers] > features[1, answers] > features[2, answers]
 
 
-def test_where_no_state_is_asked_for_nothing_is_outdated() -> None:
+def test_candidates_are_read_oldest_first_and_only_the_best() -> None:
+    orders: list[list[str]] = []
+
+    class Noting(Lists):
+        def answers(self, question: str, candidates: Sequence[str]) -> list[AnswerReading]:
+            orders.append(list(candidates))
+            return super().answers(question, candidates)
+
     question = asking(Ask.NO_STATE)
-    candidates = [StateCandidate(0.5, [each], each.text) for each in (BERLIN, LISBON)]
+    candidates = [StateCandidate(1.0 - n / 100, [], f"text {n}", at_ms=(50 - n) * 10_000) for n in range(30)]
     view = view_states(question, candidates, ALWAYS)
-    assert read_closely("Why did I move?", question, candidates, view, Pairs(), GATE).outdated_by == [None, None]
+    close = read_closely("Why did I move?", question, candidates, view, Noting(), GATE)
+    assert orders == [[f"text {n}" for n in reversed(range(READ_TOGETHER))]]
+    assert close.is_read.tolist() == [1.0] * READ_TOGETHER + [0.0] * (30 - READ_TOGETHER)
 
 
 def test_a_pair_tells_a_named_old_value_from_a_repeated_one() -> None:

@@ -121,12 +121,13 @@ def choose_state_model(setting: str, embedder: str, models_dir: Path) -> StateEn
 
 @cache
 def _transformer_states(folder: Path) -> StateEncoder:
+    from lamina.models.list_reader import ListReader
     from lamina.models.pair_model import PairModel
     from lamina.models.state_model import StateModel
     from lamina.models.state_trunk import MiniLmTrunk
 
     trunk = MiniLmTrunk(folder)
-    return StateEncoder(StateModel.on_transformer(trunk), PairModel(trunk))
+    return StateEncoder(StateModel.on_transformer(trunk), PairModel(trunk), ListReader(trunk))
 
 
 @cache

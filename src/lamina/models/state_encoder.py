@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lamina.models.embedder import Encoded, Model, Piece, Probe, TokenStates
+from lamina.models.list_reader import ListReader
 from lamina.models.pair_model import PairModel
 from lamina.models.state_model import Mood, QuestionState, SentenceState, StateModel
 from lamina.vectors.levels import Floats
@@ -23,8 +24,8 @@ MAY_ASSERT = 0.3
 class StateEncoder:
     """The state model as an embedder: the background encodes passages with it as with any other."""
 
-    def __init__(self, states: StateModel, pairs: PairModel | None = None) -> None:
-        self.states, self.pairs = states, pairs
+    def __init__(self, states: StateModel, pairs: PairModel | None = None, lists: ListReader | None = None) -> None:
+        self.states, self.pairs, self.lists = states, pairs, lists
         self._questions: dict[str, QuestionState] = {}
 
     @property

@@ -28,6 +28,7 @@ from lamina.states.ranking import (
     read_closely,
     state_features,
     view_states,
+    with_speaker,
 )
 from lamina.store.encodings import Key, unencoded
 from lamina.text.analyse import content_words
@@ -47,7 +48,7 @@ class StateTerms:
     words: int = 0
     """How many words of the question carry meaning."""
     read_closely: bool = False
-    """Whether the pair model read the best candidates."""
+    """Whether the list reader read the best candidates."""
 
 
 def add_state_terms(
@@ -62,15 +63,16 @@ def add_state_terms(
     decisions = load_decisions(encoder.states.name)
     question = encoder.asked(meant)
     assertions = _assertions(best, read, encoder, thawed, view)
-    compared = [StateCandidate(each.relevance, assertions[each.key], read[each.key][1].text) for each in best]
+    texts = {key: with_speaker(passage.text, passage.speaker or "") for key, (_, passage) in read.items()}
+    compared = [StateCandidate(each.relevance, assertions[each.key], texts[each.key], each.near.at_ms) for each in best]
     seen = view_states(question, compared, decisions.replacement, names_in(meant))
-    close = read_closely(meant, question, compared, seen, encoder.pairs, decisions.gate)
+    close = read_closely(meant, question, compared, seen, encoder.lists, decisions.gate)
     chances = decisions.answers.probabilities(answer_features(question, seen, close, [each.terms for each in best]))
     _add(best, question, seen, close, decisions)
     answers = {each.key: float(chance) for each, chance in zip(best, chances, strict=True)}
     words = frozenset(content_words(meant))
     earlier = {} if past else _earlier(best, question, words, seen, close, decisions)
-    return StateTerms(earlier, answers, decisions.answers.threshold, len(words), encoder.pairs is not None)
+    return StateTerms(earlier, answers, decisions.answers.threshold, len(words), encoder.lists is not None)
 
 
 def _is_shown_with_its_words(atom: Atom, read: Mapping[Key, tuple[Atom, Passage]]) -> bool:

@@ -28,6 +28,6 @@ def answer_features(
         [
             relevance, passage, view.similarity, view.states_slot, np.full(count, current), current * view.similarity,
             np.full(count, none), relevance / max(1e-6, float(relevance.max(initial=0.0))), close.answers,
-            [log_odds(each) if each else 0.0 for each in close.answers.tolist()], close.answers == 0,
+            [log_odds(each) if each else 0.0 for each in close.answers.tolist()], 1.0 - close.is_read,
         ]
     ).astype(np.float32)  # fmt: skip

@@ -31,7 +31,7 @@ class Decisions:
 class PairBounds:
     """From where on the models are believed, at a precision at which words may be withheld: the pair model that an
     earlier statement no longer holds (`sure`), the state model that two sentences are about one slot (`same_slot`), the
-    pair model that a request to forget means a statement (`forgets`)."""
+    list reader that a request to forget means a statement (`forgets`)."""
 
     sure: float
     same_slot: float

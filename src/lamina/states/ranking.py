@@ -15,13 +15,14 @@ import numpy as np
 from lamina.models.state_model import Ask, QuestionState
 from lamina.states.assertion import Assertion
 from lamina.states.replacement import CLOSE, ReplacementModel, log_odds
-from lamina.states.state_reader import TextPairModel
+from lamina.states.state_reader import TextListReader
+from lamina.text.roles import is_role
 from lamina.vectors.levels import Floats
 
 FEATURES = (
     "current: states the slot", "current: replaced", "current: replaces", "current: newest", "current: is a question",
     "past: replaced", "past: newest", "past: states the slot", "list: states the slot",
-    "current: answers", "current: outdated", "current: outdates", "current: newest answer",
+    "answers", "past: answers",
 )  # fmt: skip
 """What a candidate gains or loses, by what the question asks for."""
 SAME_TIME_MS = 1_000
@@ -45,67 +46,57 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class StateCandidate:
-    """A passage that was found: its relevance so far, its sentences and its words."""
+    """A passage that was found: its relevance so far, its sentences, its words and when it was said."""
 
     relevance: float
     assertions: Sequence[Assertion]
     text: str = ""
+    at_ms: int = 0
 
 
-READ_CLOSELY, READ_BRIEFLY = 6, 3
-"""So many candidates the pair model reads: where a current state is asked for, and else."""
-ANSWERS_AT_ALL = 0.2
-"""Candidates that answer less likely than this are not compared with each other."""
-ASSERTS = 0.5
-"""Only what asserts a current value with at least this probability makes an earlier one outdated."""
-COMPARED = 2
-"""With so many newer ones each candidate is compared."""
+def with_speaker(text: str, speaker: str) -> str:
+    """The words of a passage with the name of who said them, where that is not just a role."""
+    return f"{speaker}: {text}" if speaker and not is_role(speaker) else text
+
+
+READ_TOGETHER = 12
+"""So many of the best candidates the list reader reads beside the question."""
 
 
 @dataclass(frozen=True, slots=True)
 class CloseView:
-    """What the pair model says of the best candidates; zeros for those it has not read, and where there is none.
+    """What the list reader says of the best candidates; zeros for those it has not read, and where there is none.
 
-    `answers` is the probability that a candidate answers the question; `outdated` that a newer one, `outdated_by`,
-    answers it and replaces this one; `outdates` that it replaces an older one; `newest` how new it is among those read.
+    `answers` is the probability that a candidate answers the question, `outdated` that it states an earlier value of
+    what is asked for, and `outdated_by` the newer candidate that most likely answers.
     """
 
     answers: Floats
     outdated: Floats
     outdated_by: list[int | None]
-    outdates: Floats
-    newest: Floats
+    is_read: Floats
 
 
 def read_closely(
     text: str, question: QuestionState, candidates: Sequence[StateCandidate], view: StateView,
-    pairs: TextPairModel | None, gate: Gate,
+    reader: TextListReader | None, gate: Gate,
 ) -> CloseView:  # fmt: skip
-    """Read the best candidates beside the question and beside each other."""
+    """Read the best candidates together beside the question."""
     count = len(candidates)
-    answers, outdated, outdates, newest = (np.zeros(count, np.float32) for _ in range(4))
+    answers, outdated, is_read = (np.zeros(count, np.float32) for _ in range(3))
     outdated_by: list[int | None] = [None] * count
-    if pairs is None or not count:
-        return CloseView(answers, outdated, outdated_by, outdates, newest)
+    if reader is None or not count:
+        return CloseView(answers, outdated, outdated_by, is_read)
     current = gate.certainty(question.asks_current)
     relevance = np.array([each.relevance for each in candidates]) + 0.25 * current * view.states_slot
-    read = np.argsort(-relevance, kind="stable")[: READ_CLOSELY if current else READ_BRIEFLY].tolist()
-    for n in read:
-        if candidates[n].text:
-            answers[n] = pairs.read(text, candidates[n].text).answers
-    stated = answers * view.asserts
-    likely = [(n, best) for n in read if stated[n] >= ANSWERS_AT_ALL and (best := view.best[n]) is not None]
-    for i, old in likely if current else ():
-        newer = [(j, new) for j, new in likely if new.at_ms > old.at_ms + SAME_TIME_MS and new.state.asserts >= ASSERTS]
-        for j, new in sorted(newer, key=lambda each: -stated[each[0]])[:COMPARED]:
-            chance = pairs.read(old.text, new.text).outdates
-            if chance * stated[j] > outdated[i]:
-                outdated[i], outdated_by[i] = chance * stated[j], j
-            outdates[j] = max(outdates[j], chance * stated[i])
-    moments = np.array([best.at_ms if (best := view.best[n]) is not None else 0 for n in read])
-    for n, at in zip(read, moments.tolist(), strict=True):
-        newest[n] = float((moments <= at).mean())
-    return CloseView(answers, outdated, outdated_by, outdates, newest)
+    best = [n for n in np.argsort(-relevance, kind="stable").tolist() if candidates[n].text][:READ_TOGETHER]
+    best.sort(key=lambda n: candidates[n].at_ms)
+    for n, reading in zip(best, reader.answers(text, [candidates[n].text for n in best]), strict=True):
+        answers[n], outdated[n], is_read[n] = reading.answers, reading.outdated, 1.0
+    for place, n in enumerate(best):
+        newer = [m for m in best[place + 1 :] if candidates[m].at_ms > candidates[n].at_ms + SAME_TIME_MS]
+        outdated_by[n] = max(newer, key=lambda m: answers[m], default=None)
+    return CloseView(answers, outdated, outdated_by, is_read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,13 +200,12 @@ def state_features(question: QuestionState, view: StateView, close: CloseView, g
     asks = question.asks_current, question.asks[Ask.PAST], question.asks[Ask.LIST]
     current, past, several = map(gate.certainty, asks)
     asked = np.array([each is not None and each.text.rstrip().endswith("?") for each in view.best], np.float32)
-    states, stated = view.states_slot, close.answers * view.asserts
+    states = view.states_slot
     return np.column_stack(
         [
             current * states, current * view.replaced, current * view.replaces, current * view.newest * states,
             current * asked, past * view.replaced, past * view.newest, past * states, several * states,
-            current * stated, current * close.outdated * stated, current * close.outdates * stated,
-            current * close.newest * stated,
+            close.answers, past * close.answers,
         ]
     ).astype(np.float32)  # fmt: skip
 
@@ -228,8 +218,8 @@ EARLIER_FEATURES = (
 
 
 def newer_of(view: StateView, close: CloseView) -> list[int | None]:
-    """The candidate that may replace each one: of those the pair model compared, else by their slots."""
-    return close.outdated_by if close.answers.any() else view.replaced_by
+    """The candidate that may replace each one: of those the list reader read, else by their slots."""
+    return close.outdated_by if close.is_read.any() else view.replaced_by
 
 
 def earlier_features(question: QuestionState, words: frozenset[str], view: StateView, close: CloseView) -> Floats:
@@ -248,6 +238,6 @@ def earlier_features(question: QuestionState, words: frozenset[str], view: State
             len((words & old.words) - new.words) / count, len((words & new.words) - old.words) / count,
             float(bool(old.names - new.names - new.words) and bool(new.names - old.names - old.words)),
             float(old.speaker == new.speaker), close.outdated[n], close.answers[n], close.answers[newer],
-            float(close.outdated_by[n] is None),
+            1.0 - close.is_read[n],
         )  # fmt: skip
     return rows

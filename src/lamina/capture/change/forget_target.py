@@ -1,4 +1,4 @@
-"""Which sentences a request to forget means: by the words it names, else by the pair model."""
+"""Which sentences a request to forget means: by the words it names, else by the list reader."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_PLACES = 8
 """More sentences than these are no clear target unless everything about a topic is to go."""
 MOST_ASKED = 3
 FEW = 2
-"""So many sentences with the same words may be one fact and its repetition; more are told apart by the pair model."""
+"""So many sentences with the same words may be one fact and its repetition; more are told apart by the list reader."""
 _TIE = 0.05
 _COMMON_WORDS = frozenset(
     content_words("number name code detail info information data date figure id story issue case status")
@@ -76,8 +76,8 @@ class ForgetTarget:
         if best >= CLEAR_SHARE:
             least = POSSIBLE_SHARE if self._request.is_all else best - _TIE
             meant = [place for place, share in zip(told, shares, strict=True) if share >= max(least, POSSIBLE_SHARE)]
-            has_pairs = self._states is not None and self._states.pairs is not None
-            if len(meant) > FEW and not self._request.is_all and has_pairs:
+            has_reader = self._states is not None and self._states.lists is not None
+            if len(meant) > FEW and not self._request.is_all and has_reader:
                 return self._most_likely(meant)
             is_clear = self._request.is_all or len(meant) <= MOST_PLACES
             return Choice(meant if is_clear else meant[-MOST_ASKED:], is_clear)
@@ -94,7 +94,7 @@ class ForgetTarget:
         return Choice([place for _, _, place in possible[:MOST_ASKED]], False)
 
     def _most_likely(self, places: Sequence[Place]) -> Choice:
-        """Of sentences that hold the topic's words alike, those the pair model takes for meant; else one question."""
+        """Of sentences that hold the topic's words alike, those the list reader takes for meant; else one question."""
         chances = self._chances(places)
         surest = max(chances)
         meant = [place for place, chance in zip(places, chances, strict=True) if chance >= surest - _TIE]
@@ -112,9 +112,11 @@ class ForgetTarget:
         return [sum(weights[word] for word in self.words if word in words) / whole if whole else 0.0 for words in held]
 
     def _chances(self, places: Sequence[Place]) -> list[float]:
-        """How likely the request means each sentence, by the pair model."""
-        pairs = self._states.pairs if self._states is not None else None
-        return [pairs.read(each.text, self._asking).forgets if pairs is not None else 0.0 for each in places]
+        """How likely the request means each sentence, by the list reader."""
+        lists = self._states.lists if self._states is not None else None
+        if lists is None:
+            return [0.0] * len(places)
+        return list(lists.forgets(self._asking, [each.text for each in places]))
 
     def _may_be_meant(self, place: Place) -> bool:
         """Whether a sentence holds every number of the topic, is not spared, and is about the speaker's own."""

@@ -1,0 +1,163 @@
+"""The list reader: reads one text beside several others in one run, and says what each of them is to it.
+
+The first text is a question or a request to forget; the others are candidates, oldest first. Because they are read
+together, a candidate is judged with the newer ones in sight. The weights are made by `make train`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import cached_property
+from importlib.resources import files
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.models.minilm_network import open_session
+from lamina.models.state_trunk import MiniLmTrunk
+from lamina.vectors.levels import Floats
+
+WEIGHTS = "reader_minilm.onnx"
+LONGEST = 64
+"""Word pieces of a text that are read."""
+FIRST_WORD = 1000
+"""Word pieces below this number are punctuation, letters and other signs: that both texts hold one means nothing."""
+CACHED_TEXTS = 1024
+"""Texts whose states are remembered, in 16 bits: about 40 MB of ordinary turns, at most 100."""
+MOST = 20
+"""Candidates of one run."""
+TASKS = ("question", "statement", "request")
+"""What the first text is. Statements, whose candidates are earlier statements, are only trained with: the pair model,
+which reads two texts alone, tells better what replaces what."""
+ANSWERS = ("none", "answers", "outdated")
+"""What a candidate is to a question: no answer, an answer, or an earlier value of what a newer candidate answers."""
+RELATIONS = ("replaces", "ends", "repeats", "keeps")
+"""What a new statement does to an earlier one."""
+FORGETS = ("not meant", "meant")
+"""Whether a request to forget means a statement."""
+CLASSES = len(ANSWERS) + len(RELATIONS) + len(FORGETS)
+
+
+class AnswerReading(NamedTuple):
+    """Probabilities that a candidate answers a question, and that it states an earlier value of what is asked for."""
+
+    answers: float
+    outdated: float
+
+
+class ListReader:
+    """Reads lists of texts, one list a run. Loaded at first use; threads may share it."""
+
+    def __init__(self, trunk: MiniLmTrunk, weights: str = WEIGHTS) -> None:
+        self._trunk, self._weights, self._lock = trunk, weights, Lock()
+        self._texts: OrderedDict[str, Pieces] = OrderedDict()
+
+    def answers(self, question: str, candidates: Sequence[str]) -> list[AnswerReading]:
+        """Return for each candidate, oldest first, whether it answers a question or states an earlier value."""
+        rows = _softmax(self._read("question", question, candidates)[:, : len(ANSWERS)])
+        return [AnswerReading(row[1], row[2]) for row in rows.tolist()]
+
+    def forgets(self, request: str, statements: Sequence[str]) -> list[float]:
+        """Return the probability that a request to forget means each statement, oldest first."""
+        rows = _softmax(self._read("request", request, statements)[:, -len(FORGETS) :])
+        return [float(row[1]) for row in rows.tolist()]
+
+    def _read(self, task: str, first: str, candidates: Sequence[str]) -> Floats:
+        """Return the outputs of each candidate; more than MOST of them are read in several runs."""
+        if not candidates:
+            return np.zeros((0, CLASSES), np.float32)
+        with self._lock:
+            session = self._session
+        one, others = self._pieces(first), [self._pieces(each) for each in candidates]
+        lists = (others[start : start + MOST] for start in range(0, len(others), MOST))
+        rows = [session.run(None, list_inputs(task, one, some))[0] for some in lists]
+        return np.concatenate(rows).astype(np.float64)
+
+    def _pieces(self, text: str) -> Pieces:
+        with self._lock:
+            known = self._texts.get(text)
+            if known is not None:
+                self._texts.move_to_end(text)
+                return known
+        read = pieces_of(text, self._trunk)
+        with self._lock:
+            self._texts[text] = read
+            while len(self._texts) > CACHED_TEXTS:
+                self._texts.popitem(last=False)
+        return read
+
+    @cached_property
+    def _session(self) -> Any:
+        return open_session((files("lamina.models") / "weights" / self._weights).read_bytes())
+
+
+class Pieces(NamedTuple):
+    """A text's word pieces, with one in front and one behind, their states in the middle layer, and the unit vectors of
+    their last states."""
+
+    ids: NDArray[np.int64]
+    states: NDArray[np.float16]
+    last: NDArray[np.float16]
+
+
+def pieces_of(text: str, trunk: MiniLmTrunk) -> Pieces:
+    """Return as much of a text as is read, with its states."""
+    ids = trunk.tokens(text).first(LONGEST).ids
+    states = trunk.network.states(ids)
+    last = states.last / np.maximum(1e-9, np.linalg.norm(states.last, axis=1, keepdims=True))
+    return Pieces(np.concatenate(([0], ids, [0])), states.middle.astype(np.float16), last.astype(np.float16))
+
+
+MATCHES = 6
+"""How many figures `matches` gives for each candidate."""
+
+
+def matches(first: Pieces, candidates: Sequence[Pieces]) -> Floats:
+    """Return how well each candidate meets the first text: by its whole meaning, by the best match of each word piece
+    and by equal word pieces, the rarer among the candidates the more they count; and how far that is from the best."""
+    words = [set(each.ids[each.ids >= FIRST_WORD].tolist()) for each in candidates]
+    rarity = np.array(
+        [math.log(1 + len(words) / (1 + sum(each in held for held in words))) for each in first.ids.tolist()]
+    )
+    rarity[first.ids < FIRST_WORD] *= 0.1
+    rarity /= max(1e-9, float(rarity.sum()))
+    asked = first.last.astype(np.float32)
+    whole, rows = _unit(asked.mean(0)), []
+    for each in candidates:
+        last = each.last.astype(np.float32)
+        best, is_held = (asked @ last.T).max(axis=1), np.isin(first.ids, each.ids)
+        rows.append((float(whole @ _unit(last.mean(0))), float(rarity @ best), float(rarity @ is_held)))
+    values = np.array(rows, np.float32).reshape(-1, MATCHES // 2)
+    return np.concatenate((values, values - values.max(axis=0, initial=-1.0)), axis=1)
+
+
+def _unit(vector: Floats) -> Floats:
+    return np.asarray(vector / max(1e-9, float(np.linalg.norm(vector))), np.float32)
+
+
+def list_inputs(task: str, first: Pieces, candidates: Sequence[Pieces]) -> dict[str, NDArray[Any]]:
+    """Return the network's inputs: all states in a row, the kind of each, the candidate it belongs to, the age of each
+    candidate, the newest being 0, and how well it matches."""
+    states = np.concatenate([first.states, *(each.states for each in candidates)]).astype(np.float32)
+    known = first.ids[first.ids >= FIRST_WORD]
+    kinds = [np.zeros(len(first.ids), np.int64), *(1 + np.isin(each.ids, known) for each in candidates)]
+    inside = np.zeros((len(candidates), len(states)), np.float32)
+    start = len(first.ids)
+    for row, each in enumerate(candidates):
+        inside[row, start : start + len(each.ids)] = 1.0
+        start += len(each.ids)
+    ages = np.minimum(np.arange(len(candidates))[::-1], MOST - 1)
+    return {
+        "states": states, "kinds": np.concatenate(kinds).astype(np.int64), "inside": inside,
+        "ages": np.ascontiguousarray(ages).astype(np.int64), "matches": matches(first, candidates),
+        "task": np.array([TASKS.index(task)]),
+    }  # fmt: skip
+
+
+def _softmax(rows: Floats) -> Floats:
+    exponents = np.exp(rows - rows.max(axis=1, keepdims=True, initial=-30.0))
+    return np.asarray(exponents / exponents.sum(axis=1, keepdims=True), np.float64)

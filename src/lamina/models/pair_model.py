@@ -1,0 +1,95 @@
+"""The pair model: reads two texts together, more exactly than their slot vectors can be compared, and at more cost.
+
+It tells of an earlier and a later statement whether the later one replaces, ends or repeats the earlier one. It was also
+trained to tell what answers a question and what a request to forget means; the list reader does that better. The weights
+are made by `make train`.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.models.minilm_network import open_session
+from lamina.models.state_trunk import MiniLmTrunk
+from lamina.vectors.levels import Floats
+
+WEIGHTS = "pair_minilm.onnx"
+LONGEST = 72
+"""Word pieces of a text that are read."""
+FIRST_WORD = 1000
+"""Word pieces below this number are punctuation, letters and other signs: that both texts hold one means nothing."""
+CACHED_TEXTS = 256
+
+
+class PairReading(NamedTuple):
+    """Probabilities that a later statement gives another value than an earlier one, says that its value no longer holds,
+    or gives the same value again."""
+
+    replaces: float
+    ends: float
+    repeats: float
+
+    @property
+    def outdates(self) -> float:
+        """The probability that the earlier statement no longer holds."""
+        return self.replaces + self.ends
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    ids: NDArray[np.int64]
+    states: Floats
+
+
+class PairModel:
+    """Reads pairs of texts, one pair a run. Loaded at first use; threads may share it."""
+
+    def __init__(self, trunk: MiniLmTrunk, weights: str = WEIGHTS) -> None:
+        self._trunk, self._weights, self._lock = trunk, weights, Lock()
+        self._texts: OrderedDict[str, _Text] = OrderedDict()
+
+    def read(self, first: str, second: str) -> PairReading:
+        """Return what the model says of an earlier and a later statement."""
+        one, other = self._text(first), self._text(second)
+        kinds = np.concatenate((_kinds(one.ids, other.ids), 2 + _kinds(other.ids, one.ids)))
+        states = np.concatenate((one.states, other.states))
+        outputs = np.asarray(self._session.run(None, {"states": states[None], "kinds": kinds[None]})[0][0], np.float64)
+        relations = np.exp(outputs[:4] - outputs[:4].max())
+        replaces, ends, repeats, _ = (relations / relations.sum()).tolist()
+        return PairReading(replaces, ends, repeats)
+
+    def _text(self, text: str) -> _Text:
+        with self._lock:
+            known = self._texts.get(text)
+            if known is not None:
+                self._texts.move_to_end(text)
+                return known
+        ids = self._trunk.tokens(text).first(LONGEST).ids
+        read = _Text(np.concatenate(([0], ids, [0])), self._trunk.states(ids))
+        with self._lock:
+            self._texts[text] = read
+            while len(self._texts) > CACHED_TEXTS:
+                self._texts.popitem(last=False)
+        return read
+
+    @property
+    def _session(self) -> Any:
+        with self._lock:
+            return self._loaded
+
+    @cached_property
+    def _loaded(self) -> Any:
+        return open_session((files("lamina.models") / "weights" / self._weights).read_bytes())
+
+
+def _kinds(ids: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return 1 for each word piece that the other text holds too."""
+    return (np.isin(ids, others) & (ids >= FIRST_WORD)).astype(np.int64)

@@ -1,0 +1,60 @@
+"""The list reader with its shipped weights: what answers, what is outdated, what is meant."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from models_here import STORE, needs_minilm
+
+from lamina.models.list_reader import MOST, ListReader, list_inputs, pieces_of
+from lamina.models.state_trunk import MiniLmTrunk
+
+pytestmark = needs_minilm
+
+
+@pytest.fixture(scope="module")
+def reader() -> ListReader:
+    return ListReader(MiniLmTrunk(STORE.folder))
+
+
+def test_the_newest_value_answers_and_the_earlier_one_is_outdated(reader: ListReader) -> None:
+    texts = ["I live in Berlin.", "My dog is called Rex.", "I moved to Lisbon."]
+    old, dog, new = reader.answers("Where do I live?", texts)
+    assert new.answers > 0.5 > max(old.answers, dog.answers)
+    assert old.outdated > max(dog.outdated, new.outdated)
+
+
+def test_the_order_of_the_candidates_decides_which_value_is_outdated(reader: ListReader) -> None:
+    earlier, later = "I use VS Code for everything.", "I use Neovim for everything."
+    forth = reader.answers("Which editor do I use?", [earlier, later])
+    back = reader.answers("Which editor do I use?", [later, earlier])
+    assert forth[1].answers > forth[0].answers
+    assert back[1].answers > back[0].answers
+
+
+def test_a_request_to_forget_means_what_it_names(reader: ListReader) -> None:
+    statements = ["My salary is 52000 a year.", "I walk the dog at seven."]
+    salary, dog = reader.forgets("please forget what I said about my pay", statements)
+    assert salary > 0.5 > dog
+
+
+def test_many_candidates_are_read_in_several_runs(reader: ListReader) -> None:
+    texts = [f"Note number {n} about nothing." for n in range(MOST)] + ["The door code hotline is closed on Sundays."]
+    several = reader.forgets("forget the thing about the hotline", texts)
+    assert len(several) == len(texts)
+    assert several[-1:] == reader.forgets("forget the thing about the hotline", texts[-1:])
+
+
+def test_nothing_to_read_gives_nothing(reader: ListReader) -> None:
+    assert reader.answers("Where do I live?", []) == []
+
+
+def test_equal_words_and_ages_are_among_the_inputs() -> None:
+    trunk = MiniLmTrunk(STORE.folder)
+    first, one, other = (pieces_of(text, trunk) for text in ("my rent", "the rent is 5", "tea"))
+    inputs = list_inputs("question", first, [one, other])
+    assert inputs["ages"].tolist() == [1, 0]
+    assert inputs["kinds"].tolist()[: len(first.ids)] == [0] * len(first.ids)
+    assert np.array_equal(inputs["inside"].sum(axis=1), [len(one.ids), len(other.ids)])
+    overlap = inputs["matches"][:, 2]
+    assert overlap[0] > overlap[1]

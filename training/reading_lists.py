@@ -1,0 +1,285 @@
+"""Lists for the reader to learn from: one text and candidates, oldest first, with what each is to the text.
+
+A question comes with turns of its chat that a search would find, asked at its end or at an earlier moment; a statement
+with earlier statements; a request to forget with the turns before it.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from lamina.models.list_reader import ANSWERS, FORGETS, RELATIONS
+from lamina.text.analyse import content_words
+from lamina.text.normal import normal_form
+from training.chat_format import Chat, Fact, Question, Turn
+from training.examples import chat_texts
+from training.groups import Snippet
+from training.pair_examples import Pair
+from training.slot_sentences import SlotSentence, slot_sentences
+from training.trunk import Vectors
+
+NONE, ANSWERING, OUTDATED = range(len(ANSWERS))
+CURRENT_KINDS = frozenset({"current", "yesno"})
+PAST_KINDS = frozenset({"past", "first"})
+MEANT = len(FORGETS) - 1
+CLEAR_MARGIN = 0.08
+"""A question asks for the slot whose name is nearer to it than the next one's by so much."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingList:
+    """Candidates, oldest first, and the class of each; None where it is not known."""
+
+    task: str
+    first: str
+    candidates: tuple[str, ...]
+    labels: tuple[int | None, ...]
+    kind: str = ""
+
+
+class ChatLists:
+    """The reading lists of one chat's questions."""
+
+    def __init__(self, chat: Chat, vectors: Vectors, filler: Sequence[str] = ()) -> None:
+        self.chat, self._vectors, self._filler = chat, vectors, filler
+        forgotten = {target for turn in chat.turns for request in turn.requests for target in request.targets}
+        self._turns = [turn for turn in chat.turns if not turn.requests and turn.number not in forgotten]
+        self._slots = [
+            slots[0] if slots else self._likely_slot(question)
+            for question, (_, slots) in zip(chat.questions, chat_texts(chat).questions, strict=True)
+        ]
+
+    @cached_property
+    def _words(self) -> dict[int, frozenset[str]]:
+        return {turn.number: frozenset(content_words(turn.text)) for turn in self._turns}
+
+    @cached_property
+    def _rarity(self) -> dict[str, float]:
+        counts = Counter(word for words in self._words.values() for word in words)
+        return {word: math.log(1 + len(self._words) / count) for word, count in counts.items()}
+
+    @cached_property
+    def _facts(self) -> dict[str, dict[int, Fact]]:
+        """The current values stated, by slot and turn."""
+        found: dict[str, dict[int, Fact]] = defaultdict(dict)
+        for turn in self._turns:
+            for fact in turn.facts:
+                if fact.is_current:
+                    found[f"{self.chat.id}:{fact.owner.lower()}/{fact.attribute.lower()}"][turn.number] = fact
+        return found
+
+    def _likely_slot(self, question: Question) -> str | None:
+        """The slot that a question asks for where its answer states several: the one whose name is nearest to it."""
+        if question.kind not in CURRENT_KINDS or not question.gold:
+            return None
+        stated = [slot for slot, turns in self._facts.items() if question.gold[0] in turns]
+        asked, words = self._vectors[question.text], set(content_words(question.text))
+        scores = []
+        for slot in stated:
+            name = slot.partition(":")[2].removeprefix("me/").replace("/", " ")
+            shared = len(words & set(content_words(name)))
+            scores.append((float(asked @ self._vectors[name]) + 0.2 * shared, slot))
+        scores.sort(reverse=True)
+        is_clear = scores and (len(scores) == 1 or scores[0][0] >= scores[1][0] + CLEAR_MARGIN)
+        return scores[0][1] if is_clear else None
+
+    def draw(self, number: int, draw: random.Random) -> ReadingList | None:
+        """Return a list for a question, asked at the end or at an earlier moment, with some of what a search finds."""
+        question, slot = self.chat.questions[number], self._slots[number]
+        last = self._turns[-1].number
+        stated = self._facts.get(slot or "", {})
+        if question.kind in CURRENT_KINDS and stated and draw.random() < 0.5:
+            last = draw.choice([turn.number for turn in self._turns])
+        elif question.gold and draw.random() < 0.3:
+            last = draw.choice([turn.number for turn in self._turns if turn.number >= max(question.gold)] or [last])
+        count = draw.randint(3, 9)
+        labels = self._labels(question, stated, last)
+        turns = [turn for turn in self._turns if turn.number <= last]
+        near = {turn.number: value + draw.gauss(0, 0.08) for turn, value in self._nearness(question.text, turns)}
+        for turn_number, label in labels.items():
+            if turn_number in near and label != NONE and draw.random() < 0.85:
+                near[turn_number] += 1.0
+        chosen = sorted(sorted(near, key=near.__getitem__, reverse=True)[:count])
+        return self._list(question, chosen, labels, draw)
+
+    def whole(self, number: int, count: int) -> ReadingList:
+        """Return the list of a question asked at the end, with the nearest turns."""
+        question, slot = self.chat.questions[number], self._slots[number]
+        labels = self._labels(question, self._facts.get(slot or "", {}), self._turns[-1].number)
+        near = {turn.number: value for turn, value in self._nearness(question.text, self._turns)}
+        chosen = sorted(sorted(near, key=near.__getitem__, reverse=True)[:count])
+        return self._list(question, chosen, labels, None)
+
+    def outdated(self, question: str) -> set[int] | None:
+        """Return the turns that state an earlier value of what a question asks for; None where that is not known."""
+        number = next(n for n, each in enumerate(self.chat.questions) if each.text == question)
+        asked, slot = self.chat.questions[number], self._slots[number]
+        if asked.kind not in CURRENT_KINDS or slot is None or not asked.gold:
+            return None
+        labels = self._labels(asked, self._facts.get(slot, {}), self._turns[-1].number)
+        return {n for n, label in labels.items() if label == OUTDATED}
+
+    def _list(
+        self, question: Question, chosen: Sequence[int], labels: dict[int, int | None], draw: random.Random | None
+    ) -> ReadingList:
+        texts = {turn.number: turn.text for turn in self._turns}
+        rows: list[tuple[str, int | None]] = [(texts[n], labels.get(n, NONE)) for n in chosen]
+        if draw is not None and self._filler:
+            for text in draw.sample(self._filler, draw.randint(0, 2)):
+                rows.insert(draw.randint(0, len(rows)), (text, NONE))
+        return ReadingList(
+            "question", question.text, tuple(text for text, _ in rows), tuple(label for _, label in rows), question.kind
+        )
+
+    def _nearness(self, question: str, turns: Sequence[Turn]) -> Iterator[tuple[Turn, float]]:
+        """How near each turn is to a question, by meaning and by rare words, as a search would see it."""
+        asked, vector = frozenset(content_words(question)), self._vectors[question]
+        known = sum(self._rarity.get(word, 0.0) for word in asked) or 1.0
+        for turn in turns:
+            shared = sum(self._rarity[word] for word in asked & self._words[turn.number]) / known
+            yield turn, float(vector @ self._vectors[turn.text]) + 0.6 * shared
+
+    def _labels(self, question: Question, stated: dict[int, Fact], last: int) -> dict[int, int | None]:
+        """The class of the turns up to a moment; of those left out it is NONE."""
+        if question.kind == "unknown":
+            return {}
+        if question.kind in PAST_KINDS:
+            return dict.fromkeys(question.gold[1:], None) | {question.gold[0]: ANSWERING} if question.gold else {}
+        if question.kind not in CURRENT_KINDS:
+            return dict.fromkeys(question.gold, ANSWERING)
+        there = {n: fact for n, fact in stated.items() if n <= last}
+        if not question.gold:
+            return {}
+        if question.gold[0] not in stated:
+            akin = {n for turns in self._facts.values() if question.gold[0] in turns for n in turns}
+            return dict.fromkeys([*akin, *question.gold], None) | {n: ANSWERING for n in question.gold[:1] if n <= last}
+        if not there:
+            return {}
+        return _current_labels(there)
+
+
+def _current_labels(stated: dict[int, Fact]) -> dict[int, int | None]:
+    """Of turns that state one slot: those with the newest value answer, those with another value are outdated; where
+    several values stand beside each other, only those that were replaced."""
+    value = {n: normal_form(fact.value) for n, fact in stated.items()}
+    newest = max(stated)
+    if any(fact.adds for fact in stated.values()):
+        replaced = {n for fact in stated.values() for n in [*fact.replaces, *fact.corrects]}
+        return {n: OUTDATED if n in replaced and n != newest else ANSWERING for n in stated}
+    same = {newest}
+    for n in sorted(stated, reverse=True):
+        fact = stated[n]
+        if n in same:
+            same |= set(fact.repeats)
+            if value[n] != value[newest]:
+                value[n] = value[newest]
+    return {n: ANSWERING if n in same or value[n] == value[newest] else OUTDATED for n in stated}
+
+
+def statement_lists(pairs: Iterable[Pair], seed: int, most: int = 5) -> list[ReadingList]:
+    """Return lists of statements: pairs with the same later statement are read together."""
+    draw = random.Random(seed)
+    by_later: dict[str, list[Pair]] = defaultdict(list)
+    for pair in pairs:
+        if pair.relation:
+            by_later[pair.second].append(pair)
+    found = []
+    for later, together in by_later.items():
+        draw.shuffle(together)
+        for start in range(0, len(together), most):
+            some = together[start : start + most]
+            labels = tuple(RELATIONS.index(each.relation or "") for each in some)
+            found.append(ReadingList("statement", later, tuple(each.first for each in some), labels))
+    return found
+
+
+def request_lists(snippets: Iterable[Snippet]) -> Iterator[ReadingList]:
+    """Return lists of requests to forget with the turns before them."""
+    for snippet in snippets:
+        for place, turn in enumerate(snippet.turns):
+            if turn.request in {"forget", "nokeep"} and turn.target != place and place:
+                labels = tuple(MEANT * int(n == turn.target) for n in range(place))
+                yield ReadingList("request", turn.text, tuple(each.text for each in snippet.turns[:place]), labels)
+
+
+def chat_request_lists(chat: Chat, draw: random.Random) -> Iterator[ReadingList]:
+    """Return lists of a chat's requests to forget with some turns before them."""
+    for turn in chat.turns:
+        for request in turn.requests:
+            targets = {n for n in request.targets if n < turn.number}
+            if request.name == "secret" or not targets:
+                continue
+            others = [each for each in chat.turns if each.number < turn.number and each.number not in targets]
+            near = others[-3:] + draw.sample(others, min(4, len(others)))
+            rows = {each.number: each for each in [*near, *(t for t in chat.turns if t.number in targets)]}
+            numbers = sorted(rows)
+            labels = tuple(MEANT * int(n in targets) for n in numbers)
+            yield ReadingList("request", turn.text, tuple(rows[n].text for n in numbers), labels)
+
+
+def group_question_lists(lines: dict[str, list[str]], draw: random.Random) -> Iterator[ReadingList]:
+    """Return lists of a group's questions: the old value alone answers; with a newer one it is outdated."""
+    others = [text for label in ("owner", "thing", "aspect", "plan", "maybe", "quote", "event", "talk")
+              for text in lines.get(label, [])]  # fmt: skip
+    newer = lines.get("new", []) + lines.get("corrects", [])
+    for question in lines.get("ask", []):
+        for new in [None, *draw.sample(newer, min(2, len(newer)))]:
+            rows = [(text, NONE) for text in draw.sample(others, min(len(others), draw.randint(1, 5)))]
+            rows.append((lines["old"][0], OUTDATED if new else ANSWERING))
+            draw.shuffle(rows)
+            if new:
+                place = rows.index((lines["old"][0], OUTDATED))
+                rows.insert(draw.randint(place + 1, len(rows)), (new, ANSWERING))
+            texts, labels = zip(*rows, strict=True)
+            yield ReadingList("question", question, texts, labels, "current")
+    for question in lines.get("askother", []):
+        rows = [(text, NONE) for text in [lines["old"][0], *newer[:1], *lines.get("talk", [])[:2]]]
+        texts, labels = zip(*rows, strict=True)
+        yield ReadingList("question", question, texts, labels, "unknown")
+
+
+class SlotLists:
+    """Draws lists of filled templates: one or two values of a slot among other owners, remarks and other slots."""
+
+    def __init__(self, split: str) -> None:
+        self._by_slot: dict[str, dict[str, dict[str, list[SlotSentence]]]] = defaultdict(
+            lambda: defaultdict(lambda: defaultdict(list))
+        )
+        for each in slot_sentences():
+            if each.split == split:
+                self._by_slot[each.slot][each.slot_id][each.role].append(each)
+        self._asked = [
+            (name, slot_id)
+            for name, ids in self._by_slot.items()
+            for slot_id, roles in ids.items()
+            if roles["question"] and len(roles["assert"]) > 1
+        ]
+        self._asserts = [each for ids in self._by_slot.values() for roles in ids.values() for each in roles["assert"]]
+
+    def draw(self, draw: random.Random) -> ReadingList:
+        """Return one list; a third of them hold a single value."""
+        name, slot_id = draw.choice(self._asked)
+        roles = self._by_slot[name][slot_id]
+        old, new = draw.sample(roles["assert"], 2)
+        rows: list[tuple[str, int | None]] = [(old.text, ANSWERING)]
+        if draw.random() < 0.67 and _value(old) != _value(new):
+            rows = [(old.text, ANSWERING if old.is_many else OUTDATED), (new.text, ANSWERING)]
+        others = [each.text for each in draw.sample(self._asserts, 2) if each.slot != name]
+        others += [each.text for each in draw.sample(roles["negative"], min(1, len(roles["negative"])))]
+        ids = [each for each in self._by_slot[name] if each != slot_id and self._by_slot[name][each]["assert"]]
+        if ids:
+            others.append(draw.choice(self._by_slot[name][draw.choice(ids)]["assert"]).text)
+        for text in draw.sample(others, draw.randint(0, len(others))):
+            rows.insert(draw.randint(0, len(rows)), (text, NONE))
+        question = draw.choice(roles["question"]).text
+        texts, labels = zip(*rows, strict=True)
+        return ReadingList("question", question, texts, labels, "current")
+
+
+def _value(sentence: SlotSentence) -> str:
+    return sentence.text[sentence.span[0] : sentence.span[1]].lower() if sentence.span else sentence.text

@@ -1,0 +1,190 @@
+"""Train the pair model.
+
+Usage: python -m training.train_pairs START.pt OUT.pt [--steps N] [--seed N]
+
+START.pt is a trained state network on the transformer; the pair model begins with its layers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import random
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from training.pair_examples import RELATIONS, Pair, sources
+from training.pair_network import PairNetwork
+from training.train import MODELS
+from training.trunk import StateCache, open_trunk
+
+LONGEST = 72
+"""Word pieces of a text that are read."""
+FIRST_WORD = 1000
+"""Word pieces below this number are punctuation, letters and other signs."""
+MIX = {
+    "groups": 30, "chat statements": 14, "chat questions": 16, "slots": 14, "projects": 6, "snippets": 10,
+    "strangers": 4,
+}  # fmt: skip
+"""How many pairs of each source are in a batch."""
+SHARES = {"keeps": 3.0, "replaces": 2.0, "ends": 0.6, "repeats": 0.8, "answers": 1.5, "other": 2.0}
+"""How often each label is drawn within a source; most of what people say replaces nothing and answers nothing."""
+
+
+class PairCache:
+    """Trunk states and word pieces of texts."""
+
+    def __init__(self) -> None:
+        self._trunk = open_trunk("minilm", MODELS)
+        self._states = StateCache(self._trunk, longest=LONGEST)
+        self._ids: dict[str, list[int]] = {}
+
+    def states(self, text: str) -> np.ndarray:
+        return self._states[text].states
+
+    def ids(self, text: str) -> list[int]:
+        if text not in self._ids:
+            self._ids[text] = [0, *map(int, self._trunk.tokens(text).first(LONGEST).ids), 0]
+        return self._ids[text]
+
+
+def collate(pairs: Sequence[Pair], cache: PairCache) -> tuple[Tensor, Tensor, Tensor]:
+    rows = []
+    for pair in pairs:
+        first, second = cache.ids(pair.first), cache.ids(pair.second)
+        in_first, in_second = set(first), set(second)
+        kinds = [int(each >= FIRST_WORD and each in in_second) for each in first]
+        kinds += [2 + int(each >= FIRST_WORD and each in in_first) for each in second]
+        rows.append((np.concatenate((cache.states(pair.first), cache.states(pair.second))), kinds))
+    length = max(len(kinds) for _, kinds in rows)
+    states = np.zeros((len(rows), length, rows[0][0].shape[1]), np.float32)
+    marks, keep = np.zeros((len(rows), length), np.int64), np.zeros((len(rows), length), np.float32)
+    for row, (values, kinds) in enumerate(rows):
+        states[row, : len(kinds)], marks[row, : len(kinds)], keep[row, : len(kinds)] = values, kinds, 1.0
+    return torch.from_numpy(states), torch.from_numpy(marks), torch.from_numpy(keep)
+
+
+def run(network: PairNetwork, pairs: Sequence[Pair], cache: PairCache, parts: int = 4) -> Tensor:
+    """Return the outputs for the pairs; pairs of like length are run together."""
+    order = sorted(range(len(pairs)), key=lambda n: len(cache.ids(pairs[n].first)) + len(cache.ids(pairs[n].second)))
+    chunks = np.array_split(np.array(order), min(parts, len(order)))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        outputs = torch.cat([network(*collate([pairs[n] for n in chunk], cache)) for chunk in chunks]).float()
+    return outputs[torch.from_numpy(np.argsort(np.concatenate(chunks)))]
+
+
+def loss(outputs: Tensor, pairs: Sequence[Pair]) -> Tensor:
+    statements = [n for n, pair in enumerate(pairs) if pair.relation]
+    questions = [n for n, pair in enumerate(pairs) if pair.answers is not None]
+    requests = [n for n, pair in enumerate(pairs) if pair.forgets is not None]
+    wanted = torch.tensor([RELATIONS.index(pairs[n].relation) for n in statements])
+    total = F.cross_entropy(outputs[statements][:, :4], wanted, label_smoothing=0.02)
+    if questions:
+        answers = torch.tensor([float(pairs[n].answers) for n in questions])
+        total = total + 0.6 * F.binary_cross_entropy_with_logits(outputs[questions, 4], answers)
+    if requests:
+        forgets = torch.tensor([float(pairs[n].forgets) for n in requests])
+        total = total + 0.4 * F.binary_cross_entropy_with_logits(outputs[requests, 5], forgets)
+    return total
+
+
+def report(network: PairNetwork, judged: dict[str, list[Pair]], cache: PairCache) -> None:
+    network.eval()
+    draw = random.Random(1)
+    with torch.no_grad():
+        for name, pairs in judged.items():
+            if not pairs:
+                continue
+            chosen = draw.sample(pairs, min(1200, len(pairs)))
+            outputs = run(network, chosen, cache, parts=24)
+            relations = outputs[:, :4].softmax(-1)
+            line = []
+            known = [n for n, pair in enumerate(chosen) if pair.relation]
+            if known:
+                line.append(_bounds("replaces", (relations[known, 0] + relations[known, 1]).numpy(),
+                                    np.array([chosen[n].relation in {"replaces", "ends"} for n in known])))  # fmt: skip
+            for label, column in (("answers", 4), ("forgets", 5)):
+                known = [n for n, pair in enumerate(chosen) if getattr(pair, label) is not None]
+                if known:
+                    wanted = np.array([getattr(chosen[n], label) for n in known])
+                    line.append(_bounds(label, torch.sigmoid(outputs[known, column]).numpy(), wanted))
+            print("  ", name, "; ".join(line), flush=True)
+    network.train()
+
+
+def _bounds(name: str, chances: np.ndarray, wanted: np.ndarray) -> str:
+    parts = [f"{name} ({wanted.sum()} of {len(wanted)})"]
+    for bound in (0.5, 0.9, 0.97):
+        given = chances >= bound
+        right = (given & wanted).sum()
+        parts.append(f"at {bound}: P {right / max(1, given.sum()):.3f} R {right / max(1, wanted.sum()):.3f}")
+    return " ".join(parts)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("start", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--steps", type=int, default=900)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    torch.manual_seed(options.seed)
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "2")))
+    draw = random.Random(options.seed)
+    training, judged = sources(held_out=False), sources(held_out=True)
+    print({name: len(pairs) for name, pairs in training.items()}, flush=True)
+    balanced = {name: _by_label(pairs) for name, pairs in training.items() if pairs}
+    cache = PairCache()
+    saved = torch.load(options.start, map_location="cpu")
+    network = PairNetwork(saved["width"], saved["layers"], saved["heads"])
+    own = {name: each for name, each in saved["weights"].items() if name.startswith("layers.")}
+    network.layers.load_state_dict({name.removeprefix("layers."): each for name, each in own.items()})
+    upper = list(network.layers.parameters())
+    known = {id(each) for each in upper}
+    heads = [each for each in network.parameters() if id(each) not in known]
+    optimiser = torch.optim.AdamW([{"params": upper, "lr": 2.2e-4}, {"params": heads, "lr": 5e-4}], weight_decay=0.01)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimiser,
+        lambda step: min(1.0, (step + 1) / 30) * max(0.03, 0.5 * (1 + math.cos(math.pi * step / options.steps))),
+    )
+    began, total = time.monotonic(), 0.0
+    for step in range(1, options.steps + 1):
+        network.train()
+        batch = []
+        for name, labels in balanced.items():
+            kinds = sorted(labels)
+            shares = [SHARES[kind] for kind in kinds]
+            batch += [draw.choice(labels[kind]) for kind in draw.choices(kinds, shares, k=MIX[name])]
+        result = loss(run(network, batch, cache), batch)
+        optimiser.zero_grad()
+        result.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimiser.step()
+        schedule.step()
+        total += float(result.detach()) / 25
+        if step % 25 == 0:
+            print(f"step {step} of {options.steps}, {time.monotonic() - began:.0f} s, loss {total:.3f}", flush=True)
+            total = 0.0
+        if step % 300 == 0 or step == options.steps:
+            report(network, judged, cache)
+            torch.save({"width": network.width, "layers": len(network.layers), "heads": network.layers[0].heads,
+                        "weights": network.state_dict()}, options.out)  # fmt: skip
+
+
+def _by_label(pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
+    labels: dict[str, list[Pair]] = defaultdict(list)
+    for pair in pairs:
+        labels[pair.relation or ("answers" if pair.answers or pair.forgets else "other")].append(pair)
+    return dict(labels)
+
+
+if __name__ == "__main__":
+    main()
