@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from lamina.models.list_reader import ListReader
-from lamina.models.state_model import QuestionState, StateModel
+from lamina.models.state_model import Ask, QuestionState, StateModel
 from lamina.states.assertion import assertions_of, names_in
 from lamina.states.ranking import (
     FEATURES,
@@ -82,7 +82,12 @@ def wanted(row: dict) -> np.ndarray:
 
 
 def fit(records: list[Record], *, ridge: float = 3e-3, steps: int = 400) -> tuple[np.ndarray, float]:
-    """Return the weight of each feature in units of relevance, by softmax over each question's candidates."""
+    """Return the weight of each feature in units of relevance, by softmax over each question's candidates.
+
+    Questions that ask for no state are left out: their features are near zero, and nothing is learnt from them but how
+    sharp relevance is.
+    """
+    records = [each for each in records if each.question.asks[Ask.NO_STATE] <= 0.5]
     scale = np.concatenate([each.features for each in records]).std(0) + 1e-3
     weights = torch.zeros(len(FEATURES), requires_grad=True)
     sharpness = torch.tensor(2.5, requires_grad=True)

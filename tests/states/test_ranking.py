@@ -74,7 +74,7 @@ def test_another_slot_is_never_replaced_however_new_the_rest_is() -> None:
     assert not earlier_features(asking(Ask.CURRENT), frozenset(), view, close)[0].any()
 
 
-def test_without_a_reader_a_question_about_no_state_moves_nothing() -> None:
+def test_a_question_about_no_state_moves_nothing() -> None:
     assert not seen(asking(Ask.NO_STATE)).any()
 
 
@@ -109,7 +109,7 @@ def test_the_list_reader_reads_the_best_candidates_and_says_which_is_outdated() 
     assert close.outdated[1] > 0.8
     assert close.answers[2] < 0.1
     features = state_features(question, view, close, GATE)
-    answers = FEATURES.index("answers")
+    answers = FEATURES.index("a state: answers")
     assert features[0, answers] > features[1, answers] > features[2, answers]
 
 
@@ -121,10 +121,10 @@ def test_candidates_are_read_oldest_first_and_only_the_best() -> None:
             orders.append(list(candidates))
             return super().answers(question, candidates)
 
-    question = asking(Ask.NO_STATE)
+    question = asking(Ask.LIST)
     candidates = [StateCandidate(1.0 - n / 100, [], f"text {n}", at_ms=(50 - n) * 10_000) for n in range(30)]
     view = view_states(question, candidates, ALWAYS)
-    close = read_closely("Why did I move?", question, candidates, view, Noting(), GATE)
+    close = read_closely("Which cities have I lived in?", question, candidates, view, Noting(), GATE)
     assert orders == [[f"text {n}" for n in reversed(range(READ_TOGETHER))]]
     assert close.is_read.tolist() == [1.0] * READ_TOGETHER + [0.0] * (30 - READ_TOGETHER)
 

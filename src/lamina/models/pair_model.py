@@ -1,8 +1,8 @@
 """The pair model: reads two texts together, more exactly than their slot vectors can be compared, and at more cost.
 
-It tells of an earlier and a later statement whether the later one replaces, ends or repeats the earlier one. It was also
-trained to tell what answers a question and what a request to forget means; the list reader does that better. The weights
-are made by `make train`.
+It tells of an earlier and a later statement whether the later one replaces, ends or repeats the earlier one. It was
+also trained to tell what answers a question and what a request to forget means; the list reader does that better. The
+weights are made by `make train`.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ CACHED_TEXTS = 256
 
 
 class PairReading(NamedTuple):
-    """Probabilities that a later statement gives another value than an earlier one, says that its value no longer holds,
-    or gives the same value again."""
+    """Probabilities that a later statement gives another value than an earlier one, says that its value no longer
+    holds, or gives the same value again."""
 
     replaces: float
     ends: float

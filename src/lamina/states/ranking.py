@@ -22,7 +22,7 @@ from lamina.vectors.levels import Floats
 FEATURES = (
     "current: states the slot", "current: replaced", "current: replaces", "current: newest", "current: is a question",
     "past: replaced", "past: newest", "past: states the slot", "list: states the slot",
-    "answers", "past: answers",
+    "a state: answers", "past: answers",
 )  # fmt: skip
 """What a candidate gains or loses, by what the question asks for."""
 SAME_TIME_MS = 1_000
@@ -44,6 +44,10 @@ class Gate:
         return min(1.0, max(0.0, (chance - self.doubtful) / (self.certain - self.doubtful)))
 
 
+STATE_GATE = Gate(0.5, 0.95)
+"""How far what the list reader says counts, by the probability that a question asks for any state at all."""
+
+
 @dataclass(frozen=True, slots=True)
 class StateCandidate:
     """A passage that was found: its relevance so far, its sentences, its words and when it was said."""
@@ -59,8 +63,10 @@ def with_speaker(text: str, speaker: str) -> str:
     return f"{speaker}: {text}" if speaker and not is_role(speaker) else text
 
 
-READ_TOGETHER = 12
-"""So many of the best candidates the list reader reads beside the question."""
+READ_TOGETHER, READ_BRIEFLY = 12, 4
+"""So many of the best candidates the list reader reads beside the question: where a state may be asked for, or not."""
+MAY_ASK_STATE = 0.2
+"""From this probability on a question counts as one that may ask for a state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,8 @@ def read_closely(
         return CloseView(answers, outdated, outdated_by, is_read)
     current = gate.certainty(question.asks_current)
     relevance = np.array([each.relevance for each in candidates]) + 0.25 * current * view.states_slot
-    best = [n for n in np.argsort(-relevance, kind="stable").tolist() if candidates[n].text][:READ_TOGETHER]
+    count_read = READ_TOGETHER if 1.0 - question.asks[Ask.NO_STATE] >= MAY_ASK_STATE else READ_BRIEFLY
+    best = [n for n in np.argsort(-relevance, kind="stable").tolist() if candidates[n].text][:count_read]
     best.sort(key=lambda n: candidates[n].at_ms)
     for n, reading in zip(best, reader.answers(text, [candidates[n].text for n in best]), strict=True):
         answers[n], outdated[n], is_read[n] = reading.answers, reading.outdated, 1.0
@@ -199,13 +206,14 @@ def state_features(question: QuestionState, view: StateView, close: CloseView, g
     """Return the features of each candidate in the order of FEATURES."""
     asks = question.asks_current, question.asks[Ask.PAST], question.asks[Ask.LIST]
     current, past, several = map(gate.certainty, asks)
+    asks_state = STATE_GATE.certainty(1.0 - question.asks[Ask.NO_STATE])
     asked = np.array([each is not None and each.text.rstrip().endswith("?") for each in view.best], np.float32)
     states = view.states_slot
     return np.column_stack(
         [
             current * states, current * view.replaced, current * view.replaces, current * view.newest * states,
             current * asked, past * view.replaced, past * view.newest, past * states, several * states,
-            close.answers, past * close.answers,
+            asks_state * close.answers, past * close.answers,
         ]
     ).astype(np.float32)  # fmt: skip
 
