@@ -209,11 +209,13 @@ def state_features(question: QuestionState, view: StateView, close: CloseView, g
     asks_state = STATE_GATE.certainty(1.0 - question.asks[Ask.NO_STATE])
     asked = np.array([each is not None and each.text.rstrip().endswith("?") for each in view.best], np.float32)
     states = view.states_slot
+    # What an assistant said, or an untrusted source, has no sentences here: it states nothing.
+    answers = close.answers * np.array([each is not None for each in view.best], np.float32)
     return np.column_stack(
         [
             current * states, current * view.replaced, current * view.replaces, current * view.newest * states,
             current * asked, past * view.replaced, past * view.newest, past * states, several * states,
-            asks_state * close.answers, past * close.answers,
+            asks_state * answers, past * answers,
         ]
     ).astype(np.float32)  # fmt: skip
 
