@@ -44,7 +44,7 @@ class Gate:
         return min(1.0, max(0.0, (chance - self.doubtful) / (self.certain - self.doubtful)))
 
 
-STATE_GATE = Gate(0.5, 0.95)
+STATE_GATE = Gate(0.8, 0.99)
 """How far what the list reader says counts, by the probability that a question asks for any state at all."""
 
 
