@@ -131,7 +131,7 @@ def _first_loss(questions: Sequence[tuple[Tensor, ReadingList]]) -> Tensor:
     return torch.stack(losses).mean()
 
 
-class Source:
+class ListSampler:
     """Draws training lists of every source."""
 
     def __init__(self, vectors: Vectors, seed: int) -> None:
@@ -260,7 +260,7 @@ def main() -> None:
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "2")))
     cache = ListCache()
     vectors = Vectors(cache.trunk)
-    source, judged = Source(vectors, options.seed), judged_lists(vectors)
+    sampler, judged = ListSampler(vectors, options.seed), judged_lists(vectors)
     network = start_network(options.start)
     layers = list(network.layers.parameters())
     known = {id(each) for each in layers}
@@ -275,7 +275,7 @@ def main() -> None:
     )
     began, totals = time.monotonic(), defaultdict(float)
     for step in range(1, options.steps + 1):
-        lists = source.batch()
+        lists = sampler.batch()
         parts = loss(run(network, lists, cache), lists)
         optimiser.zero_grad()
         sum(parts.values()).backward()

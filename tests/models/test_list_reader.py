@@ -58,3 +58,10 @@ def test_equal_words_and_ages_are_among_the_inputs() -> None:
     assert np.array_equal(inputs["inside"].sum(axis=1), [len(one.ids), len(other.ids)])
     overlap = inputs["matches"][:, 2]
     assert overlap[0] > overlap[1]
+
+
+@pytest.mark.parametrize("first", ["", "?!…", "word " * 3000, "同じ", "a half \ud800 pair"])
+def test_any_text_can_be_read(reader: ListReader, first: str) -> None:
+    texts = ["", " \n", "\x00", "👩‍👩‍👧", "word " * 3000, "a half \ud800 pair"]
+    assert np.isfinite(np.array(reader.answers(first, texts))).all()
+    assert np.isfinite(reader.forgets(first, texts)).all()
