@@ -9,8 +9,9 @@ from hashlib import sha256
 import numpy as np
 
 from lamina.models.list_reader import AnswerReading
-from lamina.models.pair_model import PairReading
+from lamina.models.pair_model import RelationReading
 from lamina.models.state_model import Ask, Mood, QuestionState, SentenceState
+from lamina.states.decisions import load_replacement_bounds
 from lamina.text.analyse import content_words
 from lamina.text.sentences import sentences
 from lamina.vectors.levels import Floats
@@ -70,10 +71,12 @@ class FakeStateModel:
 
 
 class FakePairModel:
-    """A later sentence replaces an earlier one of the same known slot with another value."""
+    """A new sentence replaces an earlier one of the same known slot with another value, "it seems" only likely."""
 
-    def read(self, first: str, second: str) -> PairReading:
-        return PairReading(0.999 if _replaces(first, second) else 0.001, 0.0, 0.0)
+    def read(self, earlier: str, new: str) -> RelationReading:
+        bounds = load_replacement_bounds()
+        sure = (bounds.likely + bounds.sure) / 2 if "it seems" in new else 0.999
+        return RelationReading(sure if _replaces(earlier, new) else 0.001, 0.0, 0.0)
 
 
 class FakeListReader:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
 from training.chat_format import read_chats
+from training.name_swaps import NameSwaps
 
 CHATS = sorted((Path(__file__).parents[1] / "training" / "data" / "chats").glob("*.txt"))
 
@@ -35,3 +37,19 @@ def test_a_malformed_line_is_named(tmp_path: Path) -> None:
 
 def _file(name: str) -> Path:
     return next(path for path in CHATS if path.stem == name)
+
+
+def test_a_copy_with_other_names_keeps_what_the_chat_says_of_its_facts() -> None:
+    chats = [chat for path in CHATS if path.stem != "languages" for chat in read_chats(path)[0]]
+    swaps, draw = NameSwaps(chats), random.Random(3)
+    changed = 0
+    for chat in draw.sample(chats, 60):
+        copy = swaps.copy(chat, draw)
+        assert [len(turn.facts) for turn in copy.turns] == [len(turn.facts) for turn in chat.turns]
+        assert [question.gold for question in copy.questions] == [question.gold for question in chat.questions]
+        changed += sum(one.text != other.text for one, other in zip(chat.turns, copy.turns, strict=True))
+        for before, after in zip(chat.turns, copy.turns, strict=True):
+            for old, new in zip(before.facts, after.facts, strict=True):
+                is_in_words = old.value.lower() in before.text.lower()
+                assert not is_in_words or new.value.lower() in after.text.lower()
+    assert changed > 100

@@ -3,8 +3,8 @@
 Usage: python -m training [--steps N] [--pair-steps N] [--reader-steps N]
        [--light-steps N] [--only minilm|light]
 
-For each trunk: train the slot space and, on the transformer, the pair model and the list reader; export them, ask the
-ranker's chats through the engine, fit what replaces what, what comes first and what answers at all, and write the
+For each trunk: train the slot space, the list reader and, on the transformer, the pair model, export them, ask the
+ranker's chats through the engine, fit what comes first, which hits are outdated and which answer at all, and write the
 figures on held-out people and slots. The weights go where the engine loads them from; everything else is scratch.
 """
 
@@ -28,7 +28,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=900)
     parser.add_argument("--light-steps", type=int, default=600)
     parser.add_argument("--pair-steps", type=int, default=1800)
-    parser.add_argument("--reader-steps", type=int, default=2600)
+    parser.add_argument("--reader-steps", type=int, default=3000)
     parser.add_argument("--only", choices=sorted(EMBEDDER))
     options = parser.parse_args()
     began = time.monotonic()
@@ -47,11 +47,12 @@ def make(trunk: str, steps: int, options: argparse.Namespace, folder: Path) -> N
     run("train", trunk, str(network), "--steps", str(steps))
     run("train_requests", str(network))
     run("export", str(network), str(weights))
+    reader = folder / f"reader_{trunk}.pt"
+    run("train_reader", trunk, str(reader), "--steps", str(options.reader_steps))
+    run("export", "--reader", str(reader), str(WEIGHTS / f"reader_{trunk}.onnx"))
     if trunk == "minilm":
         run("train_pairs", str(network), str(folder / "pairs.pt"), "--steps", str(options.pair_steps))
         run("export", "--pairs", str(folder / "pairs.pt"), str(WEIGHTS / "pair_minilm.onnx"))
-        run("train_reader", str(network), str(folder / "reader.pt"), "--steps", str(options.reader_steps))
-        run("export", "--reader", str(folder / "reader.pt"), str(WEIGHTS / "reader_minilm.onnx"))
         run("pair_bounds", str(WEIGHTS / "pair_minilm.json"))
     run("retrieval", str(asked), "--embedder", EMBEDDER[trunk])
     run("retrieval", str(held_out), "--embedder", EMBEDDER[trunk], "--held-out")

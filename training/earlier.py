@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lamina.models.state_trunk import MiniLmTrunk
-from lamina.states.ranking import EARLIER_FEATURES, earlier_features, newer_of
+from lamina.states.ranking import EARLIER_FEATURES, earlier_features
 from lamina.text.analyse import content_words
 from training.examples import load_chats
 from training.logistic import fit_logistic
@@ -14,19 +14,19 @@ from training.reading_lists import ChatLists
 from training.train import MODELS
 from training.trunk import Vectors
 
-WANTED_PRECISION = 0.7
+WANTED_PRECISION = 0.65
 
 
-def rows(records: list[Record], chats: dict[str, ChatLists]) -> tuple[np.ndarray, np.ndarray]:
+def rows(records: list[Record], chats: dict[tuple[str, str], ChatLists]) -> tuple[np.ndarray, np.ndarray]:
     features, labels = [], []
     for each in records:
         if each.question.asks_current < 0.5:
             continue
-        outdated = chats[each.row["chat"]].outdated(each.row["question"])
+        outdated = chats[each.row["chat"], each.row["question"]].outdated(each.row["question"])
         if outdated is None:
             continue
         matrix = earlier_features(each.question, frozenset(content_words(each.row["question"])), each.view, each.close)
-        for n, (hit, newer) in enumerate(zip(each.row["hits"], newer_of(each.view, each.close), strict=True)):
+        for n, (hit, newer) in enumerate(zip(each.row["hits"], each.close.outdated_by, strict=True)):
             if newer is not None and hit["turn"] is not None:
                 features.append(matrix[n])
                 labels.append(hit["turn"] in outdated)
@@ -38,7 +38,8 @@ def fit_earlier(training: list[Record], held_out: list[Record]) -> dict[str, obj
     vectors = Vectors(MiniLmTrunk(MODELS))
     asked = {each.row["chat"] for each in [*training, *held_out]}
     every = [*load_chats(), *load_chats(held_out=True)]
-    chats = {chat.id: ChatLists(chat, vectors) for chat in every if chat.id in asked}
+    lists = [ChatLists(chat, vectors) for chat in every if chat.id in asked]
+    chats = {(each.chat.id, question.text): each for each in lists for question in each.chat.questions}
     features, labels = rows(training, chats)
     coefficients, bias = fit_logistic(features, labels, ridge=2.0)
     chances = 1 / (1 + np.exp(-(features @ coefficients + bias)))

@@ -2,7 +2,7 @@
 
 Usage: python -m training.fit WEIGHTS.onnx minilm|light RECORDS.jsonl HELD_OUT.jsonl DECISIONS.json
 
-What replaces what by slots, what comes first, which candidates hold an earlier value and which answer at all. The
+What comes first, which candidates hold an earlier value and which answer at all. The
 figures printed last are on held-out people.
 """
 
@@ -16,10 +16,8 @@ from pathlib import Path
 from lamina.models.list_reader import ListReader
 from lamina.models.state_model import StateModel
 from lamina.states.ranking import Gate
-from lamina.states.replacement import ReplacementModel
 from training.answers import fit_answers
 from training.earlier import fit_earlier
-from training.pairs import fit_replacement
 from training.ranker import fit_ranker, load_records
 from training.train import MODELS
 from training.trunk import open_trunk
@@ -31,12 +29,10 @@ GATES = {"minilm": Gate(0.9, 0.995), "light": Gate(0.6, 0.95)}
 def main() -> None:
     weights, name, train_path, held_path, out = sys.argv[1], sys.argv[2], *map(Path, sys.argv[3:6])
     trunk = open_trunk(name, MODELS)
-    model, reader = StateModel(trunk, weights), ListReader(trunk) if name == "minilm" else None
-    decisions: dict[str, object] = {"replacement": fit_replacement(model)}
-    replacement = ReplacementModel(**decisions["replacement"])
+    model, reader = StateModel(trunk, weights), ListReader(trunk, f"reader_{name}.onnx")
     gate = GATES[name]
-    decisions["gate"] = asdict(gate)
-    training, held_out = (load_records(path, model, replacement, reader, gate) for path in (train_path, held_path))
+    decisions: dict[str, object] = {"gate": asdict(gate)}
+    training, held_out = (load_records(path, model, reader, gate) for path in (train_path, held_path))
     decisions["ranker"] = fit_ranker(training, held_out)
     decisions["earlier"] = fit_earlier(training, held_out)
     decisions["answers"] = fit_answers(training, held_out, decisions["ranker"])

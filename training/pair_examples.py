@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,10 +71,10 @@ def _chats(held_out: bool) -> list[Chat]:
     return [chat for chat in load_chats(held_out=held_out) if held_out or not is_ranker_chat(chat)]
 
 
-def chat_statement_pairs(held_out: bool, unrelated: float = 0.12) -> Iterator[Pair]:
+def chat_statement_pairs(chats: Iterable[Chat], unrelated: float = 0.12) -> Iterator[Pair]:
     """Sentences of one chat: what its annotations say of each pair that shares a slot, and a share of the others."""
     draw = random.Random(5)
-    for chat in _chats(held_out):
+    for chat in chats:
         labelled = chat_texts(chat)
         facts = {turn.number: turn.facts for turn in chat.turns}
         rows = [
@@ -132,9 +132,6 @@ def slot_pairs(split: str, count: int, seed: int) -> Iterator[Pair]:
             by_slot[each.slot][each.slot_id][each.role].append(each)
     names = sorted(by_slot)
 
-    def value_of(item) -> str:
-        return item.text[item.span[0] : item.span[1]].lower() if item.span else ""
-
     while count > 0:
         name = draw.choice(names)
         ids = sorted(by_slot[name])
@@ -146,7 +143,7 @@ def slot_pairs(split: str, count: int, seed: int) -> Iterator[Pair]:
         kind = draw.random()
         count -= 1
         if kind < 0.4:
-            if old.span and new.span and value_of(old) == value_of(new):
+            if old.span and new.span and old.value.lower() == new.value.lower():
                 yield Pair(old.text, new.text, "repeats")
             elif old.is_many:
                 if new.style != "cue":
@@ -188,7 +185,7 @@ def sources(*, held_out: bool) -> dict[str, list[Pair]]:
     return {
         "groups": [pair for group in groups for pair in group_pairs(group)],
         "snippets": [pair for each in load_snippets(held_out=held_out) for pair in snippet_pairs(each)],
-        "chat statements": list(chat_statement_pairs(held_out)),
+        "chat statements": list(chat_statement_pairs(_chats(held_out))),
         "chat questions": list(chat_question_pairs(held_out)),
         "slots": list(slot_pairs("tune" if held_out else "train", 1500 if held_out else 20000, 3)),
         "projects": list(project_pairs(held_out)),

@@ -21,10 +21,9 @@ from lamina.states.ranking import (
     StateView,
     read_closely,
     state_features,
+    texts_to_read,
     view_states,
-    with_speaker,
 )
-from lamina.states.replacement import ReplacementModel
 
 
 @dataclass
@@ -39,9 +38,7 @@ class Record:
     features: np.ndarray
 
 
-def load_records(
-    path: Path, model: StateModel, replacement: ReplacementModel, reader: ListReader | None, gate: Gate
-) -> list[Record]:
+def load_records(path: Path, model: StateModel, reader: ListReader | None, gate: Gate) -> list[Record]:
     texts: dict[str, list] = {}
 
     def read(text: str) -> list:
@@ -55,19 +52,21 @@ def load_records(
         if not row["hits"]:
             continue
         question = model.ask(row["question"])
+        shown = texts_to_read([(hit["text"], hit["speaker"] or "") for hit in row["hits"]])
         candidates = [
             StateCandidate(
                 hit["relevance"],
                 assertions_of(
                     hit["text"], read(hit["text"]), hit["speaker"] or "", int(hit["at"] * 1000), hit["session"]
                 ),
-                with_speaker(hit["text"], hit["speaker"] or ""),
+                text,
                 int(hit["at"] * 1000),
             )
-            for hit in row["hits"]
+            for hit, text in zip(row["hits"], shown, strict=True)
         ]
-        view = view_states(question, candidates, replacement, names_in(row["question"]))
-        close = read_closely(row["question"], question, candidates, view, reader, gate)
+        names = names_in(row["question"])
+        view = view_states(question, candidates, names)
+        close = read_closely(row["question"], question, candidates, view, reader, gate, names)
         relevance = np.array([hit["relevance"] for hit in row["hits"]], np.float32)
         records.append(Record(row, question, view, close, relevance, state_features(question, view, close, gate)))
     return records

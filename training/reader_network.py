@@ -27,8 +27,9 @@ class ReaderNetwork(nn.Module):
             nn.init.normal_(each.weight, std=0.03)
         self.layers = nn.ModuleList(Layer(width, heads, 4 * width) for _ in range(layers))
         self.weigh_hidden, self.weigh = nn.Linear(width, 128), nn.Linear(128, 2)
-        self.hidden, self.hidden_norm = nn.Linear(5 * width, SET_WIDTH), nn.LayerNorm(SET_WIDTH)
-        self.matches = nn.Linear(MATCHES, SET_WIDTH)
+        self.spot = nn.Linear(width, 1)
+        self.hidden, self.hidden_norm = nn.Linear(6 * width, SET_WIDTH), nn.LayerNorm(SET_WIDTH)
+        self.matches, self.strength = nn.Linear(MATCHES, SET_WIDTH), nn.Linear(1, SET_WIDTH)
         self.ages = nn.Embedding(MOST, SET_WIDTH)
         nn.init.normal_(self.ages.weight, std=0.3)
         self.compare = nn.ModuleList(Layer(SET_WIDTH, SET_HEADS, 2 * SET_WIDTH) for _ in range(SET_LAYERS))
@@ -41,17 +42,20 @@ class ReaderNetwork(nn.Module):
 
     def forward(
         self, states: Tensor, kinds: Tensor, inside: Tensor, ages: Tensor, matches: Tensor, task: Tensor, keep: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """Return (lists, candidates, classes), and whether each candidate taken alone states what is asked for;
-        `inside` (lists, candidates, tokens) marks each candidate's tokens."""
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return (lists, candidates, classes), whether each candidate taken alone states what is asked for, and
+        whether each token belongs to the value; `inside` (lists, candidates, tokens) marks each candidate's tokens."""
         of_first = keep - inside.sum(1)
         apart = torch.matmul(inside.transpose(1, 2), inside) + of_first[:, None, :]
         x = states + self.kinds(kinds) + self.tasks(task)[:, None, :]
         for layer in self.layers[:-1]:
             x = layer(x, apart)
         x = self.layers[-1](x, keep)
-        pooled = self.hidden(self.dropout(self._pool(x, inside, of_first)))
-        single = self.hidden_norm(pooled + self.matches(4.0 * matches))
+        spot = self.spot(x)[..., 0]
+        of_value = spot[:, None] + (1.0 - inside) * -1e4
+        pooled = self.hidden(self.dropout(self._pool(x, inside, of_first, of_value)))
+        strongest = of_value.amax(-1, keepdim=True).clamp(min=-20.0)
+        single = self.hidden_norm(pooled + self.matches(4.0 * matches) + self.strength(0.3 * strongest))
         together = single + self.ages(ages)
         seen = self._seen(inside.sum(-1).clamp(max=1.0), ages)
         for layer in self.compare:
@@ -59,7 +63,7 @@ class ReaderNetwork(nn.Module):
         alone = self.alone(F.gelu(single))[..., 0]
         present = inside.sum(-1).clamp(max=1.0)
         classes = self.out(self.dropout(torch.cat([single, together, matches], -1)))
-        return classes + self.order(self._in_order(alone.float().sigmoid() * present, ages)), alone
+        return classes + self.order(self._in_order(alone.float().sigmoid() * present, ages)), alone, spot
 
     @staticmethod
     def _in_order(stated: Tensor, ages: Tensor) -> Tensor:
@@ -76,10 +80,11 @@ class ReaderNetwork(nn.Module):
         every = torch.ones_like(newer) * present[:, None, :]
         return torch.stack([newer] * (SET_HEADS // 2) + [every] * (SET_HEADS // 2), 1)
 
-    def _pool(self, x: Tensor, inside: Tensor, of_first: Tensor) -> Tensor:
+    def _pool(self, x: Tensor, inside: Tensor, of_first: Tensor, of_value: Tensor) -> Tensor:
         scores = self.weigh(torch.tanh(self.weigh_hidden(x))).transpose(1, 2)[:, None]
         weights = (scores + (1.0 - inside[:, :, None]) * -1e4).softmax(-1)
         pools = torch.matmul(weights.flatten(1, 2), x).reshape(inside.shape[0], inside.shape[1], 2 * self.width)
         mean = torch.matmul(inside, x) / inside.sum(-1, keepdim=True).clamp(min=1.0)
         first = torch.matmul(of_first[:, None, :], x) / of_first.sum(-1)[:, None, None]
-        return torch.cat([pools, mean, first * mean, (first - mean).abs()], -1)
+        value = torch.matmul(of_value.softmax(-1), x)
+        return torch.cat([pools, mean, first * mean, (first - mean).abs(), value], -1)

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lamina.models.list_reader import ANSWERS, FORGETS, RELATIONS
+from lamina.states.ranking import with_speaker
 from lamina.text.analyse import content_words
 from lamina.text.normal import normal_form
 from training.chat_format import Chat, Fact, Question, Turn
-from training.examples import chat_texts
+from training.examples import chat_texts, without_speaker
 from training.groups import Snippet
 from training.pair_examples import Pair
 from training.slot_sentences import SlotSentence, slot_sentences
@@ -27,19 +28,23 @@ NONE, ANSWERING, OUTDATED = range(len(ANSWERS))
 CURRENT_KINDS = frozenset({"current", "yesno"})
 PAST_KINDS = frozenset({"past", "first"})
 MEANT = len(FORGETS) - 1
+NAMED_SPEAKER = 0.15
+"""How often the turns of a chat are read with the speaker's name in front, as where several people speak."""
 CLEAR_MARGIN = 0.08
 """A question asks for the slot whose name is nearer to it than the next one's by so much."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingList:
-    """Candidates, oldest first, and the class of each; None where it is not known."""
+    """Candidates, oldest first, and the class of each; None where it is not known. `values` are the words of each
+    candidate that state the value asked for, "" where there are none or it is not known which."""
 
     task: str
     first: str
     candidates: tuple[str, ...]
     labels: tuple[int | None, ...]
     kind: str = ""
+    values: tuple[str, ...] = ()
 
 
 class ChatLists:
@@ -97,7 +102,7 @@ class ChatLists:
             last = draw.choice([turn.number for turn in self._turns])
         elif question.gold and draw.random() < 0.3:
             last = draw.choice([turn.number for turn in self._turns if turn.number >= max(question.gold)] or [last])
-        count = draw.randint(3, 9)
+        count = draw.randint(4, 10)
         labels = self._labels(question, stated, last)
         turns = [turn for turn in self._turns if turn.number <= last]
         near = {turn.number: value + draw.gauss(0, 0.08) for turn, value in self._nearness(question.text, turns)}
@@ -105,15 +110,16 @@ class ChatLists:
             if turn_number in near and label != NONE and draw.random() < 0.85:
                 near[turn_number] += 1.0
         chosen = sorted(sorted(near, key=near.__getitem__, reverse=True)[:count])
-        return self._list(question, chosen, labels, draw)
+        return self._list(question, chosen, labels, stated, draw)
 
     def whole(self, number: int, count: int) -> ReadingList:
         """Return the list of a question asked at the end, with the nearest turns."""
         question, slot = self.chat.questions[number], self._slots[number]
-        labels = self._labels(question, self._facts.get(slot or "", {}), self._turns[-1].number)
+        stated = self._facts.get(slot or "", {})
+        labels = self._labels(question, stated, self._turns[-1].number)
         near = {turn.number: value for turn, value in self._nearness(question.text, self._turns)}
         chosen = sorted(sorted(near, key=near.__getitem__, reverse=True)[:count])
-        return self._list(question, chosen, labels, None)
+        return self._list(question, chosen, labels, stated, None)
 
     def outdated(self, question: str) -> set[int] | None:
         """Return the turns that state an earlier value of what a question asks for; None where that is not known."""
@@ -125,16 +131,21 @@ class ChatLists:
         return {n for n, label in labels.items() if label == OUTDATED}
 
     def _list(
-        self, question: Question, chosen: Sequence[int], labels: dict[int, int | None], draw: random.Random | None
-    ) -> ReadingList:
+        self, question: Question, chosen: Sequence[int], labels: dict[int, int | None], stated: dict[int, Fact],
+        draw: random.Random | None,
+    ) -> ReadingList:  # fmt: skip
         texts = {turn.number: turn.text for turn in self._turns}
-        rows: list[tuple[str, int | None]] = [(texts[n], labels.get(n, NONE)) for n in chosen]
+        values = {n: fact.value for n, fact in stated.items() if labels.get(n, NONE) not in (NONE, None)}
+        rows: list[tuple[str, int | None, str]] = [(texts[n], labels.get(n, NONE), values.get(n, "")) for n in chosen]
         if draw is not None and self._filler:
             for text in draw.sample(self._filler, draw.randint(0, 2)):
-                rows.insert(draw.randint(0, len(rows)), (text, NONE))
-        return ReadingList(
-            "question", question.text, tuple(text for text, _ in rows), tuple(label for _, label in rows), question.kind
-        )
+                rows.insert(draw.randint(0, len(rows)), (text, NONE, ""))
+        if draw is not None and draw.random() < NAMED_SPEAKER:
+            name = self.chat.speaker
+            rows = [(with_speaker(text, name) if without_speaker(text) == text else text, label, value)
+                    for text, label, value in rows]  # fmt: skip
+        candidates, kinds, spans = zip(*rows, strict=True) if rows else ((), (), ())
+        return ReadingList("question", question.text, candidates, kinds, question.kind, spans)
 
     def _nearness(self, question: str, turns: Sequence[Turn]) -> Iterator[tuple[Turn, float]]:
         """How near each turn is to a question, by meaning and by rare words, as a search would see it."""
@@ -266,20 +277,17 @@ class SlotLists:
         name, slot_id = draw.choice(self._asked)
         roles = self._by_slot[name][slot_id]
         old, new = draw.sample(roles["assert"], 2)
-        rows: list[tuple[str, int | None]] = [(old.text, ANSWERING)]
-        if draw.random() < 0.67 and _value(old) != _value(new):
-            rows = [(old.text, ANSWERING if old.is_many else OUTDATED), (new.text, ANSWERING)]
+        rows: list[tuple[str, int | None, str]] = [(old.text, ANSWERING, old.value)]
+        if draw.random() < 0.67 and (old.value or old.text).lower() != (new.value or new.text).lower():
+            first = ANSWERING if old.is_many else OUTDATED
+            rows = [(old.text, first, old.value), (new.text, ANSWERING, new.value)]
         others = [each.text for each in draw.sample(self._asserts, 2) if each.slot != name]
         others += [each.text for each in draw.sample(roles["negative"], min(1, len(roles["negative"])))]
         ids = [each for each in self._by_slot[name] if each != slot_id and self._by_slot[name][each]["assert"]]
         if ids:
             others.append(draw.choice(self._by_slot[name][draw.choice(ids)]["assert"]).text)
         for text in draw.sample(others, draw.randint(0, len(others))):
-            rows.insert(draw.randint(0, len(rows)), (text, NONE))
+            rows.insert(draw.randint(0, len(rows)), (text, NONE, ""))
         question = draw.choice(roles["question"]).text
-        texts, labels = zip(*rows, strict=True)
-        return ReadingList("question", question, texts, labels, "current")
-
-
-def _value(sentence: SlotSentence) -> str:
-    return sentence.text[sentence.span[0] : sentence.span[1]].lower() if sentence.span else sentence.text
+        texts, labels, values = zip(*rows, strict=True)
+        return ReadingList("question", question, texts, labels, "current", values)

@@ -27,6 +27,11 @@ class SlotSentence:
     text: str
     span: tuple[int, int] | None
 
+    @property
+    def value(self) -> str:
+        """The words that state the value, "" if they are not marked."""
+        return self.text[slice(*self.span)] if self.span else ""
+
 
 def read_jsonl(name: str) -> list[dict]:
     path = DATA / name

@@ -1,13 +1,12 @@
 """Train the reader.
 
-Usage: python -m training.train_reader START.pt OUT.pt [--steps N] [--seed N]
-
-START.pt is a trained state network on the transformer, whose layers the reader begins with; "none": the transformer's.
+Usage: python -m training.train_reader minilm|light OUT.pt [--start READER.pt] [--steps N] [--seed N]
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import os
 import random
@@ -15,6 +14,9 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from queue import Queue
+from threading import Thread
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -22,9 +24,21 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lamina.models.files import MINILM_WEIGHTS
-from lamina.models.list_reader import ANSWERS, FORGETS, MATCHES, RELATIONS, TASKS, Pieces, list_inputs, pieces_of
+from lamina.models.list_reader import (
+    ANSWERS,
+    FORGETS,
+    LONGEST,
+    MATCHES,
+    RELATIONS,
+    TASKS,
+    Pieces,
+    list_inputs,
+    pieces_of,
+)
 from training.examples import is_ranker_chat, load_chats
+from training.export import load_reader
 from training.groups import load_groups, load_snippets
+from training.name_swaps import NameSwaps
 from training.network import load_upper_layers
 from training.pair_examples import chat_statement_pairs, group_pairs, project_pairs, slot_pairs, stranger_pairs
 from training.reader_network import ReaderNetwork
@@ -41,11 +55,15 @@ from training.reading_lists import (
     statement_lists,
 )
 from training.train import MODELS
-from training.trunk import Vectors, open_trunk
+from training.trunk import open_trunk
 
-MIX = {"people": 7, "chats": 4, "group questions": 4, "slot questions": 8, "group statements": 2, "chat statements": 1,
-       "slot statements": 1, "project statements": 1, "requests": 1}  # fmt: skip
+MIX = {"people": 9, "chats": 4, "group questions": 4, "slot questions": 6, "group statements": 5, "chat statements": 3,
+       "slot statements": 2, "project statements": 1, "requests": 1}  # fmt: skip
 """How many lists of each source are in a batch."""
+COPIES = 1
+"""Copies of each chat with other names and numbers; a question is drawn from the chat itself as often as from these."""
+VALUE_WEIGHT = 4.0
+"""How much a piece of a value counts beside one of other words."""
 LONG_CHAT = 60
 """Turns from which on a chat counts as a person's year."""
 JUDGED, MOST_JUDGED = 14, 1000
@@ -54,16 +72,40 @@ CLASS_WEIGHTS = {"question": (0.5, 1.0, 1.0), "statement": (1.0, 1.0, 0.8, 0.8),
 
 
 class ListCache:
-    """Word pieces and trunk states of texts."""
+    """Word pieces and trunk states of texts, each computed once."""
 
-    def __init__(self) -> None:
-        self.trunk = open_trunk("minilm", MODELS)
+    def __init__(self, trunk: str) -> None:
+        self.trunk = open_trunk(trunk, MODELS)
         self._pieces: dict[str, Pieces] = {}
+        self._places: dict[tuple[str, str], list[int]] = {}
+
+    def places(self, text: str, value: str) -> list[int]:
+        """Where the pieces of a value stand in its text, [] if it does not hold it."""
+        if (text, value) not in self._places:
+            start = text.lower().find(value.lower()) if value else -1
+            spans = self.trunk.tokens(text).first(LONGEST).spans if start >= 0 else ()
+            inside = [n for n, (a, b) in enumerate(spans, 1) if a < start + len(value) and b > start]
+            self._places[text, value] = inside
+        return self._places[text, value]
 
     def __getitem__(self, text: str) -> Pieces:
         if text not in self._pieces:
             self._pieces[text] = pieces_of(text, self.trunk)
         return self._pieces[text]
+
+
+class PieceVectors:
+    """One vector a text, the mean of what its pieces mean."""
+
+    def __init__(self, cache: ListCache) -> None:
+        self._cache = cache
+        self._vectors: dict[str, np.ndarray] = {}
+
+    def __getitem__(self, text: str) -> np.ndarray:
+        if text not in self._vectors:
+            mean = self._cache[text].meanings.astype(np.float32).mean(0)
+            self._vectors[text] = mean / max(1e-9, float(np.linalg.norm(mean)))
+        return self._vectors[text]
 
 
 def collate(lists: Sequence[ReadingList], cache: ListCache) -> tuple[Tensor, ...]:
@@ -81,16 +123,25 @@ def collate(lists: Sequence[ReadingList], cache: ListCache) -> tuple[Tensor, ...
     return tuple(map(torch.from_numpy, (states, kinds, inside, ages, matches, task, keep)))
 
 
-def run(network: ReaderNetwork, lists: Sequence[ReadingList], cache: ListCache, parts: int = 5) -> list[Tensor]:
-    """Return the classes of each list's candidates and, last, what each is alone; lists of like length are run
-    together."""
+class Reading(NamedTuple):
+    """What the network says of one list: the classes of its candidates, whether each alone states what is asked for,
+    and whether each piece belongs to the value."""
+
+    classes: Tensor
+    alone: Tensor
+    spot: Tensor
+
+
+def run(network: ReaderNetwork, lists: Sequence[ReadingList], cache: ListCache, parts: int = 5) -> list[Reading]:
+    """Read the lists; those of like length are run together."""
     sizes = [sum(len(cache[text].ids) for text in (each.first, *each.candidates)) for each in lists]
-    outputs: dict[int, Tensor] = {}
+    outputs: dict[int, Reading] = {}
     with torch.autocast("cpu", dtype=torch.bfloat16):
         for chunk in np.array_split(np.argsort(sizes), min(parts, len(lists))):
-            rows, alone = network(*collate([lists[n] for n in chunk], cache))
-            rows = torch.cat([rows, alone[..., None]], -1).float()
-            outputs |= {int(n): rows[place, : len(lists[n].candidates)] for place, n in enumerate(chunk)}
+            rows, alone, spot = (each.float() for each in network(*collate([lists[n] for n in chunk], cache)))
+            for place, n in enumerate(chunk):
+                count = len(lists[n].candidates)
+                outputs[int(n)] = Reading(rows[place, :count], alone[place, :count], spot[place])
     return [outputs[n] for n in range(len(lists))]
 
 
@@ -101,20 +152,43 @@ def classes_of(task: str, rows: Tensor) -> Tensor:
     return rows[:, start : start + size]
 
 
-def loss(outputs: Sequence[Tensor], lists: Sequence[ReadingList]) -> dict[str, Tensor]:
+def loss(outputs: Sequence[Reading], lists: Sequence[ReadingList], cache: ListCache) -> dict[str, Tensor]:
     found: dict[str, Tensor] = {}
     for task in TASKS:
         chosen = [n for n, each in enumerate(lists) if each.task == task]
-        rows = torch.cat([classes_of(task, outputs[n]) for n in chosen])
+        rows = torch.cat([classes_of(task, outputs[n].classes) for n in chosen])
         labels = torch.tensor([-100 if label is None else label for n in chosen for label in lists[n].labels])
         weights = torch.tensor(CLASS_WEIGHTS[task])
         found[task] = F.cross_entropy(rows, labels, weight=weights, ignore_index=-100, label_smoothing=0.02)
-    stated = [(outputs[n][place, -1], float(label != NONE)) for n, each in enumerate(lists) if each.task == "question"
+    stated = [(outputs[n].alone[place], float(label != NONE)) for n, each in enumerate(lists) if each.task == "question"
               for place, label in enumerate(each.labels) if label is not None]  # fmt: skip
     alone = torch.stack([row for row, _ in stated])
     found["alone"] = 0.5 * F.binary_cross_entropy_with_logits(alone, torch.tensor([label for _, label in stated]))
-    found["first"] = 0.5 * _first_loss([(outputs[n], each) for n, each in enumerate(lists) if each.task == "question"])
+    questions = [(outputs[n], each) for n, each in enumerate(lists) if each.task == "question"]
+    found["first"] = _first_loss([(reading.classes, each) for reading, each in questions])
+    found["value"] = 0.5 * _value_loss([(reading.spot, each) for reading, each in questions], cache)
     return found
+
+
+def _value_loss(questions: Sequence[tuple[Tensor, ReadingList]], cache: ListCache) -> Tensor:
+    """The pieces that state the value asked for stand out from all others; candidates whose value is not known are left
+    out."""
+    logits, targets = [], []
+    for spot, each in questions:
+        start = len(cache[each.first].ids)
+        for text, label, value in zip(
+            each.candidates, each.labels, each.values or ("",) * len(each.labels), strict=True
+        ):
+            count = len(cache[text].ids)
+            places = cache.places(text, value) if label not in (None, NONE) else []
+            if label == NONE or places:
+                target = torch.zeros(count)
+                target[places] = 1.0
+                logits.append(spot[start : start + count])
+                targets.append(target)
+            start += count
+    target = torch.cat(targets)
+    return F.binary_cross_entropy_with_logits(torch.cat(logits), target, weight=1.0 + (VALUE_WEIGHT - 1.0) * target)
 
 
 def _first_loss(questions: Sequence[tuple[Tensor, ReadingList]]) -> Tensor:
@@ -134,21 +208,23 @@ def _first_loss(questions: Sequence[tuple[Tensor, ReadingList]]) -> Tensor:
 class ListSampler:
     """Draws training lists of every source."""
 
-    def __init__(self, vectors: Vectors, seed: int) -> None:
+    def __init__(self, vectors: PieceVectors, seed: int) -> None:
         self._draw = random.Random(seed)
         chats = [chat for chat in load_chats() if not is_ranker_chat(chat)]
         filler = [turn.text for chat in chats for turn in chat.turns if not turn.facts and not turn.requests]
-        lists = [ChatLists(chat, vectors, filler) for chat in chats if chat.questions]
-        self._questions: dict[str, list[tuple[ChatLists, int]]] = {"people": [], "chats": []}
-        for each in lists:
-            source = "people" if len(each.chat.turns) >= LONG_CHAT else "chats"
-            self._questions[source] += [(each, number) for number in range(len(each.chat.questions))]
+        swaps = NameSwaps(chats)
+        copied = [[swaps.copy(chat, self._draw) for _ in range(COPIES)] for chat in chats]
+        self._questions: dict[str, list[tuple[list[ChatLists], int]]] = {"people": [], "chats": []}
+        for chat, copies in zip(chats, copied, strict=True):
+            lists = [ChatLists(each, vectors, filler) for each in [chat] * COPIES + copies]
+            source = "people" if len(chat.turns) >= LONG_CHAT else "chats"
+            self._questions[source] += [(lists, number) for number in range(len(chat.questions))]
         groups = load_groups()
         slots = list(slot_pairs("train", 20000, 3))
         self._groups, self._slot_lists = groups, SlotLists("train")
         self._fixed = {
             "group statements": statement_lists([p for g in groups for p in group_pairs(g)], seed),
-            "chat statements": statement_lists(chat_statement_pairs(False), seed),
+            "chat statements": statement_lists(chat_statement_pairs([*chats, *itertools.chain(*copied)]), seed),
             "slot statements": statement_lists([*slots, *stranger_pairs(groups)], seed),
             "project statements": statement_lists(project_pairs(False), seed),
             "requests": [*request_lists(load_snippets()),
@@ -161,8 +237,8 @@ class ListSampler:
     def batch(self) -> list[ReadingList]:
         draw, found = self._draw, []
         for name in ("people", "chats"):
-            for chat, number in draw.choices(self._questions[name], k=MIX[name]):
-                found.append(chat.draw(number, draw))
+            for copies, number in draw.choices(self._questions[name], k=MIX[name]):
+                found.append(draw.choice(copies).draw(number, draw))
         for group in draw.choices(self._groups, k=MIX["group questions"]):
             found += draw.sample(some := list(group_question_lists(group.lines, draw)), min(1, len(some)))
         found += [self._slot_lists.draw(draw) for _ in range(MIX["slot questions"])]
@@ -173,7 +249,23 @@ class ListSampler:
         return [each for each in found if each.candidates]
 
 
-def judged_lists(vectors: Vectors) -> dict[str, list[ReadingList]]:
+def prepare_batches(sampler: ListSampler, cache: ListCache, count: int) -> Queue[list[ReadingList]]:
+    """Draw batches and read their texts in a thread of its own, a few ahead of the training step."""
+    batches: Queue[list[ReadingList]] = Queue(maxsize=4)
+
+    def prepare() -> None:
+        for _ in range(count):
+            lists = sampler.batch()
+            for each in lists:
+                for text in (each.first, *each.candidates):
+                    cache[text]
+            batches.put(lists)
+
+    Thread(target=prepare, daemon=True).start()
+    return batches
+
+
+def judged_lists(vectors: PieceVectors) -> dict[str, list[ReadingList]]:
     """The lists of people, groups and snippets that nothing is trained on."""
     draw = random.Random(4)
     chats, groups = [chat for chat in load_chats(held_out=True) if chat.questions], load_groups(held_out=True)
@@ -184,7 +276,7 @@ def judged_lists(vectors: Vectors) -> dict[str, list[ReadingList]]:
         "group questions": [each for group in groups for each in group_question_lists(group.lines, draw)],
         "slot questions": [slots.draw(draw) for _ in range(MOST_JUDGED)],
         "group statements": statement_lists([p for g in groups for p in group_pairs(g)], 1, most=3),
-        "chat statements": statement_lists(chat_statement_pairs(True), 1, most=3),
+        "chat statements": statement_lists(chat_statement_pairs(load_chats(held_out=True)), 1, most=3),
         "requests": list(request_lists(load_snippets(held_out=True))),
     }  # fmt: skip
     return {name: draw.sample(some, min(MOST_JUDGED, len(some))) for name, some in lists.items()}
@@ -194,9 +286,9 @@ def judged_lists(vectors: Vectors) -> dict[str, list[ReadingList]]:
 def report(network: ReaderNetwork, judged: dict[str, list[ReadingList]], cache: ListCache) -> None:
     network.eval()
     for name, lists in judged.items():
-        outputs = [row for n in range(0, len(lists), 60) for row in run(network, lists[n : n + 60], cache)]
+        outputs = [one for n in range(0, len(lists), 60) for one in run(network, lists[n : n + 60], cache)]
         task = lists[0].task
-        chances = [classes_of(task, rows).softmax(1).numpy() for rows in outputs]
+        chances = [classes_of(task, reading.classes).softmax(1).numpy() for reading in outputs]
         if task == "question":
             print(f"  {name}: {_question_report(lists, chances)}", flush=True)
         else:
@@ -232,36 +324,33 @@ def _bounds(chances: np.ndarray, wanted: np.ndarray) -> str:
     return " ".join(parts)
 
 
-def start_network(path: str) -> ReaderNetwork:
-    """A reader that begins with the layers of a state network, or of the transformer."""
-    if path == "none":
-        network = ReaderNetwork(384, 3)
-        load_upper_layers(network, MODELS / MINILM_WEIGHTS.sha256)
-        return network
-    saved = torch.load(path, map_location="cpu")
-    network = ReaderNetwork(saved["width"], saved["layers"], saved["heads"])
-    if "compare.0.query.weight" in saved["weights"]:
-        network.load_state_dict(saved["weights"], strict=False)
-        return network
-    layers = {name: each for name, each in saved["weights"].items() if name.startswith("layers.")}
-    network.layers.load_state_dict({name.removeprefix("layers."): each for name, each in layers.items()})
+def start_network(trunk: str, path: Path | None) -> ReaderNetwork:
+    """Return a reader that goes on from a saved one, or begins anew: with the transformer's upper layers, or with none
+    on static vectors."""
+    if path is not None:
+        return load_reader(path).train()
+    if trunk == "light":
+        return ReaderNetwork(256, 2, heads=8)
+    network = ReaderNetwork(384, 3)
+    load_upper_layers(network, MODELS / MINILM_WEIGHTS.sha256)
     return network
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("start")
+    parser.add_argument("trunk", choices=["minilm", "light"])
     parser.add_argument("out", type=Path)
+    parser.add_argument("--start", type=Path, help="a trained reader to go on with")
     parser.add_argument("--steps", type=int, default=1500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rate", type=float, default=1.0, help="times the usual learning rate, to go on with a reader")
     options = parser.parse_args()
     torch.manual_seed(options.seed)
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "2")))
-    cache = ListCache()
-    vectors = Vectors(cache.trunk)
+    cache = ListCache(options.trunk)
+    vectors = PieceVectors(cache)
     sampler, judged = ListSampler(vectors, options.seed), judged_lists(vectors)
-    network = start_network(options.start)
+    network = start_network(options.trunk, options.start)
     layers = list(network.layers.parameters())
     known = {id(each) for each in layers}
     heads = [each for each in network.parameters() if id(each) not in known]
@@ -273,10 +362,11 @@ def main() -> None:
         optimiser,
         lambda step: min(1.0, (step + 1) / 30) * max(0.03, 0.5 * (1 + math.cos(math.pi * step / options.steps))),
     )
+    batches = prepare_batches(sampler, cache, options.steps)
     began, totals = time.monotonic(), defaultdict(float)
     for step in range(1, options.steps + 1):
-        lists = sampler.batch()
-        parts = loss(run(network, lists, cache), lists)
+        lists = batches.get()
+        parts = loss(run(network, lists, cache), lists, cache)
         optimiser.zero_grad()
         sum(parts.values()).backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
@@ -288,7 +378,7 @@ def main() -> None:
             shown = {name: round(value, 3) for name, value in totals.items()}
             print(f"step {step} of {options.steps}, {time.monotonic() - began:.0f} s", shown, flush=True)
             totals.clear()
-        if step % 400 == 0 or step == options.steps:
+        if step % 500 == 0 or step == options.steps:
             torch.save({"width": network.width, "layers": len(network.layers), "heads": network.layers[0].heads,
                         "weights": network.state_dict()}, options.out)  # fmt: skip
             report(network, judged, cache)

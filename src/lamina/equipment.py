@@ -39,13 +39,11 @@ from lamina.models.openai_chat import OpenAIChat
 from lamina.models.patience import Timing
 from lamina.models.reranker import choose_reranker
 from lamina.settings import Settings
+from lamina.states.replacement_verdict import Certainty, judge_replacements
 from lamina.states.state_reader import StateReader
 from lamina.store.base import Store
 from lamina.store.usage import Usage
 from lamina.text.normal import normal_form
-
-LIKELY = 0.5
-"""The probability from which on the pair model counts as agreeing with a change that a language model names."""
 
 
 class Equipment:
@@ -153,9 +151,8 @@ class Equipment:
         return ChatNominator(chat, self._is_replaced) if chat is not None else None
 
     def _is_replaced(self, old: str, new: str) -> bool:
-        """Whether the pair model agrees that a new sentence replaces an old one."""
-        pairs = self.states.pairs if self.states is not None else None
-        return pairs is not None and pairs.read(old, new).outdates >= LIKELY
+        """Whether the state model and the pair model agree that a new sentence likely replaces an old one."""
+        return self.states is not None and judge_replacements(new, [old], self.states)[0] >= Certainty.LIKELY
 
     def _chat_named(self, name: str) -> Chat | None:
         """The chat model, or one of its family by another name."""

@@ -12,6 +12,7 @@ import pytest
 import lamina
 from fake_states import FakeStateModel
 from lamina import FixedClock, Memory, Result, Settings, Status
+from lamina.atom.pair import LIKELY_CHANGE
 from lamina.atom.scope import Scope
 from lamina.capture.found import Finding, Said
 from lamina.capture.reading import Pace, Reader, Rhythm
@@ -224,3 +225,20 @@ def queue(length: int = 1, age: int = 0, *, urgent: bool = False) -> Queue:
 )
 def test_passages_are_read_when_their_time_has_come(rhythm: Rhythm, queue: Queue, taken: int, due: bool) -> None:
     assert Pace(rhythm).is_due(queue, taken, NOON) is due
+
+
+def test_a_likely_replacement_labels_the_earlier_statement_and_leaves_both(memory: Memory, clock: FixedClock) -> None:
+    memory.capture([turn("I live in Berlin.")], session_id="s1")
+    clock.at += 60 * 24 * MINUTE
+    memory.capture([turn("I live in Lisbon now, it seems.")], session_id="s2")
+    old, new = sorted((each for each in memory.list(limit=None) if each.evidence), key=lambda each: each.observed_at)
+    assert (old.status, new.status) == (Status.ACTIVE, Status.ACTIVE)
+    assert [(each.name, each.target, each.confidence) for each in new.relations] == [
+        ("contradicts", old.id, LIKELY_CHANGE)
+    ]
+    first, second = memory.recall("Where do I live?").hits[:2]
+    assert ("Lisbon" in first.text, second.marks) == (True, ("possibly outdated",))
+    assert memory.review.pairs() == []
+    memory.undo()
+    assert [each.text for each in memory.recall("Where do I live?").hits] == ["I live in Berlin."]
+    assert memory.recall("Where do I live?").hits[0].marks == ()

@@ -14,7 +14,7 @@ pytestmark = needs_minilm
 
 @pytest.fixture(scope="module")
 def reader() -> ListReader:
-    return ListReader(MiniLmTrunk(STORE.folder))
+    return ListReader.on_transformer(MiniLmTrunk(STORE.folder))
 
 
 def test_the_newest_value_answers_and_the_earlier_one_is_outdated(reader: ListReader) -> None:

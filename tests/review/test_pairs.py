@@ -11,7 +11,7 @@ import pytest
 
 import lamina
 from lamina import Atom, FixedClock, Memory, Origin, Refused, RelationName, Status
-from lamina.atom.pair import hold_both
+from lamina.atom.pair import LIKELY_CHANGE, hold_both
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -151,3 +151,19 @@ def test_a_pair_that_is_put_off_is_not_shown_for_thirty_days(
     clock.at += 30 * DAY
     (item,) = memory.review.list()
     assert "ask Ann" in item.reason
+
+
+def test_a_likely_change_is_shown_where_the_answer_matters(memory: Memory, clock: FixedClock) -> None:
+    old = memory.remember("The Thursday class is with Dana.").atom
+    clock.at += DAY
+    new = memory.remember("Thursdays are with Iris.").atom
+    memory.relate(new.id, "contradicts", old.id, LIKELY_CHANGE)
+    assert memory.review.pairs() == []
+    assert memory.review.list() == []
+    assert [(each.a.id, each.b.id) for each in memory.review.pairs(later=True)] == [(old.id, new.id)]
+    memory.pin(old.id)
+    assert len(memory.review.pairs()) == 1
+    memory.unpin(old.id)
+    found = memory.recall("Who is the Thursday class with?")
+    memory.feedback(found.id, cited=[old.id])
+    assert len(memory.review.pairs()) == 1

@@ -20,15 +20,12 @@ from lamina.states.ranking import (
     earlier_features,
     read_closely,
     state_features,
+    texts_to_read,
     view_states,
 )
-from lamina.states.replacement import FEATURES as PAIR_FEATURES
-from lamina.states.replacement import ReplacementModel, pair_features
 
 HOME, TEA = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
 GATE = Gate(0.6, 0.95)
-ALWAYS = ReplacementModel([0.0] * len(PAIR_FEATURES), 5.0)
-"""Takes every pair that is compared at all for a replacement."""
 
 
 def assertion(text: str, slot: np.ndarray, day: int, value: str = "", speaker: str = "Ann") -> Assertion:
@@ -55,23 +52,26 @@ def seen(question: QuestionState) -> np.ndarray:
 
 
 def viewed(question: QuestionState, candidates: list[StateCandidate]) -> tuple[StateView, CloseView]:
-    view = view_states(question, candidates, ALWAYS)
+    view = view_states(question, candidates)
     return view, read_closely("Where do I live?", question, candidates, view, None, GATE)
 
 
-def test_the_newest_assertion_of_the_slot_stands_out() -> None:
+def test_what_asserts_the_slot_asked_for_stands_out() -> None:
     features = seen(asking(Ask.CURRENT))
-    newest = FEATURES.index("current: newest")
+    states = FEATURES.index("current: states the slot")
+    assert min(features[0, states], features[1, states]) > 0.5 > features[2, states]
+
+
+def test_of_the_past_the_newest_value_stands_out() -> None:
+    newest = FEATURES.index("past: newest")
+    features = seen(asking(Ask.PAST))
     assert features[1, newest] > features[0, newest] > features[2, newest]
-    assert features[0, FEATURES.index("current: replaced")] > 0.9
-    assert features[1, FEATURES.index("current: replaced")] == 0
 
 
-def test_another_slot_is_never_replaced_however_new_the_rest_is() -> None:
+def test_what_nothing_was_read_with_is_no_earlier_value() -> None:
     candidates = [StateCandidate(0.5, [each]) for each in (GREEN, LISBON, BERLIN)]
     view, close = viewed(asking(Ask.CURRENT), candidates)
-    assert view.replaced_by[0] is None
-    assert not earlier_features(asking(Ask.CURRENT), frozenset(), view, close)[0].any()
+    assert not earlier_features(asking(Ask.CURRENT), frozenset(), view, close).any()
 
 
 def test_a_question_about_no_state_moves_nothing() -> None:
@@ -79,8 +79,11 @@ def test_a_question_about_no_state_moves_nothing() -> None:
 
 
 def test_what_was_said_at_one_moment_replaces_nothing() -> None:
-    twice = [StateCandidate(0.5, [each]) for each in (BERLIN, assertion("I live in Rome.", HOME, 1, "Rome"))]
-    assert view_states(asking(Ask.CURRENT), twice, ALWAYS).replaced_by == [None, None]
+    question, rome = asking(Ask.CURRENT), assertion("I live in Rome.", HOME, 1, "Rome")
+    twice = [StateCandidate(0.5, [each], each.text, each.at_ms) for each in (BERLIN, rome)]
+    view = view_states(question, twice)
+    close = read_closely("Where do I live?", question, twice, view, Lists(), GATE)
+    assert close.outdated_by == [None, None]
 
 
 def test_no_candidates_give_no_features() -> None:
@@ -103,7 +106,7 @@ class Lists:
 def test_the_list_reader_reads_the_best_candidates_and_says_which_is_outdated() -> None:
     question = asking(Ask.CURRENT)
     candidates = [StateCandidate(0.5, [each], each.text, each.at_ms) for each in (LISBON, BERLIN, GREEN)]
-    view = view_states(question, candidates, ALWAYS)
+    view = view_states(question, candidates)
     close = read_closely("Where do I live?", question, candidates, view, Lists(), GATE)
     assert close.outdated_by == [2, 0, None]
     assert close.outdated[1] > 0.8
@@ -111,6 +114,13 @@ def test_the_list_reader_reads_the_best_candidates_and_says_which_is_outdated() 
     features = state_features(question, view, close, GATE)
     answers = FEATURES.index("a state: answers")
     assert features[0, answers] > features[1, answers] > features[2, answers]
+
+
+def test_names_stand_in_front_of_passages_only_where_several_people_speak() -> None:
+    alone = [("I live in Berlin.", "Ann"), ("Noted.", "assistant")]
+    assert texts_to_read(alone) == ["I live in Berlin.", "Noted."]
+    both = [*alone, ("Me too.", "Bob")]
+    assert texts_to_read(both) == ["Ann: I live in Berlin.", "Noted.", "Bob: Me too."]
 
 
 def test_candidates_are_read_oldest_first_and_only_the_best() -> None:
@@ -123,15 +133,7 @@ def test_candidates_are_read_oldest_first_and_only_the_best() -> None:
 
     question = asking(Ask.LIST)
     candidates = [StateCandidate(1.0 - n / 100, [], f"text {n}", at_ms=(50 - n) * 10_000) for n in range(30)]
-    view = view_states(question, candidates, ALWAYS)
+    view = view_states(question, candidates)
     close = read_closely("Which cities have I lived in?", question, candidates, view, Noting(), GATE)
     assert orders == [[f"text {n}" for n in reversed(range(READ_TOGETHER))]]
     assert close.is_read.tolist() == [1.0] * READ_TOGETHER + [0.0] * (30 - READ_TOGETHER)
-
-
-def test_a_pair_tells_a_named_old_value_from_a_repeated_one() -> None:
-    moved = assertion("I moved from Berlin to Lisbon.", HOME, 9, "Lisbon")
-    again = assertion("Still in Berlin.", HOME, 9, "Berlin")
-    named, same = PAIR_FEATURES.index("names the old value"), PAIR_FEATURES.index("says the same value")
-    assert (pair_features(BERLIN, moved)[named], pair_features(BERLIN, moved)[same]) == (1.0, 0.0)
-    assert (pair_features(BERLIN, again)[named], pair_features(BERLIN, again)[same]) == (0.0, 1.0)

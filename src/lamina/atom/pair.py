@@ -16,6 +16,8 @@ from lamina.text.times import format_time, parse_time
 
 SURE = 0.75
 """Links below this were made from likeness alone: whatever they link stands all the same."""
+LIKELY_CHANGE = 0.4
+"""The confidence of a link that only a model made; a person is asked about it where the answer matters."""
 BOTH_VALID, NEED_MORE, NOTE = "both_valid", "need_more", "need_more_note"
 
 

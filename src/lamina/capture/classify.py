@@ -9,7 +9,7 @@ from datetime import datetime
 
 from lamina.atom.atom import Atom
 from lamina.atom.claim import SEVERAL, Claim, claim_of, value_of
-from lamina.atom.pair import is_guess
+from lamina.atom.pair import LIKELY_CHANGE, is_guess
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.standing import begins
 from lamina.atom.status import Status
@@ -211,6 +211,8 @@ def _again(known: Atom, atom: Atom, now: datetime, reason: str) -> Verdict:
 
 def _surer(link: Relation, now: datetime) -> Relation:
     """A link seen again. A contradiction guessed from likeness stays a guess, however often one side is repeated."""
+    if link.confidence <= LIKELY_CHANGE and is_guess(link):
+        return replace(link, last_reinforced_at=now)
     most = max(link.confidence, DOUBTFUL) if is_guess(link) else 1.0
     return replace(link, confidence=min(most, link.confidence + STEP), last_reinforced_at=now)
 

@@ -133,7 +133,9 @@ def edit(
 @command(review, "pairs", panel=PANEL, example="lamina review pairs  ·  lamina review pairs --all")
 def pairs(
     session: Session,
-    later: Annotated[bool, typer.Option("--all", help="Also those put off with `later`.")] = False,
+    later: Annotated[
+        bool, typer.Option("--all", help="Also those put off, and likely changes that no answer depends on.")
+    ] = False,
 ) -> View:
     """List statements that contradict each other, the older first, and why they are thought to."""
     found = session.memory.review.pairs(later=later)

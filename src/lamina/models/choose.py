@@ -127,13 +127,17 @@ def _transformer_states(folder: Path) -> StateEncoder:
     from lamina.models.state_trunk import MiniLmTrunk
 
     trunk = MiniLmTrunk(folder)
-    return StateEncoder(StateModel.on_transformer(trunk), PairModel(trunk), ListReader(trunk))
+    return StateEncoder(StateModel.on_transformer(trunk), PairModel(trunk), ListReader.on_transformer(trunk))
 
 
 @cache
 def _light_states() -> StateEncoder | None:
     from lamina.models.light import WordLlama, light_files
+    from lamina.models.list_reader import ListReader
     from lamina.models.state_model import StateModel
     from lamina.models.state_trunk import LightTrunk
 
-    return StateEncoder(StateModel.on_static_vectors(LightTrunk(WordLlama()))) if light_files() else None
+    if not light_files():
+        return None
+    trunk = LightTrunk(WordLlama())
+    return StateEncoder(StateModel.on_static_vectors(trunk), lists=ListReader.on_static_vectors(trunk))

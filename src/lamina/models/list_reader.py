@@ -18,14 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.models.minilm_network import open_session
-from lamina.models.state_trunk import MiniLmTrunk
+from lamina.models.state_trunk import LightTrunk, MiniLmTrunk, Trunk
 from lamina.vectors.levels import Floats
 
-WEIGHTS = "reader_minilm.onnx"
 LONGEST = 64
 """Word pieces of a text that are read."""
-FIRST_WORD = 1000
-"""Word pieces below this number are punctuation, letters and other signs: that both texts hold one means nothing."""
 CACHED_TEXTS = 1024
 """Texts whose states are remembered, in 16 bits: about 40 MB of ordinary turns, at most 100."""
 MOST = 20
@@ -52,9 +49,17 @@ class AnswerReading(NamedTuple):
 class ListReader:
     """Reads lists of texts, one list a run. Loaded at first use; threads may share it."""
 
-    def __init__(self, trunk: MiniLmTrunk, weights: str = WEIGHTS) -> None:
+    def __init__(self, trunk: Trunk, weights: str) -> None:
         self._trunk, self._weights, self._lock = trunk, weights, Lock()
         self._texts: OrderedDict[str, Pieces] = OrderedDict()
+
+    @classmethod
+    def on_transformer(cls, trunk: MiniLmTrunk) -> ListReader:
+        return cls(trunk, "reader_minilm.onnx")
+
+    @classmethod
+    def on_static_vectors(cls, trunk: LightTrunk) -> ListReader:
+        return cls(trunk, "reader_light.onnx")
 
     def answers(self, question: str, candidates: Sequence[str]) -> list[AnswerReading]:
         """Return for each candidate, oldest first, whether it answers a question or states an earlier value."""
@@ -96,20 +101,23 @@ class ListReader:
 
 
 class Pieces(NamedTuple):
-    """A text's word pieces, with one in front and one behind, their states in the middle layer, and the unit vectors of
-    their last states."""
+    """A text's word pieces, with one in front and one behind: numbers, which of them are words, the states that the
+    network reads, and the unit vectors by which texts are matched."""
 
     ids: NDArray[np.int64]
+    is_word: NDArray[np.bool_]
     states: NDArray[np.float16]
-    last: NDArray[np.float16]
+    meanings: NDArray[np.float16]
 
 
-def pieces_of(text: str, trunk: MiniLmTrunk) -> Pieces:
+def pieces_of(text: str, trunk: Trunk) -> Pieces:
     """Return as much of a text as is read, with its states."""
-    ids = trunk.tokens(text).first(LONGEST).ids
-    states = trunk.network.states(ids)
-    last = states.last / np.maximum(1e-9, np.linalg.norm(states.last, axis=1, keepdims=True))
-    return Pieces(np.concatenate(([0], ids, [0])), states.middle.astype(np.float16), last.astype(np.float16))
+    tokens = trunk.tokens(text).first(LONGEST)
+    states, meanings = trunk.states(tokens.ids), trunk.meanings(tokens.ids)
+    meanings = meanings / np.maximum(1e-9, np.linalg.norm(meanings, axis=1, keepdims=True))
+    ids, is_word = np.concatenate(([0], tokens.ids, [0])), np.zeros(len(tokens.ids) + 2, np.bool_)
+    is_word[1:-1] = trunk.is_word(tokens)
+    return Pieces(ids, is_word, states.astype(np.float16), meanings.astype(np.float16))
 
 
 MATCHES = 6
@@ -119,18 +127,18 @@ MATCHES = 6
 def matches(first: Pieces, candidates: Sequence[Pieces]) -> Floats:
     """Return how well each candidate meets the first text: by its whole meaning, by the best match of each word piece
     and by equal word pieces, the rarer among the candidates the more they count; and how far that is from the best."""
-    words = [set(each.ids[each.ids >= FIRST_WORD].tolist()) for each in candidates]
+    words = [set(each.ids[each.is_word].tolist()) for each in candidates]
     rarity = np.array(
         [math.log(1 + len(words) / (1 + sum(each in held for held in words))) for each in first.ids.tolist()]
     )
-    rarity[first.ids < FIRST_WORD] *= 0.1
+    rarity[~first.is_word] *= 0.1
     rarity /= max(1e-9, float(rarity.sum()))
-    asked = first.last.astype(np.float32)
+    asked = first.meanings.astype(np.float32)
     whole, rows = _unit(asked.mean(0)), []
     for each in candidates:
-        last = each.last.astype(np.float32)
-        best, is_held = (asked @ last.T).max(axis=1), np.isin(first.ids, each.ids)
-        rows.append((float(whole @ _unit(last.mean(0))), float(rarity @ best), float(rarity @ is_held)))
+        own = each.meanings.astype(np.float32)
+        best, is_held = (asked @ own.T).max(axis=1), np.isin(first.ids, each.ids)
+        rows.append((float(whole @ _unit(own.mean(0))), float(rarity @ best), float(rarity @ is_held)))
     values = np.array(rows, np.float32).reshape(-1, MATCHES // 2)
     return np.concatenate((values, values - values.max(axis=0, initial=-1.0)), axis=1)
 
@@ -143,7 +151,7 @@ def list_inputs(task: str, first: Pieces, candidates: Sequence[Pieces]) -> dict[
     """Return the network's inputs: all states in a row, the kind of each, the candidate it belongs to, the age of each
     candidate, the newest being 0, and how well it matches."""
     states = np.concatenate([first.states, *(each.states for each in candidates)]).astype(np.float32)
-    known = first.ids[first.ids >= FIRST_WORD]
+    known = first.ids[first.is_word]
     kinds = [np.zeros(len(first.ids), np.int64), *(1 + np.isin(each.ids, known) for each in candidates)]
     inside = np.zeros((len(candidates), len(states)), np.float32)
     start = len(first.ids)

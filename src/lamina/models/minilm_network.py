@@ -1,7 +1,7 @@
 """The transformer all-MiniLM-L6-v2 on onnxruntime: word pieces in, their states out.
 
-The embedder reads the states of the last layer, the state model and the pair model those of the middle layer, the list
-reader both. One run gives both, so a text passes through the transformer once.
+The embedder reads the states of the last layer, the state model those of the middle layer, the list reader
+both. One run gives both, so a text passes through the transformer once.
 """
 
 from __future__ import annotations

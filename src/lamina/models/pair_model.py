@@ -1,7 +1,7 @@
-"""The pair model: reads two texts together, more exactly than their slot vectors can be compared, and at more cost.
+"""The pair model: reads an earlier and a new statement together, and says what the new one does to the earlier one.
 
-It tells of an earlier and a later statement whether the later one replaces, ends or repeats the earlier one. It was
-also trained to tell what answers a question and what a request to forget means; the list reader does that better. The
+The list reader is trained for that too, but the pair model is right more often on people it never saw. It was also
+trained to tell what answers a question and what a request to forget means; the list reader does that better. The
 weights are made by `make train`.
 """
 
@@ -29,9 +29,9 @@ FIRST_WORD = 1000
 CACHED_TEXTS = 256
 
 
-class PairReading(NamedTuple):
-    """Probabilities that a later statement gives another value than an earlier one, says that its value no longer
-    holds, or gives the same value again."""
+class RelationReading(NamedTuple):
+    """Probabilities that a new statement gives another value than an earlier one, says that its value no longer holds,
+    or gives the same value again."""
 
     replaces: float
     ends: float
@@ -56,15 +56,15 @@ class PairModel:
         self._trunk, self._weights, self._lock = trunk, weights, Lock()
         self._texts: OrderedDict[str, _Text] = OrderedDict()
 
-    def read(self, first: str, second: str) -> PairReading:
-        """Return what the model says of an earlier and a later statement."""
-        one, other = self._text(first), self._text(second)
+    def read(self, earlier: str, new: str) -> RelationReading:
+        """Return what a new statement does to an earlier one."""
+        one, other = self._text(earlier), self._text(new)
         kinds = np.concatenate((_kinds(one.ids, other.ids), 2 + _kinds(other.ids, one.ids)))
         states = np.concatenate((one.states, other.states))
         outputs = np.asarray(self._session.run(None, {"states": states[None], "kinds": kinds[None]})[0][0], np.float64)
         relations = np.exp(outputs[:4] - outputs[:4].max())
         replaces, ends, repeats, _ = (relations / relations.sum()).tolist()
-        return PairReading(replaces, ends, repeats)
+        return RelationReading(replaces, ends, repeats)
 
     def _text(self, text: str) -> _Text:
         with self._lock:

@@ -28,7 +28,7 @@ from lamina.vectors.levels import Floats
 LONGEST_TEXT = 20_000
 """Characters of a text that are read."""
 MOST_CHUNKS = 32
-CACHED_TEXTS = 512
+CACHED_TEXTS = 1024
 
 
 class Mood(StrEnum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -12,6 +13,9 @@ from lamina.models.light import WordLlama
 from lamina.models.minilm_network import DIMENSIONS, open_network
 from lamina.models.tokeniser import Tokens
 from lamina.vectors.levels import Floats
+
+FIRST_WORD = 1000
+"""The transformer's word pieces below this number are punctuation, letters and other signs."""
 
 
 class Trunk(Protocol):
@@ -24,8 +28,14 @@ class Trunk(Protocol):
     def tokens(self, text: str) -> Tokens:
         """Return the word pieces of a text."""
 
+    def is_word(self, tokens: Tokens) -> NDArray[np.bool_]:
+        """Return which word pieces are no punctuation, single letter or other sign."""
+
     def states(self, ids: NDArray[np.int64]) -> Floats:
         """Return the state of every word piece, with one row in front and one behind for the special tokens."""
+
+    def meanings(self, ids: NDArray[np.int64]) -> Floats:
+        """Return a vector a word piece by whose likeness texts are matched, in the same order."""
 
 
 class MiniLmTrunk:
@@ -39,12 +49,18 @@ class MiniLmTrunk:
     def tokens(self, text: str) -> Tokens:
         return self.network.tokeniser.encode(text)
 
+    def is_word(self, tokens: Tokens) -> NDArray[np.bool_]:
+        return np.asarray(tokens.ids >= FIRST_WORD, np.bool_)
+
     def states(self, ids: NDArray[np.int64]) -> Floats:
         return self.network.states(ids).middle
 
+    def meanings(self, ids: NDArray[np.int64]) -> Floats:
+        return self.network.states(ids).last
+
 
 class LightTrunk:
-    """Static vectors of word pieces, for machines without the transformer's files."""
+    """Static vectors of word pieces and their places, for machines without the transformer's files."""
 
     dimensions = 256
 
@@ -54,6 +70,26 @@ class LightTrunk:
     def tokens(self, text: str) -> Tokens:
         return self._words.tokens(text)
 
+    def is_word(self, tokens: Tokens) -> NDArray[np.bool_]:
+        return np.asarray(tokens.words, np.bool_)
+
     def states(self, ids: NDArray[np.int64]) -> Floats:
+        return self.meanings(ids) + _places(len(ids) + 2, self.dimensions)
+
+    def meanings(self, ids: NDArray[np.int64]) -> Floats:
         edge = np.zeros((1, self.dimensions), np.float32)
         return np.concatenate((edge, self._words.piece_vectors(ids), edge))
+
+
+PLACE_SCALE = 0.3
+"""How strong a word's place is beside its meaning: with 1 it would be as strong as the longest vectors."""
+
+
+@cache
+def _places(count: int, dimensions: int) -> Floats:
+    """Return a vector a place: sines and cosines of many wavelengths."""
+    rates = 10_000.0 ** (-np.arange(dimensions // 2) / (dimensions // 2))
+    angles = np.arange(count)[:, None] * rates
+    places = PLACE_SCALE * np.concatenate((np.sin(angles), np.cos(angles)), axis=1).astype(np.float32)
+    places.setflags(write=False)
+    return np.asarray(places, np.float32)

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
+from lamina.atom.pair import LIKELY_CHANGE, link_between
 from lamina.recall.follow import Found
 from lamina.recall.grounds import Grounds
-from lamina.recall.marks import Before, Earlier, Mark, is_flagged
-from lamina.store.encodings import Key
+from lamina.recall.marks import Before, Mark, is_flagged
 
 REPLACED, ANNOUNCED = "which it may replace", "which is only announced"
 
@@ -20,34 +21,36 @@ Better = Callable[[Found], tuple[Before, ...]]
 """In front of which statements a later hit stands, if it does."""
 
 
-def in_order(found: Sequence[Found], grounds: Grounds, earlier: Mapping[Key, Earlier]) -> list[Found]:
-    """Return the hits with those moved up that stand before what may be outdated or is only announced; `earlier` are
-    hits that likely hold an earlier value and are ranked by nothing but their slots."""
+def in_order(found: Sequence[Found], grounds: Grounds) -> list[Found]:
+    """Return the hits with those moved up that stand before what may be outdated or is only announced."""
     ordered = list(found)
     for each in found:
-        better = _newer_than(each, earlier) or _better_than(each, grounds)
+        better = _better_than(each, grounds)
         if better is not None:
             _move_up(ordered, each, better)
     return ordered
 
 
-def _newer_than(hit: Found, earlier: Mapping[Key, Earlier]) -> Better | None:
-    """What likely replaced the value of a hit stands before it."""
-    newer = earlier.get(hit.key)
-    if newer is None:
-        return None
-    return lambda later: (Before(hit.atom.id, REPLACED),) if later.key == (newer.atom_id, newer.n) else ()
-
-
 def _better_than(hit: Found, grounds: Grounds) -> Better | None:
     """What stands before a hit, if anything may."""
     if Mark.OUTDATED in hit.shown.marks:
-        doubted = {newer.id: atom.id for atom in hit.shown.says for newer in grounds.newer(atom)}
+        doubted = {
+            newer.id: atom.id
+            for atom in hit.shown.says
+            for newer in grounds.newer(atom)
+            if not _is_only_likely(newer, atom)
+        }
         return lambda later: _said(later, doubted, REPLACED)
     if Mark.ANNOUNCED in hit.shown.marks:
         holding = {each.id: atom.id for atom in hit.shown.says for each in grounds.replaced(atom)}
         return lambda later: () if is_flagged(later.shown.marks) else _said(later, holding, ANNOUNCED)
     return None
+
+
+def _is_only_likely(newer: Atom, older: Atom) -> bool:
+    """Whether only a model noticed that a statement may replace another: that labels, and recall's ranker orders."""
+    link = link_between(newer, older)
+    return link is not None and link.confidence <= LIKELY_CHANGE
 
 
 def _said(later: Found, wanted: Mapping[AtomId, AtomId], why: str) -> tuple[Before, ...]:

@@ -204,8 +204,7 @@ def _hits(
         history="history" in question.include,
     )  # fmt: skip
     words = {term.token: term.word for term in asked.terms}
-    earlier = states.earlier if states is not None and not states.read_closely else {}
-    found = slots(ordered, question.k, view, following, earlier, filter_stale=question.filter_stale)
+    found = slots(ordered, question.k, view, following, filter_stale=question.filter_stale)
     best = {n: found.there[n] for n in found.taken}
     relevant = answering(found.there, candidates, through.recipe, view, closely=not question.fast, states=states)
     paths = view.store.ledger.paths_of({each.atom.id for each in best.values()})

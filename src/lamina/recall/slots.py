@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lamina.atom.trust import statements_wait
@@ -10,7 +10,6 @@ from lamina.recall.candidate import Candidate
 from lamina.recall.collapse import Collapsed, Said, collapse
 from lamina.recall.crowd import thinned
 from lamina.recall.follow import Following, Found, with_their_words
-from lamina.recall.marks import Earlier
 from lamina.recall.order import in_order
 from lamina.recall.stale import LeftOut, alive
 from lamina.recall.view import View
@@ -44,7 +43,6 @@ def slots(
     k: int,
     view: View,
     following: Following,
-    earlier: Mapping[Key, Earlier],
     *,
     filter_stale: bool = False,
 ) -> Slots:
@@ -54,7 +52,7 @@ def slots(
     while True:
         found, grounds = with_their_words(ordered, many, view, following)
         kept, left_out = alive(found, ordered, view, history=following.history) if filter_stale else (found, [])
-        there = in_order(kept, grounds, earlier)
+        there = in_order(kept, grounds)
         every = collapse([_said(each) for each in there])
         thin = thinned(every, [each.passage.text if statements_wait(each.atom.origin) else None for each in there])
         if len(thin.kept) >= k or len(found) < many or (len(thin.kept) == len(every.kept) and not left_out):

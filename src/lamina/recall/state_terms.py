@@ -24,11 +24,10 @@ from lamina.states.ranking import (
     StateCandidate,
     StateView,
     earlier_features,
-    newer_of,
     read_closely,
     state_features,
+    texts_to_read,
     view_states,
-    with_speaker,
 )
 from lamina.store.encodings import Key, unencoded
 from lamina.text.analyse import content_words
@@ -47,8 +46,6 @@ class StateTerms:
     threshold: float = 0.0
     words: int = 0
     """How many words of the question carry meaning."""
-    read_closely: bool = False
-    """Whether the list reader read the best candidates."""
 
 
 def add_state_terms(
@@ -63,16 +60,21 @@ def add_state_terms(
     decisions = load_decisions(encoder.states.name)
     question = encoder.asked(meant)
     assertions = _assertions(best, read, encoder, thawed, view)
-    texts = {key: with_speaker(passage.text, passage.speaker or "") for key, (_, passage) in read.items()}
-    compared = [StateCandidate(each.relevance, assertions[each.key], texts[each.key], each.near.at_ms) for each in best]
-    seen = view_states(question, compared, decisions.replacement, names_in(meant))
-    close = read_closely(meant, question, compared, seen, encoder.lists, decisions.gate)
+    passages = [read[each.key][1] for each in best]
+    texts = texts_to_read([(passage.text, passage.speaker or "") for passage in passages])
+    compared = [
+        StateCandidate(each.relevance, assertions[each.key], text, each.near.at_ms)
+        for each, text in zip(best, texts, strict=True)
+    ]
+    names = names_in(meant)
+    seen = view_states(question, compared, names)
+    close = read_closely(meant, question, compared, seen, encoder.lists, decisions.gate, names)
     chances = decisions.answers.probabilities(answer_features(question, seen, close, [each.terms for each in best]))
     _add(best, question, seen, close, decisions)
     answers = {each.key: float(chance) for each, chance in zip(best, chances, strict=True)}
     words = frozenset(content_words(meant))
     earlier = {} if past else _earlier(best, question, words, seen, close, decisions)
-    return StateTerms(earlier, answers, decisions.answers.threshold, len(words), encoder.lists is not None)
+    return StateTerms(earlier, answers, decisions.answers.threshold, len(words))
 
 
 def _is_shown_with_its_words(atom: Atom, read: Mapping[Key, tuple[Atom, Passage]]) -> bool:
@@ -126,7 +128,7 @@ def _earlier(
         return {}
     chances = decisions.earlier.probabilities(earlier_features(question, words, seen, close))
     found: dict[Key, Earlier] = {}
-    for candidate, chance, newer in zip(best, chances.tolist(), newer_of(seen, close), strict=True):
+    for candidate, chance, newer in zip(best, chances.tolist(), close.outdated_by, strict=True):
         if newer is not None and chance >= decisions.earlier.threshold:
             by = best[newer]
             until = datetime.fromtimestamp(by.near.at_ms / 1000, UTC)

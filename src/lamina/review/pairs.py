@@ -9,7 +9,9 @@ from datetime import datetime, timedelta
 from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.claim import claim_of
 from lamina.atom.identity import AtomId
+from lamina.atom.kinds import Durability
 from lamina.atom.pair import (
+    LIKELY_CHANGE,
     NOTE,
     SURE,
     asked_again_at,
@@ -52,7 +54,12 @@ class Pair:
 
 
 def pairs_of(by: Reviewer, *, later: bool = False) -> list[Pair]:
-    """Every pair that waits for a person, the newest first; with `later` also those put off, at the end."""
+    """Return every pair that waits for a person, the newest first; with `later` also those put off, at the end, and
+    the likely changes that no answer depends on.
+
+    A change that only a model noticed orders and labels without anybody's help: a person is asked about it
+    where one of the two is pinned, disputed, core or was used in an answer.
+    """
     now, known = by.now(), {atom.id: atom for atom in _at_odds(by)}
     links: dict[frozenset[AtomId], float] = {}
     for atom in known.values():
@@ -66,6 +73,8 @@ def pairs_of(by: Reviewer, *, later: bool = False) -> list[Pair]:
         for one, other, confidence in sides
         if one.scope == other.scope and not hold_both(one, other)
     ]
+    if not later:
+        found = _worth_asking(found, by)
     due = [each for each in found if each.later is None or each.later <= now]
     put_off = [each for each in found if each.later is not None and each.later > now]
     return [*sorted(due, key=_place), *(sorted(put_off, key=_place) if later else ())]
@@ -144,6 +153,18 @@ def need_more(one_id: str, other_id: str, note: str, by: Reviewer) -> Receipt:
         return by.carry_out("need_more", told, (Outcome(Result.REVISED, put_off, told),))
 
     return unhurried(by.store, decided)
+
+
+def _worth_asking(pairs: list[Pair], by: Reviewer) -> list[Pair]:
+    """Leave out the likely changes whose sides nobody has relied on."""
+    likely = [each for each in pairs if each.confidence <= LIKELY_CHANGE]
+    used = by.store.ledger.signals_of({atom.id for each in likely for atom in (each.a, each.b)})
+
+    def matters(atom: Atom) -> bool:
+        is_used = atom.id in used and used[atom.id].recall_count > 0
+        return is_used or atom.pinned or atom.status is Status.CHALLENGED or atom.durability is Durability.CORE
+
+    return [each for each in pairs if each.confidence > LIKELY_CHANGE or matters(each.a) or matters(each.b)]
 
 
 def _at_odds(by: Reviewer) -> list[Atom]:

@@ -96,7 +96,8 @@ class Review:
 
     @traced(Operation.READ)
     def pairs(self, *, later: bool = False) -> builtins.list[Pair]:
-        """Statements that contradict each other, the newest pair first; `later`: also those put off."""
+        """Return statements that contradict each other, the newest pair first; `later`: also those put off, and likely
+        changes that no answer depends on."""
         return pairs.pairs_of(self._by, later=later)
 
     @traced(Operation.UPDATE)

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from lamina.models.state_model import Ask, QuestionState
-from lamina.states.ranking import CloseView, StateView
-from lamina.states.replacement import log_odds
+from lamina.states.ranking import CloseView, StateView, log_odds
 from lamina.vectors.levels import Floats
 
 FEATURES = (

@@ -30,7 +30,7 @@ class Assertion:
     @cached_property
     def tokens(self) -> frozenset[str]:
         """Every word in lower case, stop words and single letters included."""
-        return frozenset(word.lower() for word in _WORDS.findall(self.text))
+        return words_in(self.text)
 
     @cached_property
     def value(self) -> str:
@@ -54,6 +54,11 @@ class Assertion:
 
 _WORDS = re.compile(r"\w+")
 _NEVER_NAMES = frozenset(["i", "i'm", "i've", "i'll", "i'd", "ok"])
+
+
+def words_in(text: str) -> frozenset[str]:
+    """Return every word of a text in lower case."""
+    return frozenset(word.lower() for word in _WORDS.findall(text))
 
 
 def names_in(question: str) -> frozenset[str]:

@@ -12,7 +12,6 @@ import numpy as np
 
 from lamina.states.logistic import Logistic
 from lamina.states.ranking import Gate
-from lamina.states.replacement import ReplacementModel
 from lamina.vectors.levels import Floats
 
 
@@ -20,7 +19,6 @@ from lamina.vectors.levels import Floats
 class Decisions:
     """`ranker` is what each ranking feature adds to relevance."""
 
-    replacement: ReplacementModel
     ranker: Floats
     earlier: Logistic
     answers: Logistic
@@ -28,20 +26,25 @@ class Decisions:
 
 
 @dataclass(frozen=True, slots=True)
-class PairBounds:
-    """From where on the models are believed, at a precision at which words may be withheld: the pair model that an
-    earlier statement no longer holds (`sure`), the state model that two sentences are about one slot (`same_slot`), the
-    list reader that a request to forget means a statement (`forgets`)."""
+class ReplacementBounds:
+    """From which values on the models are believed.
+
+    Words are withheld where the pair model says that an earlier statement no longer holds (`sure`) and the state model
+    that both are about one slot (`same_slot`), and where the list reader says that a request to forget means them
+    (`forgets`). From `likely` and `likely_slot` on a pair of statements is only labelled.
+    """
 
     sure: float
     same_slot: float
+    likely: float
+    likely_slot: float
     forgets: float
 
 
 @cache
-def load_pair_bounds() -> PairBounds:
-    """Return the bounds that were chosen on people and groups the pair model never saw."""
-    return PairBounds(**_fitted("pair_minilm"))
+def load_replacement_bounds() -> ReplacementBounds:
+    """Return the bounds that were chosen on people and groups the models never saw."""
+    return ReplacementBounds(**_fitted("pair_minilm"))
 
 
 @cache
@@ -49,7 +52,7 @@ def load_decisions(name: str) -> Decisions:
     """Return the decisions fitted for a state model, by the name of its weights file."""
     fitted = _fitted(name.removesuffix(".onnx"))
     return Decisions(
-        ReplacementModel(**fitted["replacement"]), np.array(fitted["ranker"], np.float32),
+        np.array(fitted["ranker"], np.float32),
         Logistic(**fitted["earlier"]), Logistic(**fitted["answers"]), Gate(**fitted["gate"]),
     )  # fmt: skip
 

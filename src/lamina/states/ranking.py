@@ -7,29 +7,26 @@ question about an event, a reason or a list is ranked as it would be without.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from lamina.models.state_model import Ask, QuestionState
-from lamina.states.assertion import Assertion
-from lamina.states.replacement import CLOSE, ReplacementModel, log_odds
+from lamina.states.assertion import Assertion, words_in
 from lamina.states.state_reader import TextListReader
 from lamina.text.roles import is_role
 from lamina.vectors.levels import Floats
 
 FEATURES = (
-    "current: states the slot", "current: replaced", "current: replaces", "current: newest", "current: is a question",
-    "past: replaced", "past: newest", "past: states the slot", "list: states the slot",
-    "a state: answers", "past: answers",
+    "current: states the slot", "past: newest", "past: states the slot", "list: states the slot",
+    "a state: answers", "a state: answers, log-odds", "a state: outdated", "past: answers",
 )  # fmt: skip
 """What a candidate gains or loses, by what the question asks for."""
 SAME_TIME_MS = 1_000
 REACH, SOFTNESS, FARTHEST = 0.15, 0.05, 0.2
 """A candidate states the slot asked for if it is about as similar to the question as the most similar one."""
-COMPARED_REACH = 0.4
-"""Candidates that are less similar to the question than the most similar one by more than this are not compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +41,7 @@ class Gate:
         return min(1.0, max(0.0, (chance - self.doubtful) / (self.certain - self.doubtful)))
 
 
-STATE_GATE = Gate(0.8, 0.99)
+STATE_GATE = Gate(0.95, 0.998)
 """How far what the list reader says counts, by the probability that a question asks for any state at all."""
 
 
@@ -59,11 +56,20 @@ class StateCandidate:
 
 
 def with_speaker(text: str, speaker: str) -> str:
-    """The words of a passage with the name of who said them, where that is not just a role."""
+    """Return the words of a passage with the name of who said them, where that is not just a role."""
     return f"{speaker}: {text}" if speaker and not is_role(speaker) else text
 
 
-READ_TOGETHER, READ_BRIEFLY = 12, 4
+def texts_to_read(passages: Sequence[tuple[str, str]]) -> list[str]:
+    """Return passages, given as text and speaker, as the list reader gets them: with names where several people speak.
+
+    One person's own talk is read as it was said: a name in front of every turn says nothing and costs answers.
+    """
+    names = {speaker for _, speaker in passages if speaker and not is_role(speaker)}
+    return [with_speaker(text, speaker) if len(names) > 1 else text for text, speaker in passages]
+
+
+READ_TOGETHER, READ_BRIEFLY = 8, 4
 """So many of the best candidates the list reader reads beside the question: where a state may be asked for, or not."""
 MAY_ASK_STATE = 0.2
 """From this probability on a question counts as one that may ask for a state."""
@@ -85,24 +91,35 @@ class CloseView:
 
 def read_closely(
     text: str, question: QuestionState, candidates: Sequence[StateCandidate], view: StateView,
-    reader: TextListReader | None, gate: Gate,
+    reader: TextListReader | None, gate: Gate, names: frozenset[str] = frozenset(),
 ) -> CloseView:  # fmt: skip
-    """Read the best candidates together beside the question."""
+    """Read the best candidates together beside the question.
+
+    `names` are those in the question: a candidate that lacks one which an older candidate holds does not replace it.
+    """
     count = len(candidates)
     answers, outdated, is_read = (np.zeros(count, np.float32) for _ in range(3))
     outdated_by: list[int | None] = [None] * count
     if reader is None or not count:
         return CloseView(answers, outdated, outdated_by, is_read)
     current = gate.certainty(question.asks_current)
-    relevance = np.array([each.relevance for each in candidates]) + 0.25 * current * view.states_slot
+    relevance = np.array([each.relevance for each in candidates]) + 0.5 * current * view.similarity
     count_read = READ_TOGETHER if 1.0 - question.asks[Ask.NO_STATE] >= MAY_ASK_STATE else READ_BRIEFLY
     best = [n for n in np.argsort(-relevance, kind="stable").tolist() if candidates[n].text][:count_read]
     best.sort(key=lambda n: candidates[n].at_ms)
     for n, reading in zip(best, reader.answers(text, [candidates[n].text for n in best]), strict=True):
         answers[n], outdated[n], is_read[n] = reading.answers, reading.outdated, 1.0
+    words = {n: words_in(candidates[n].text) for n in best}
     for place, n in enumerate(best):
-        newer = [m for m in best[place + 1 :] if candidates[m].at_ms > candidates[n].at_ms + SAME_TIME_MS]
+        held = names & words[n]
+        newer = [
+            m
+            for m in best[place + 1 :]
+            if candidates[m].at_ms > candidates[n].at_ms + SAME_TIME_MS and held <= words[m]
+        ]
         outdated_by[n] = max(newer, key=lambda m: answers[m], default=None)
+        if not newer:
+            outdated[n] = 0.0
     return CloseView(answers, outdated, outdated_by, is_read)
 
 
@@ -110,17 +127,13 @@ def read_closely(
 class StateView:
     """What the state model says of the candidates for one question, an entry a candidate.
 
-    `best` is the sentence nearest to the question, None for a passage without one; `replaced` the probability that a
-    newer candidate replaces its value, and `replaced_by` the number of that candidate; `replaces` the probability that
-    it replaces an older one; `newest` how new it is among those that are near the question, from 0 to 1.
+    `best` is the sentence nearest to the question, None for a passage without one; `newest` how new it is among those
+    that are near the question, from 0 to 1.
     """
 
     best: list[Assertion | None]
     similarity: Floats
     asserts: Floats
-    replaced: Floats
-    replaced_by: list[int | None]
-    replaces: Floats
     newest: Floats
 
     @property
@@ -134,14 +147,11 @@ class StateView:
 
 
 def view_states(
-    question: QuestionState,
-    candidates: Sequence[StateCandidate],
-    model: ReplacementModel,
-    names: frozenset[str] = frozenset(),
+    question: QuestionState, candidates: Sequence[StateCandidate], names: frozenset[str] = frozenset()
 ) -> StateView:
-    """Compare the candidates' sentences with the question and with each other.
+    """Compare the candidates' sentences with the question.
 
-    `names` are those in the question: a sentence that lacks one which an older sentence holds is about something else.
+    `names` are those in the question: a sentence that lacks one which another sentence holds is about something else.
     """
     count = len(candidates)
     best: list[Assertion | None] = []
@@ -153,16 +163,7 @@ def view_states(
         if chosen is not None:
             similarity[n], asserts[n] = float(chosen.state.slot @ question.slot), chosen.state.asserts
     similarity *= np.array([_holds_names(each, best, names) for each in best], np.float32)
-    replaced, replaces = np.zeros(count, np.float32), np.zeros(count, np.float32)
-    replaced_by: list[int | None] = [None] * count
-    within_reach = similarity >= float(similarity.max(initial=0.0)) - COMPARED_REACH
-    pairs = _newer_pairs([each if near else None for each, near in zip(best, within_reach, strict=True)], names)
-    chances = model.of_pairs([(old, new) for _, _, old, new in pairs])
-    for (i, j, _, _), chance in zip(pairs, chances, strict=True):
-        if chance > replaced[i]:
-            replaced[i], replaced_by[i] = chance, j
-        replaces[j] = max(replaces[j], chance)
-    return StateView(best, similarity, asserts, replaced, replaced_by, replaces, _newest(best, similarity))
+    return StateView(best, similarity, asserts, _newest(best, similarity))
 
 
 def _holds_names(sentence: Assertion | None, every: Sequence[Assertion | None], names: frozenset[str]) -> bool:
@@ -171,22 +172,6 @@ def _holds_names(sentence: Assertion | None, every: Sequence[Assertion | None], 
         return True
     held = names & frozenset().union(*(each.tokens for each in every if each is not None))
     return held <= sentence.tokens
-
-
-def _newer_pairs(
-    best: Sequence[Assertion | None], names: frozenset[str]
-) -> list[tuple[int, int, Assertion, Assertion]]:
-    present = [(n, each) for n, each in enumerate(best) if each is not None]
-    if len(present) < 2:
-        return []
-    slots = np.stack([each.state.slot for _, each in present])
-    close = slots @ slots.T >= CLOSE
-    return [
-        (i, j, old, new)
-        for a, (i, old) in enumerate(present)
-        for b, (j, new) in enumerate(present)
-        if close[a, b] and new.at_ms > old.at_ms + SAME_TIME_MS and not (names & old.tokens) - new.tokens
-    ]
 
 
 def _newest(best: Sequence[Assertion | None], similarity: Floats) -> Floats:
@@ -207,29 +192,29 @@ def state_features(question: QuestionState, view: StateView, close: CloseView, g
     asks = question.asks_current, question.asks[Ask.PAST], question.asks[Ask.LIST]
     current, past, several = map(gate.certainty, asks)
     asks_state = STATE_GATE.certainty(1.0 - question.asks[Ask.NO_STATE])
-    asked = np.array([each is not None and each.text.rstrip().endswith("?") for each in view.best], np.float32)
     states = view.states_slot
     # What an assistant said, or an untrusted source, has no sentences here: it states nothing.
     answers = close.answers * np.array([each is not None for each in view.best], np.float32)
+    odds = close.is_read * np.array([log_odds(each) - log_odds(0.0) for each in answers.tolist()], np.float32)
     return np.column_stack(
         [
-            current * states, current * view.replaced, current * view.replaces, current * view.newest * states,
-            current * asked, past * view.replaced, past * view.newest, past * states, several * states,
-            asks_state * answers, past * answers,
+            current * states, past * view.newest, past * states, several * states, asks_state * answers,
+            asks_state * odds, asks_state * close.outdated, past * answers,
         ]
     ).astype(np.float32)  # fmt: skip
 
 
+def log_odds(chance: float) -> float:
+    """Return a probability on the scale that the logistic models use, bounded."""
+    chance = min(0.99, max(0.01, chance))
+    return math.log(chance / (1 - chance)) / 4
+
+
 EARLIER_FEATURES = (
-    "replaced", "states the slot", "the newer states the slot", "similarity", "similarity of the newer", "current",
+    "states the slot", "the newer states the slot", "similarity", "similarity of the newer", "current",
     "both near", "words of the question in the older one only", "words of the question in the newer one only",
     "other names", "same speaker", "outdated", "answers", "the newer answers", "not read",
 )  # fmt: skip
-
-
-def newer_of(view: StateView, close: CloseView) -> list[int | None]:
-    """The candidate that may replace each one: of those the list reader read, else by their slots."""
-    return close.outdated_by if close.is_read.any() else view.replaced_by
 
 
 def earlier_features(question: QuestionState, words: frozenset[str], view: StateView, close: CloseView) -> Floats:
@@ -237,13 +222,13 @@ def earlier_features(question: QuestionState, words: frozenset[str], view: State
     for; all zeros for one that nothing replaces. `words` are the question's: one that only the older sentence holds may
     name another owner or entity."""
     states, rows = view.states_slot, np.zeros((len(view.best), len(EARLIER_FEATURES)), np.float32)
-    for n, newer in enumerate(newer_of(view, close)):
+    for n, newer in enumerate(close.outdated_by):
         old, new = view.best[n], view.best[newer] if newer is not None else None
         if newer is None or old is None or new is None:
             continue
         count = max(1, len(words))
         rows[n] = (
-            log_odds(float(view.replaced[n])), states[n], states[newer], view.similarity[n], view.similarity[newer],
+            states[n], states[newer], view.similarity[n], view.similarity[newer],
             question.asks_current, min(float(view.similarity[n]), float(view.similarity[newer])),
             len((words & old.words) - new.words) / count, len((words & new.words) - old.words) / count,
             float(bool(old.names - new.names - new.words) and bool(new.names - old.names - old.words)),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from lamina.models.list_reader import AnswerReading
-from lamina.models.pair_model import PairReading
+from lamina.models.pair_model import RelationReading
 from lamina.models.state_model import QuestionState, SentenceState
 
 
@@ -24,11 +24,11 @@ class SentenceModel(Protocol):
         """Return what a question asks for."""
 
 
-class TextPairModel(Protocol):
+class StatementPairModel(Protocol):
     """What is needed of the pair model."""
 
-    def read(self, first: str, second: str) -> PairReading:
-        """Return what the model says of an earlier and a later statement."""
+    def read(self, earlier: str, new: str) -> RelationReading:
+        """Return what a new statement does to an earlier one."""
 
 
 class TextListReader(Protocol):
@@ -46,7 +46,7 @@ class StateReader:
     it."""
 
     def __init__(
-        self, model: SentenceModel, pairs: TextPairModel | None = None, lists: TextListReader | None = None
+        self, model: SentenceModel, pairs: StatementPairModel | None = None, lists: TextListReader | None = None
     ) -> None:
         self._model, self.pairs, self.lists = model, pairs, lists
 
@@ -54,6 +54,11 @@ class StateReader:
     def model_id(self) -> str:
         """The name of the state model's weights."""
         return self._model.id
+
+    @property
+    def is_light(self) -> bool:
+        """Whether the state model reads static vectors, which tell less."""
+        return self._model.id.startswith("state_light")
 
     def read(self, text: str) -> Sequence[SentenceState]:
         """Return the states of a text's sentences, in order."""

@@ -11,7 +11,7 @@ from math import log
 from lamina.atom.atom import Evidence
 from lamina.capture.forget_requests import ForgetRequest
 from lamina.capture.prose import is_question
-from lamina.states.decisions import load_pair_bounds
+from lamina.states.decisions import load_replacement_bounds
 from lamina.states.state_reader import StateReader
 from lamina.text.analyse import content_words
 from lamina.text.normal import normal_form, one_line
@@ -83,7 +83,7 @@ class ForgetTarget:
             return Choice(meant if is_clear else meant[-MOST_ASKED:], is_clear)
         chances = self._chances(told)
         surest = max(chances, default=0.0)
-        if surest >= load_pair_bounds().forgets:
+        if surest >= self._sure:
             return Choice([place for place, chance in zip(told, chances, strict=True) if chance >= surest - _TIE], True)
         possible = [
             (max(share, chance), place.time, place)
@@ -98,8 +98,14 @@ class ForgetTarget:
         chances = self._chances(places)
         surest = max(chances)
         meant = [place for place, chance in zip(places, chances, strict=True) if chance >= surest - _TIE]
-        is_clear = surest >= load_pair_bounds().forgets
+        is_clear = surest >= self._sure
         return Choice(meant if is_clear else meant[-MOST_ASKED:], is_clear)
+
+    @property
+    def _sure(self) -> float:
+        """From which probability on the list reader is believed."""
+        lists = self._states.lists if self._states is not None else None
+        return load_replacement_bounds().forgets if lists is not None else 1.0
 
     def _shares(self, places: Sequence[Place]) -> list[float]:
         """How much of the topic's words each sentence holds; rare words count more."""

@@ -51,7 +51,7 @@ def carry_out_requests(
         segment = known.get(AtomId(turn.segment))
         if segment is None or is_assistant(turn.speaker) or statements_wait(segment.origin) or is_pasted(turn.text):
             continue
-        least = LEAST if states is not None and states.lists is not None else LEAST_LIGHT
+        least = LEAST_LIGHT if states is not None and states.is_light else LEAST
         requests = forget_requests(turn.text, states.read(turn.text) if states else (), least)
         spans = [(each.start, each.end) for each in requests]
         work = [_Request(turn, segment, each, spans, known, store, ids, states) for each in requests]

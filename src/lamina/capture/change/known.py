@@ -16,6 +16,7 @@ from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.atom.trust import trust_of
 from lamina.store.base import Filter, Store, TextQuery
 
+MOST_ABOUT = 200
 STANDS = frozenset(RECALL_WEIGHT)
 Wanted = Callable[[Atom, Passage], bool]
 _MORE = 3
@@ -99,15 +100,21 @@ class Known:
         return sorted(best, key=lambda each: (each[1].at or each[0].observed_at, each[0].id, each[1].n))
 
     def about(self, subject: str, limit: int) -> list[Atom]:
-        """The youngest statements that stand on a subject, the oldest of them first."""
+        """Return the youngest captured statements that stand on a subject, at most MOST_ABOUT, the oldest first.
+
+        Those of this very commit come last.
+        """
         if subject not in self._subjects:
-            wanted = Filter(scopes=(self._scope,), subject=subject, statuses=STANDS, limit=limit)
-            found = [each for each in self._store.read(wanted) if each.evidence and each.id not in self._atoms]
-            self._stored |= {each.id: each for each in found}
-            self.take(found)
+            wanted = Filter(scopes=(self._scope,), subject=subject, statuses=STANDS, limit=MOST_ABOUT)
+            found = [each for each in self._store.read(wanted) if each.evidence]
+            fresh = [each for each in found if each.id not in self._atoms]
+            self._stored |= {each.id: each for each in fresh}
+            self.take(fresh)
             self._subjects[subject] = [each.id for each in reversed(found)]
-        known = (self._atoms[each] for each in self._subjects[subject])
-        return [each for each in known if each.status in STANDS]
+        stored = (self._atoms[each] for each in self._subjects[subject])
+        made_now = (each for each in self._atoms.values() if each.subject == subject and not each.revision)
+        standing = [each for each in (*stored, *made_now) if each.status in STANDS and each.evidence]
+        return standing[-limit:]
 
     def on(self, place: Evidence) -> list[Atom]:
         """The statements, of any status, that rest on a sentence or on words around it or within it."""

@@ -49,7 +49,12 @@ def review_list(
 
 
 @reads(router, "/review/pairs", PairsDocument)
-def review_pairs(here: Here, later: Annotated[bool, Query(description="Also those put off.")] = False) -> Response:
+def review_pairs(
+    here: Here,
+    later: Annotated[
+        bool, Query(description="Also those put off, and likely changes that no answer depends on.")
+    ] = False,
+) -> Response:
     """Statements that contradict each other, the newest pair first."""
     memory = here.memory
     found = [

@@ -1,0 +1,114 @@
+"""Whether a new statement replaces earlier ones: so surely that they are withheld, only likely, or not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import IntEnum
+
+import numpy as np
+
+from lamina.models.pair_model import RelationReading
+from lamina.models.state_model import SentenceState
+from lamina.states.decisions import ReplacementBounds, load_replacement_bounds
+from lamina.states.state_reader import StateReader
+from lamina.text.analyse import content_words
+
+LONGEST_OLD, MOST_COMMAS = 14, 1
+"""Words and commas of a sentence that may be withheld: a longer one mostly says something else as well, which still
+holds."""
+ASSERTS = 0.5
+"""The least probability with which both sentences assert a current value."""
+
+
+SAME_SLOT = 0.6
+"""How similar the slots of two sentences are that are about the same thing, where nothing reads them together."""
+
+
+class Certainty(IntEnum):
+    """How sure it is that a statement is replaced: a likely replacement labels and orders, a sure one withholds."""
+
+    NONE = 0
+    LIKELY = 1
+    SURE = 2
+
+
+_ADDS = re.compile(
+    r"\b(?:also|too|as well|besides|another|both|alongside|additionally|in addition|plus|second)\b", re.IGNORECASE
+)
+"""Words of a sentence that tells one more value: it leaves the others standing."""
+_DESIGNATED = re.compile(r"\A\W*(?:(?:the|my|our) )?(\w+) (\d+\w*|[A-Z])\b", re.IGNORECASE)
+"""A sentence about one of several numbered or lettered things: "Room 2 …", "the oven B …"."""
+_NAMES = re.compile(r"(?<!\A)\b(?:[A-Z]\w*|\d[\w.,]*)")
+
+
+def judge_replacements(
+    new: str, earlier: Sequence[str], reader: StateReader, bounds: ReplacementBounds | None = None
+) -> list[Certainty]:
+    """Return how surely a new statement replaces each earlier one.
+
+    The state model must see both assert a value of one slot, the pair model that the earlier one no longer holds.
+    Without a pair model the new statement must name the old value beside its own.
+    """
+    state = surest_state(new, reader)
+    if not earlier or state is None or state.asserts < ASSERTS or _ADDS.search(new):
+        return [Certainty.NONE] * len(earlier)
+    if reader.pairs is None:
+        return [_judge_by_names(new, state, old, reader) for old in earlier]
+    bounds = bounds or load_replacement_bounds()
+    return [_judge(new, state, old, reader.pairs.read(old, new), reader, bounds) for old in earlier]
+
+
+def _judge(
+    new: str, state: SentenceState, old: str, reading: RelationReading, reader: StateReader, bounds: ReplacementBounds
+) -> Certainty:
+    if reading.outdates < min(bounds.likely, bounds.sure) or _are_of_different_things(old, new):
+        return Certainty.NONE
+    old_state = surest_state(old, reader)
+    if old_state is None or old_state.asserts < ASSERTS:
+        return Certainty.NONE
+    similarity = float(np.dot(old_state.slot, state.slot))
+    is_end_named = reading.ends <= reading.replaces or _names_value(new, old, old_state)
+    if reading.outdates >= bounds.sure and similarity >= bounds.same_slot and is_end_named and _may_be_withheld(old):
+        return Certainty.SURE
+    is_likely = reading.outdates >= bounds.likely and similarity >= bounds.likely_slot
+    return Certainty.LIKELY if is_likely else Certainty.NONE
+
+
+def _judge_by_names(new: str, state: SentenceState, old: str, reader: StateReader) -> Certainty:
+    if not _may_be_withheld(old) or _are_of_different_things(old, new) or not _names_old_and_new(old, new):
+        return Certainty.NONE
+    old_state = surest_state(old, reader)
+    if old_state is None or old_state.asserts < ASSERTS:
+        return Certainty.NONE
+    is_same_slot = float(np.dot(old_state.slot, state.slot)) >= SAME_SLOT
+    return Certainty.SURE if is_same_slot else Certainty.NONE
+
+
+def _may_be_withheld(sentence: str) -> bool:
+    return len(sentence.split()) <= LONGEST_OLD and sentence.count(",") <= MOST_COMMAS
+
+
+def _are_of_different_things(old: str, new: str) -> bool:
+    """Whether both sentences begin with one kind of thing, but not with the same one of that kind."""
+    one, other = _DESIGNATED.match(old), _DESIGNATED.match(new)
+    if one is None or other is None:
+        return False
+    return one[1].lower() == other[1].lower() and one[2].lower() != other[2].lower()
+
+
+def _names_old_and_new(old: str, new: str) -> bool:
+    """Whether a sentence holds every name and number of an earlier one, and another one beside."""
+    before, after = set(_NAMES.findall(old)), set(_NAMES.findall(new))
+    return bool(before) and before < after
+
+
+def _names_value(new: str, old: str, state: SentenceState) -> bool:
+    """Whether a sentence names what it ends."""
+    value = set(content_words(old[slice(*state.value)])) if state.value is not None else set()
+    return bool(value) and value <= set(content_words(new))
+
+
+def surest_state(sentence: str, reader: StateReader) -> SentenceState | None:
+    """Return the state of the part of a sentence that asserts most; None if it has no words."""
+    return max(reader.read(sentence), key=lambda state: state.asserts, default=None)

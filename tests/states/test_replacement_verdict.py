@@ -1,0 +1,66 @@
+"""When a new statement withholds an earlier one, when it only labels it, and when it leaves it alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from fake_states import FakePairModel, FakeStateModel
+from lamina.models.pair_model import RelationReading
+from lamina.states.decisions import ReplacementBounds
+from lamina.states.replacement_verdict import Certainty, judge_replacements
+from lamina.states.state_reader import StateReader
+
+BOUNDS = ReplacementBounds(sure=0.9, same_slot=0.6, likely=0.6, likely_slot=0.4, forgets=0.9)
+
+
+class Outdating(FakePairModel):
+    """Says of every earlier statement that it no longer holds, with one probability."""
+
+    def __init__(self, replaces: float, ends: float = 0.0) -> None:
+        self._reading = RelationReading(replaces, ends, 0.0)
+
+    def read(self, earlier: str, new: str) -> RelationReading:
+        return self._reading
+
+
+def judge(new: str, old: str, pairs: FakePairModel | None) -> Certainty:
+    return judge_replacements(new, [old], StateReader(FakeStateModel(), pairs), BOUNDS)[0]
+
+
+@pytest.mark.parametrize(
+    ("chance", "certainty"), [(0.95, Certainty.SURE), (0.7, Certainty.LIKELY), (0.5, Certainty.NONE)]
+)
+def test_the_probability_decides_between_withholding_and_labelling(chance: float, certainty: Certainty) -> None:
+    assert judge("I moved to Lisbon.", "I live in Berlin.", Outdating(chance)) is certainty
+
+
+def test_a_long_sentence_is_labelled_and_never_withheld() -> None:
+    old = "I live in Berlin with two cats, an old piano and more books than the floor can carry, they say."
+    assert judge("I moved to Lisbon.", old, Outdating(0.99)) is Certainty.LIKELY
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("I also live in Lisbon.", "I live in Berlin."),
+        ("Room 2 office has 14 seats now.", "Room 1 office has 20 seats now."),
+        ("My rent is 1010 euros.", "I live in Berlin."),
+        ("Where do I live now?", "I live in Berlin."),
+    ],
+    ids=["one more value", "another room", "another slot", "a question"],
+)
+def test_another_value_thing_or_slot_and_a_question_replace_nothing(new: str, old: str) -> None:
+    assert judge(new, old, Outdating(0.99)) is Certainty.NONE
+
+
+def test_an_end_without_the_old_value_is_only_likely() -> None:
+    assert judge("I no longer live there.", "I live in Berlin.", Outdating(0.0, ends=0.95)) is Certainty.LIKELY
+
+
+def test_without_a_pair_model_the_old_value_must_be_named() -> None:
+    assert judge("I moved from Berlin to Lisbon.", "I live in Berlin.", None) is Certainty.SURE
+    assert judge("I moved to Lisbon.", "I live in Berlin.", None) is Certainty.NONE
+
+
+def test_nothing_earlier_gives_no_verdicts() -> None:
+    assert judge_replacements("I moved to Lisbon.", [], StateReader(FakeStateModel(), FakePairModel()), BOUNDS) == []
