@@ -1,7 +1,7 @@
 """Make the state model's weights from the data, in under an hour on a laptop's processor.
 
 Usage: python -m training [--steps N] [--pair-steps N] [--reader-steps N]
-       [--light-steps N] [--only minilm|light]
+       [--light-steps N] [--light-reader-steps N] [--only minilm|light]
 
 For each trunk: train the slot space, the list reader and, on the transformer, the pair model, export them, ask the
 ranker's chats through the engine, fit what comes first, which hits are outdated and which answer at all, and write the
@@ -26,9 +26,10 @@ EMBEDDER = {"minilm": "auto", "light": "light"}
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=900)
-    parser.add_argument("--light-steps", type=int, default=600)
+    parser.add_argument("--light-steps", type=int, default=500)
     parser.add_argument("--pair-steps", type=int, default=1800)
-    parser.add_argument("--reader-steps", type=int, default=3000)
+    parser.add_argument("--reader-steps", type=int, default=2000)
+    parser.add_argument("--light-reader-steps", type=int, default=600)
     parser.add_argument("--only", choices=sorted(EMBEDDER))
     options = parser.parse_args()
     began = time.monotonic()
@@ -48,7 +49,8 @@ def make(trunk: str, steps: int, options: argparse.Namespace, folder: Path) -> N
     run("train_requests", str(network))
     run("export", str(network), str(weights))
     reader = folder / f"reader_{trunk}.pt"
-    run("train_reader", trunk, str(reader), "--steps", str(options.reader_steps))
+    reader_steps = options.reader_steps if trunk == "minilm" else options.light_reader_steps
+    run("train_reader", trunk, str(reader), "--steps", str(reader_steps))
     run("export", "--reader", str(reader), str(WEIGHTS / f"reader_{trunk}.onnx"))
     if trunk == "minilm":
         run("train_pairs", str(network), str(folder / "pairs.pt"), "--steps", str(options.pair_steps))
