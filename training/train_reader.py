@@ -57,7 +57,7 @@ from training.reading_lists import (
 from training.train import MODELS
 from training.trunk import open_trunk
 
-MIX = {"people": 9, "chats": 4, "group questions": 4, "slot questions": 6, "group statements": 5, "chat statements": 3,
+MIX = {"people": 8, "chats": 4, "group questions": 4, "slot questions": 8, "group statements": 5, "chat statements": 3,
        "slot statements": 2, "project statements": 1, "requests": 1}  # fmt: skip
 """How many lists of each source are in a batch."""
 COPIES = 1

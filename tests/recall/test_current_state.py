@@ -20,8 +20,6 @@ CHANGES = [
     ("I live in Berlin.", "I moved to Lisbon.", "Where do I live?", "Lisbon"),
     ("I use VS Code.", "I've switched to Neovim.", "Which editor do I use?", "Neovim"),
 ]
-BEYOND_STATIC_VECTORS = frozenset({"Lisbon", "Neovim"})
-"""New values that share no word with the question; static vectors do not find them."""
 
 
 @pytest.fixture(params=["auto", "light"])
@@ -45,8 +43,6 @@ def test_the_new_value_answers_first(
     clocked: tuple[Memory, FixedClock], old: str, new: str, question: str, value: str
 ) -> None:
     memory, clock = clocked
-    if memory.settings.embedder == "light" and value in BEYOND_STATIC_VECTORS:
-        pytest.skip("the light state model does not see this change")
     say(memory, clock, old, "The weather was awful on Sunday.", new, "Can you suggest a film for tonight?")
     hits = memory.recall(question).hits
     assert value in hits[0].text
