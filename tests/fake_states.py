@@ -11,7 +11,6 @@ import numpy as np
 from lamina.models.list_reader import AnswerReading
 from lamina.models.pair_model import RelationReading
 from lamina.models.state_model import Ask, Mood, QuestionState, SentenceState
-from lamina.states.decisions import load_replacement_bounds
 from lamina.text.analyse import content_words
 from lamina.text.sentences import sentences
 from lamina.vectors.levels import Floats
@@ -71,12 +70,10 @@ class FakeStateModel:
 
 
 class FakePairModel:
-    """A new sentence replaces an earlier one of the same known slot with another value, "it seems" only likely."""
+    """A new sentence replaces an earlier one of the same known slot with another value."""
 
     def read(self, earlier: str, new: str) -> RelationReading:
-        bounds = load_replacement_bounds()
-        sure = (bounds.likely + bounds.sure) / 2 if "it seems" in new else 0.999
-        return RelationReading(sure if _replaces(earlier, new) else 0.001, 0.0, 0.0)
+        return RelationReading(0.999 if _replaces(earlier, new) else 0.001, 0.0, 0.0)
 
 
 class FakeListReader:

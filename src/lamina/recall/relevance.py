@@ -15,7 +15,7 @@ from lamina.atom.relation import RelationName
 from lamina.recall.candidate import Candidate
 from lamina.recall.follow import Found
 from lamina.recall.recipe import Recipe, floor
-from lamina.recall.state_terms import StateTerms
+from lamina.recall.state_terms import STATE_TERM, StateTerms
 from lamina.recall.view import View
 
 NAMED = ("exact", "entity")
@@ -36,7 +36,7 @@ def answering(
     }
 
     def counts(each: Found) -> bool:
-        near = each.candidate.relevance
+        near = _relevance_without_states(each.candidate)
         chance = states.answers.get(each.candidate.key) if states is not None else None
         is_talk = each.atom.is_segment or bool(each.atom.evidence)
         match = each.candidate.match
@@ -50,6 +50,11 @@ def answering(
         return near >= recipe.unnamed[bool(called)]
 
     return counts
+
+
+def _relevance_without_states(candidate: Candidate) -> float:
+    """Return the relevance for which the floors were chosen: state terms order, they do not make a hit an answer."""
+    return max(0.0, sum(amount for name, amount in candidate.terms.items() if not name.startswith(STATE_TERM)))
 
 
 def goes_by_names(atom: Atom) -> bool:

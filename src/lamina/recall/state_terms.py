@@ -33,6 +33,8 @@ from lamina.store.encodings import Key, unencoded
 from lamina.text.analyse import content_words
 from lamina.text.roles import is_assistant
 
+STATE_TERM = "state "
+"""How the names of the terms begin that the state model and the list reader add."""
 LOOKED_AT = 30
 """So many of the best candidates are compared with each other."""
 
@@ -112,7 +114,7 @@ def _add(
     for row, candidate in enumerate(best):
         for name, amount in zip(FEATURES, amounts[row].tolist(), strict=True):
             if abs(amount) >= 0.0005:
-                candidate.terms[f"state {name.replace(':', '')}"] = amount
+                candidate.terms[f"{STATE_TERM}{name.replace(':', '')}"] = amount
 
 
 def _earlier(

@@ -21,7 +21,7 @@ from lamina.vectors.levels import Floats
 
 FEATURES = (
     "current: states the slot", "past: newest", "past: states the slot", "list: states the slot",
-    "a state: answers", "a state: answers, log-odds", "a state: outdated", "past: answers",
+    "a state: answers", "a state: odds", "a state: outdated", "past: answers",
 )  # fmt: skip
 """What a candidate gains or loses, by what the question asks for."""
 SAME_TIME_MS = 1_000
