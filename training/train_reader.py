@@ -249,11 +249,17 @@ class ListSampler:
         return [each for each in found if each.candidates]
 
 
-def prepare_batches(sampler: ListSampler, cache: ListCache, count: int) -> Queue[list[ReadingList]]:
+def prepare_batches(sampler: ListSampler, cache: ListCache, count: int) -> Queue[list[ReadingList] | Exception]:
     """Draw batches and read their texts in a thread of its own, a few ahead of the training step."""
-    batches: Queue[list[ReadingList]] = Queue(maxsize=4)
+    batches: Queue[list[ReadingList] | Exception] = Queue(maxsize=4)
 
     def prepare() -> None:
+        try:
+            draw_all()
+        except Exception as error:  # the training step raises it; without that it would wait for ever
+            batches.put(error)
+
+    def draw_all() -> None:
         for _ in range(count):
             lists = sampler.batch()
             for each in lists:
@@ -366,6 +372,8 @@ def main() -> None:
     began, totals = time.monotonic(), defaultdict(float)
     for step in range(1, options.steps + 1):
         lists = batches.get()
+        if isinstance(lists, Exception):
+            raise lists
         parts = loss(run(network, lists, cache), lists, cache)
         optimiser.zero_grad()
         sum(parts.values()).backward()
