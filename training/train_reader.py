@@ -11,11 +11,10 @@ import math
 import os
 import random
 import time
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from queue import Queue
-from threading import Thread
 from typing import NamedTuple
 
 import numpy as np
@@ -249,26 +248,21 @@ class ListSampler:
         return [each for each in found if each.candidates]
 
 
-def prepare_batches(sampler: ListSampler, cache: ListCache, count: int) -> Queue[list[ReadingList] | Exception]:
-    """Draw batches and read their texts in a thread of its own, a few ahead of the training step."""
-    batches: Queue[list[ReadingList] | Exception] = Queue(maxsize=4)
+def prepare_batches(sampler: ListSampler, cache: ListCache, count: int) -> Iterator[list[ReadingList]]:
+    """Yield batches whose texts have been read, drawn in a thread of its own a few ahead of the training step."""
 
-    def prepare() -> None:
-        try:
-            draw_all()
-        except Exception as error:  # the training step raises it; without that it would wait for ever
-            batches.put(error)
+    def prepare() -> list[ReadingList]:
+        lists = sampler.batch()
+        for each in lists:
+            for text in (each.first, *each.candidates):
+                cache[text]
+        return lists
 
-    def draw_all() -> None:
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        ahead = deque(thread.submit(prepare) for _ in range(4))
         for _ in range(count):
-            lists = sampler.batch()
-            for each in lists:
-                for text in (each.first, *each.candidates):
-                    cache[text]
-            batches.put(lists)
-
-    Thread(target=prepare, daemon=True).start()
-    return batches
+            yield ahead.popleft().result()
+            ahead.append(thread.submit(prepare))
 
 
 def judged_lists(vectors: PieceVectors) -> dict[str, list[ReadingList]]:
@@ -371,9 +365,7 @@ def main() -> None:
     batches = prepare_batches(sampler, cache, options.steps)
     began, totals = time.monotonic(), defaultdict(float)
     for step in range(1, options.steps + 1):
-        lists = batches.get()
-        if isinstance(lists, Exception):
-            raise lists
+        lists = next(batches)
         parts = loss(run(network, lists, cache), lists, cache)
         optimiser.zero_grad()
         sum(parts.values()).backward()
