@@ -43,9 +43,13 @@ def _install() -> str:
     for asked in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", "chromium"]):
         try:
             ran = subprocess.run(
-                [*rise, "apt-get", *asked], capture_output=True, text=True, timeout=TIMEOUT, check=False,
+                [*rise, "apt-get", *asked],
+                capture_output=True,
+                text=True,
+                timeout=TIMEOUT,
+                check=False,
                 env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
-            )  # fmt: skip
+            )
         except subprocess.TimeoutExpired:
             return f"apt-get took longer than {TIMEOUT} s"
         if ran.returncode:

@@ -31,10 +31,10 @@ def main() -> int:
     given = arguments.parse_args()
     made = planted(given.atoms, given.seed, given.spread)
     started, worked = time.monotonic(), time.process_time()
-    found = {frozenset(each) for each in clusters(made.vectors)}
+    found = {frozenset(cluster) for cluster in clusters(made.vectors)}
     seconds, worked = time.monotonic() - started, time.process_time() - worked
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    whole = sum(each in found for each in made.clusters)
+    whole = sum(cluster in found for cluster in made.clusters)
     sys.stdout.write(
         f"{given.atoms} vectors (seed {given.seed}): {seconds:.1f} s ({worked:.1f} s of work), {peak:.0f} MB at most; "
         f"{whole} of {len(made.clusters)} planted clusters found whole, {len(found)} clusters in all\n"

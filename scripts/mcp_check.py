@@ -37,18 +37,32 @@ ERAS = ("legacy", "modern")
 SCENARIOS = {
     "2025-06-18": ("server-initialize", "ping", "tools-list", "resources-list", "prompts-list"),
     "2025-11-25": (
-        "server-initialize", "ping", "tools-list", "resources-list", "prompts-list", "dns-rebinding-protection",
+        "server-initialize",
+        "ping",
+        "tools-list",
+        "resources-list",
+        "prompts-list",
+        "dns-rebinding-protection",
     ),
     "2026-07-28": (
-        "server-stateless", "tools-list", "resources-list", "prompts-list", "sep-2164-resource-not-found",
-        "dns-rebinding-protection", "caching", "http-header-validation", "http-custom-header-server-validation",
-        "server-sse-multiple-streams", "input-required-result-unsupported-methods",
+        "server-stateless",
+        "tools-list",
+        "resources-list",
+        "prompts-list",
+        "sep-2164-resource-not-found",
+        "dns-rebinding-protection",
+        "caching",
+        "http-header-validation",
+        "http-custom-header-server-validation",
+        "server-sse-multiple-streams",
+        "input-required-result-unsupported-methods",
     ),
-}  # fmt: skip
+}
 OTHER_LISTS = (
-    ("resources/list", "resources", 3), ("resources/templates/list", "resourceTemplates", 1),
+    ("resources/list", "resources", 3),
+    ("resources/templates/list", "resourceTemplates", 1),
     ("prompts/list", "prompts", 2),
-)  # fmt: skip
+)
 SHORT = {"2026-07-28": ("tools-list", "caching", "http-header-validation")}
 
 
@@ -92,7 +106,7 @@ def main() -> int:
     os.environ |= {"LAMINA_EMBEDDER": "none", "LAMINA_BACKGROUND": "false"}
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="lamina-mcp-", ignore_cleanup_errors=True) as folder:
-        passed = [_told(each) for each in judged(tools, Path(folder) / "vault", short=given.short)]
+        passed = [_told(check) for check in judged(tools, Path(folder) / "vault", short=given.short)]
     sys.stdout.write(f"{sum(passed)} of {len(passed)} passed in {time.monotonic() - began:.0f} s\n")
     return 0 if all(passed) else 1
 
@@ -208,7 +222,7 @@ def scenario(tools: Tools, url: str, version: str, name: str) -> Check:
     with tempfile.TemporaryDirectory(prefix="lamina-mcp-") as folder:
         words = ["server", "--url", url, "--scenario", name, "--spec-version", version, "-o", folder]
         ran = _run(tools.conformance(*words), [])
-        found = [each for file in Path(folder).rglob("checks.json") for each in json.loads(file.read_text())]
+        found = [load for file in Path(folder).rglob("checks.json") for load in json.loads(file.read_text())]
     many = Counter(_outcome(each) for each in found)
     told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(many.items())) or _last(ran)
     return Check(f"conformance {name} {version}", many["passed"] > 0 and not many["failed"], told)

@@ -86,8 +86,9 @@ class Mem0:
         mem0: Any = import_module("mem0")
         place = {"path": str(folder / "qdrant"), "embedding_model_dims": len(vector("")), "on_disk": True}
         config = {
-            "vector_store": {"provider": "qdrant", "config": place}, "history_db_path": str(folder / "history.db"),
-        }  # fmt: skip
+            "vector_store": {"provider": "qdrant", "config": place},
+            "history_db_path": str(folder / "history.db"),
+        }
         self._memory = mem0.Memory.from_config(config)
         self._memory.embedding_model = _Table(vector)
 

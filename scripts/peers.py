@@ -50,8 +50,8 @@ def main() -> int:
     """Run everything and write the table to standard output, the document where it was asked for."""
     given = _arguments()
     conversations, digest = load(given.data)
-    asked = [_asked(each) for each in conversations]
-    sessions = [session for each in conversations for session in each.sessions]
+    asked = [_asked(conversation) for conversation in conversations]
+    sessions = [session for conversation in conversations for session in conversation.sessions]
     count = sum(len(session.turns) for session in sessions)
     sessions += shaped(conversations, max(0, given.items - count), given.seed)
     chosen = random.Random(given.seed).sample([each.text for one in asked for each in one], given.questions)
@@ -62,11 +62,18 @@ def main() -> int:
         rows = [_theirs(name, folder, given.python, asked) for name in given.only]
         rows += _ours(folder, conversations, sessions, chosen)
     document = {
-        "commit": commit(), "data_sha256": digest, "items": given.items, "questions": given.questions,
-        "seed": given.seed, "cores": os.cpu_count(), "machine": platform.machine(), "python": platform.python_version(),
-        "load_before_and_after": [began, os.getloadavg()[0]], "at": time.strftime("%Y-%m-%d", time.gmtime()),
+        "commit": commit(),
+        "data_sha256": digest,
+        "items": given.items,
+        "questions": given.questions,
+        "seed": given.seed,
+        "cores": os.cpu_count(),
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        "load_before_and_after": [began, os.getloadavg()[0]],
+        "at": time.strftime("%Y-%m-%d", time.gmtime()),
         "systems": rows,
-    }  # fmt: skip
+    }
     sys.stdout.write(_table(rows))
     if given.json:
         given.json.write_text(json.dumps(document, indent=1), encoding="utf-8")
@@ -86,7 +93,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _asked(conversation: Collection) -> list[Asked]:
-    return [each for each in conversation.questions if each.category not in APART]
+    return [question for question in conversation.questions if question.category not in APART]
 
 
 def _text(turn: Turn) -> str:
@@ -98,9 +105,12 @@ def _items(sessions: Sequence[Session]) -> list[tuple[str, str]]:
 
 
 def _write_task(
-    folder: Path, conversations: Sequence[Collection], asked: Sequence[Sequence[Asked]], sessions: Sequence[Session],
+    folder: Path,
+    conversations: Sequence[Collection],
+    asked: Sequence[Sequence[Asked]],
+    sessions: Sequence[Session],
     chosen: Sequence[str],
-) -> None:  # fmt: skip
+) -> None:
     task: dict[str, Any] = {
         "collections": [
             {"items": _items(one.sessions), "questions": [each.text for each in of_it]}
@@ -149,7 +159,7 @@ def _theirs(name: str, folder: Path, python: str, asked: Sequence[Sequence[Asked
 
 def _ours(
     folder: Path, conversations: Sequence[Collection], sessions: Sequence[Session], chosen: Sequence[str]
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[dict[str, Any]]:
     rows = []
     for embedder in ("light", "minilm"):
         _say(f"grading lamina, {embedder}")

@@ -65,7 +65,7 @@ def _add(done: Washed, more: Washed) -> None:
 
 def sources(folder: Path, count: int, seed: int) -> Told:
     """One statement from 2 up to `count` forged sources."""
-    found = [each for n in range(2, count + 1) for each in forged(folder / str(n), n, seed + n).failures]
+    found = [failure for n in range(2, count + 1) for failure in forged(folder / str(n), n, seed + n).failures]
     return f"2 to {count} forged sources, {len(found)} came to count", count - 1, found
 
 

@@ -30,10 +30,7 @@ Bar = Callable[[int, int, Path], Tally]
 BARS: dict[str, tuple[int, list[Bar]]] = {
     "kills": (20_000, [lambda count, seed, folder: alone(kills, count, seed, folder, lanes=2)]),
     "faults": (4, [lambda count, seed, folder: alone(faults, count, seed, folder)]),
-    "processes": (
-        1_000,
-        [processes, lambda count, seed, folder: alone(holders, max(1, count // 10), seed, folder)],
-    ),
+    "processes": (1_000, [processes, lambda count, seed, folder: alone(holders, max(1, count // 10), seed, folder)]),
     "reading": (1_000, [lambda count, seed, folder: alone(reading, count, seed, folder)]),
     "people": (400, [people]),
     "power": (10_000, [lambda count, seed, folder: alone(power, count, seed, folder, lanes=2)]),

@@ -33,21 +33,20 @@ class Package:
 
 
 PACKAGES = (
+    Package("htmx.org", "2.0.11", "0BSD", {"dist/htmx.min.js": "htmx.min.js", "LICENSE": "htmx.LICENSE.txt"}),
     Package(
-        "htmx.org", "2.0.11", "0BSD", {"dist/htmx.min.js": "htmx.min.js", "LICENSE": "htmx.LICENSE.txt"},
-    ),
-    Package(
-        "cytoscape", "3.34.4", "MIT",
+        "cytoscape",
+        "3.34.4",
+        "MIT",
         {"dist/cytoscape.esm.min.mjs": "cytoscape.esm.min.js", "LICENSE": "cytoscape.LICENSE.txt"},
     ),
     Package(
-        "uplot", "1.6.32", "MIT",
-        {
-            "dist/uPlot.esm.js": "uplot.esm.js", "dist/uPlot.min.css": "uplot.min.css",
-            "LICENSE": "uplot.LICENSE.txt",
-        },
+        "uplot",
+        "1.6.32",
+        "MIT",
+        {"dist/uPlot.esm.js": "uplot.esm.js", "dist/uPlot.min.css": "uplot.min.css", "LICENSE": "uplot.LICENSE.txt"},
     ),
-)  # fmt: skip
+)
 
 
 def main() -> None:
@@ -63,10 +62,14 @@ def main() -> None:
             (FOLDER / file).write_bytes(data)
             entries.append(
                 {
-                    "file": file, "name": package.name, "version": package.version, "licence": package.licence,
-                    "sha256": found, "bytes": len(data),
+                    "file": file,
+                    "name": package.name,
+                    "version": package.version,
+                    "licence": package.licence,
+                    "sha256": found,
+                    "bytes": len(data),
                 }
-            )  # fmt: skip
+            )
     if pin:
         MANIFEST.write_text(json.dumps(entries, indent=2) + "\n", encoding="utf-8")
     sys.stdout.write(f"vendor: {len(entries)} files {'pinned' if pin else 'as pinned'}\n")

@@ -30,7 +30,7 @@ def traces(folders: Iterable[Path], canaries: Iterable[str]) -> dict[str, set[st
         for n in range(len(canary) - PIECE + 1):
             pieces[canary[n : n + PIECE].encode()] = canary
     found: dict[str, set[str]] = {}
-    for file in (each for folder in folders for each in sorted(folder.rglob("*")) if each.is_file()):
+    for file in (path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()):
         data = file.read_bytes().lower()
         for told in (data, data[::2], data[1::2], file.name.lower().encode()):
             for n in range(len(told) - PIECE + 1):

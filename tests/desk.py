@@ -52,9 +52,14 @@ class Desk:
     def commit(self, atom: Atom, verb: str) -> None:
         """Change an atom as lamina itself does, by a verb that no person uses."""
         change = Commit(
-            actor="lamina", origin=Origin.HUMAN, verb=verb, reason="a test", scope=atom.scope, way=Way.ADOPT,
+            actor="lamina",
+            origin=Origin.HUMAN,
+            verb=verb,
+            reason="a test",
+            scope=atom.scope,
+            way=Way.ADOPT,
             changes=(Change(atom),),
-        )  # fmt: skip
+        )
         self.memory._store.commit(change)
 
     def edit(self, atom: Atom, old: str, new: str) -> Path:
@@ -88,7 +93,7 @@ class Desk:
         return (memory or self.memory).get(row.line.atom_id)
 
     def problems(self, kind: str) -> list[Problem]:
-        return [each for each in self.memory.doctor().problems if each.kind == kind]
+        return [problem for problem in self.memory.doctor().problems if problem.kind == kind]
 
     def texts(self, question: str, **options: Any) -> list[str]:
         return [hit.text for hit in self.memory.recall(question, **options).hits]

@@ -81,10 +81,10 @@ class FakeListReader:
 
     def answers(self, question: str, candidates: Sequence[str]) -> list[AnswerReading]:
         asked = set(content_words(question))
-        return [AnswerReading(0.9 if asked & set(content_words(each)) else 0.1, 0.0) for each in candidates]
+        return [AnswerReading(0.9 if asked & set(content_words(candidate)) else 0.1, 0.0) for candidate in candidates]
 
     def forgets(self, request: str, statements: Sequence[str]) -> list[float]:
-        return [0.95 if _is_same_slot(each, request) else 0.05 for each in statements]
+        return [0.95 if _is_same_slot(statement, request) else 0.05 for statement in statements]
 
 
 def _replaces(old: str, new: str) -> bool:
@@ -101,7 +101,7 @@ def _is_same_slot(one: str, other: str) -> bool:
 
 def known_slot(sentence: str) -> str | None:
     named = {_SLOT_OF[word] for word in content_words(sentence) if word in _SLOT_OF}
-    return next((each for each in SLOTS if each in named), None)
+    return next((slot for slot in SLOTS if slot in named), None)
 
 
 def value_of(sentence: str, start: int) -> tuple[int, int] | None:

@@ -61,8 +61,11 @@ class Smol:
         assert file is not None
         self._process = subprocess.Popen(
             [sys.executable, "-c", _RUN, str(file), str(port)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        )  # fmt: skip
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
         assert self._process.stdout is not None
         self.address = next((line.strip() for line in self._process.stdout if line.startswith("http")), "")
         assert self.address, "the model's server did not start"
@@ -94,15 +97,24 @@ class Scripted:
     before: Callable[[], object] = lambda: None
 
 
-def completion(content: Json | str | None, *, finish: str = "stop", refusal: str | None = None,
-               usage: Json | None = None) -> Scripted:  # fmt: skip
+def completion(
+    content: Json | str | None, *, finish: str = "stop", refusal: str | None = None, usage: Json | None = None
+) -> Scripted:
     """A completion as OpenAI's servers write it."""
     text = json.dumps(content) if isinstance(content, dict) else content
     message = {"role": "assistant", "content": text, "refusal": refusal}
     choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
     tokens = {"prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16} if usage is None else usage
-    return Scripted({"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice],
-                     **({"usage": tokens} if tokens else {})})  # fmt: skip
+    return Scripted(
+        {
+            "id": "c",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "m",
+            "choices": [choice],
+            **({"usage": tokens} if tokens else {}),
+        }
+    )
 
 
 def message(content: Json | str, *, stop: str = "end_turn") -> Scripted:
@@ -110,8 +122,18 @@ def message(content: Json | str, *, stop: str = "end_turn") -> Scripted:
     text = json.dumps(content) if isinstance(content, dict) else content
     blocks = [{"type": "thinking", "thinking": "hm", "signature": ""}, {"type": "text", "text": text}]
     usage = {"input_tokens": 7, "output_tokens": 3, "cache_read_input_tokens": 4, "cache_creation_input_tokens": None}
-    return Scripted({"id": "m", "type": "message", "role": "assistant", "model": "m", "content": blocks,
-                     "stop_reason": stop, "stop_sequence": None, "usage": usage})  # fmt: skip
+    return Scripted(
+        {
+            "id": "m",
+            "type": "message",
+            "role": "assistant",
+            "model": "m",
+            "content": blocks,
+            "stop_reason": stop,
+            "stop_sequence": None,
+            "usage": usage,
+        }
+    )
 
 
 def error(status: int, message: str, **headers: str) -> Scripted:

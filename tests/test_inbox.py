@@ -26,7 +26,7 @@ DAY = "2026-11-14"
 
 def texts(memory: Memory) -> list[str]:
     atoms = memory.list(status=None, limit=None)
-    return sorted(each.text for atom in atoms if atom.is_segment for each in passages_of(atom))
+    return sorted(passage.text for atom in atoms if atom.is_segment for passage in passages_of(atom))
 
 
 def originals(desk: Desk) -> list[str]:
@@ -51,9 +51,7 @@ def test_a_dropped_file_is_found_without_review_and_put_away(desk: Desk) -> None
     desk.memory.sync()
     hit = desk.memory.recall("who is the boiler man").hits[0]
     assert "Otto" in hit.text
-    assert (hit.atom.status, hit.atom.origin, hit.atom.source_id) == (
-        Status.ACTIVE, Origin.DOCUMENT, "file:boiler.md"
-    )  # fmt: skip
+    assert (hit.atom.status, hit.atom.origin, hit.atom.source_id) == (Status.ACTIVE, Origin.DOCUMENT, "file:boiler.md")
     assert inbox(desk) == []
     assert (desk.root / f"sessions/{DAY}/originals/boiler.md").read_text().startswith("# Boiler")
     assert all(atom.status is Status.CONSTRAINED for atom in desk.memory.review.held())
@@ -64,7 +62,7 @@ def test_what_is_dropped_while_nobody_looks_is_taken_when_the_vault_is_opened(de
     desk.drop("inbox/tea.txt", "Ann: the tea is green\nBob: no, it is black\nAnn: I see\n")
     memory = desk.reopen()
     (segment,) = [atom for atom in memory.list(limit=None) if atom.is_segment]
-    assert [each.speaker for each in passages_of(segment)] == ["Ann", "Bob", "Ann"]
+    assert [passage.speaker for passage in passages_of(segment)] == ["Ann", "Bob", "Ann"]
     assert originals(desk) == ["tea.txt"]
 
 
@@ -312,11 +310,14 @@ lamina.open(sys.argv[1], watch=False)
 """
 
 
-@pytest.mark.parametrize(("step", "text"), [
-    ("put_away", "The tea is green.\n"),
-    ("put_copy", f"The tea is green, the key is {SECRET}.\n"),
-    ("remove", f"The tea is green, the key is {SECRET}.\n"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("step", "text"),
+    [
+        ("put_away", "The tea is green.\n"),
+        ("put_copy", f"The tea is green, the key is {SECRET}.\n"),
+        ("remove", f"The tea is green, the key is {SECRET}.\n"),
+    ],
+)
 def test_whoever_dies_half_way_is_followed_by_one_who_only_puts_it_away(desk: Desk, step: str, text: str) -> None:
     desk.drop("inbox/tea.md", text)
     desk.close()

@@ -16,8 +16,13 @@ from lamina.memory import Memory
 from lamina.settings import Settings
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-SAID = ("The mill grinds on Tuesdays.", "The mill sells rye flour.", "The mill has two stones.",
-        "The mill stands by the weir.", "The mill was built of oak.")  # fmt: skip
+SAID = (
+    "The mill grinds on Tuesdays.",
+    "The mill sells rye flour.",
+    "The mill has two stones.",
+    "The mill stands by the weir.",
+    "The mill was built of oak.",
+)
 
 
 @pytest.fixture
@@ -77,7 +82,7 @@ def _wait(memory: Memory, *words: str) -> None:
     with Memory(memory.root, clock=memory._clock, settings=memory.settings, watch=False, background=True) as other:
         assert other._reading is not None
         other._reading.stop()
-        other.capture([{"speaker": "Ann", "content": each} for each in words], session_id="late")
+        other.capture([{"speaker": "Ann", "content": word} for word in words], session_id="late")
 
 
 def test_a_dream_comes_when_it_is_due_and_not_before(memory: Memory, clock: FixedClock) -> None:
@@ -120,7 +125,7 @@ def test_a_dream_broken_off_is_due_again_at_once_and_the_next_one_ends_it(memory
     memory.remember_many([{"content": each, "subject": "Old Mill"} for each in SAID])
     answers = iter([False])
     report = memory.dream(stop=lambda: next(answers, True))
-    assert [each.step for each in report.steps] == ["age"]
+    assert [step.step for step in report.steps] == ["age"]
     assert memory.dream_is_due()
     keeper, told = kept(memory)
     keeper.once()
@@ -133,7 +138,7 @@ def test_what_was_broken_off_while_it_looked_is_looked_at_again(memory: Memory) 
     memory.remember_many([{"content": each, "subject": "Old Mill"} for each in SAID])
     asked = iter([False, False])  # before age, before merge; then inside it
     memory.dream(stop=lambda: next(asked, True))
-    assert "merge: 1 add" in [each.told for each in memory.dream().steps]
+    assert "merge: 1 add" in [step.told for step in memory.dream().steps]
 
 
 def test_what_fails_is_told_once_and_keeps_nothing_else_from_being_done(memory: Memory) -> None:

@@ -143,12 +143,12 @@ def test_an_edit_in_any_editor_counts_at_once(memory: Memory) -> None:
 def test_a_deleted_index_is_rebuilt_and_equals_what_it_was(memory: Memory, clock: FixedClock) -> None:
     live_a_little(memory, clock)
     questions = ["tea", "Ann lives", "fact", "paragraph", "日本"]
-    before = [memory.recall(each, include=("history", "challenged")).hits for each in questions]
+    before = [memory.recall(question, include=("history", "challenged")).hits for question in questions]
     memory.close()
     for name in ("index.db", "index.db-wal", "index.db-shm"):
         (memory.state / name).unlink(missing_ok=True)
     with lamina.open(memory.root, clock=clock, watch=False) as again:
-        assert [again.recall(each, include=("history", "challenged")).hits for each in questions] == before
+        assert [again.recall(question, include=("history", "challenged")).hits for question in questions] == before
         assert again.doctor(deep=True).healthy
 
 
@@ -234,8 +234,10 @@ def test_two_processes_give_byte_equal_answers(memory: Memory, clock: FixedClock
     for seed in ("1", "2"):
         run = subprocess.run(
             [sys.executable, "-c", _RECALLS, str(memory.root), questions],
-            capture_output=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed, "LAMINA_EMBEDDER": embedder},
-        )  # fmt: skip
+            capture_output=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed, "LAMINA_EMBEDDER": embedder},
+        )
         told.append(run.stdout)
     assert told[0] == told[1]
     assert sum(len(hits) for hits in json.loads(told[0])[::2]) > 200

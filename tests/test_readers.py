@@ -141,7 +141,7 @@ def test_readers_end_with_their_server_however_it_ends(tmp_path: Path, how: sign
             if '"serving"' in line:
                 break
         children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
-        every = [int(each) for each in children]
+        every = [int(child) for child in children]
         server.send_signal(how)
         assert every
         assert all(ended(each) for each in every)

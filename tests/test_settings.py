@@ -21,8 +21,12 @@ def test_without_anything_the_defaults_hold(file: Path) -> None:
     settings = load_settings(file)
     assert settings == Settings()
     assert (settings.scope, settings.watch, settings.segment_chars, settings.idle_minutes, settings.state_dir) == (
-        "org:local", True, 12_000, 30, None
-    )  # fmt: skip
+        "org:local",
+        True,
+        12_000,
+        30,
+        None,
+    )
 
 
 def test_the_file_is_overruled_by_the_environment_and_that_by_the_argument(

@@ -40,14 +40,17 @@ def fit_answers(training: list[Record], held_out: list[Record], weights: Sequenc
     ranker = np.array(weights)
     features, labels, numbers = rows(training, ranker)
     coefficients, bias = fit_logistic(features, labels, ridge=3.0)
-    known = np.array([bool(each.row["gold"]) for each in training])
+    known = np.array([bool(record.row["gold"]) for record in training])
     chances = 1 / (1 + np.exp(-(features @ coefficients + bias)))
     threshold = float(np.quantile(best_chance(chances, numbers, len(training))[known], SILENT))
     for name, records in (("ranker chats", training), ("held-out people", held_out)):
         report(name, records, ranker, coefficients, bias, threshold)
     print({name: round(float(value), 2) for name, value in zip(FEATURES, coefficients)}, round(bias, 2))
-    return {"weights": [round(float(each), 5) for each in coefficients], "bias": round(bias, 5),
-            "threshold": round(threshold, 4)}  # fmt: skip
+    return {
+        "weights": [round(float(coefficient), 5) for coefficient in coefficients],
+        "bias": round(bias, 5),
+        "threshold": round(threshold, 4),
+    }
 
 
 def report(
@@ -56,8 +59,8 @@ def report(
     features, _, numbers = rows(records, ranker)
     chances = 1 / (1 + np.exp(-(features @ coefficients + bias)))
     best = best_chance(chances, numbers, len(records))
-    known = np.array([bool(each.row["gold"]) for each in records])
-    before = np.array([any(hit["relevant"] for hit in each.row["hits"]) for each in records])
+    known = np.array([bool(record.row["gold"]) for record in records])
+    before = np.array([any(hit["relevant"] for hit in record.row["hits"]) for record in records])
     order = np.sort(best[~known])
     auc = (np.searchsorted(order, best[known], "left")).mean() / max(1, len(order))
     shown = {

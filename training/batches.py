@@ -52,19 +52,24 @@ def _row(text: Text, sentence: Sentence, slots: Sequence[str], source: str) -> R
 
 class Sampler:
     def __init__(
-        self, chats: Sequence[ChatTexts], groups: Sequence[ChatTexts], requests: Sequence[Text],
-        slots: Sequence[SlotSentence], remarks: Sequence[str], seed: int,
-    ) -> None:  # fmt: skip
+        self,
+        chats: Sequence[ChatTexts],
+        groups: Sequence[ChatTexts],
+        requests: Sequence[Text],
+        slots: Sequence[SlotSentence],
+        remarks: Sequence[str],
+        seed: int,
+    ) -> None:
         self._draw = random.Random(seed)
         self._chats, self._groups, self._snippets = list(chats), list(groups), list(requests)
-        self._remarks = [plain_text(each) for each in remarks]
+        self._remarks = [plain_text(remark) for remark in remarks]
         self._by_slot: dict[str, dict[str, dict[str, list[Text]]]] = defaultdict(
             lambda: defaultdict(lambda: defaultdict(list))
         )
         for item in slots:
             self._by_slot[item.slot][item.slot_id][item.role].append(slot_text(item))
         self._slot_names = sorted(self._by_slot)
-        self._requests = [(text, each) for each in chats for text in each.turns.values() if text.requests]
+        self._requests = [(text, chat) for chat in chats for text in chat.turns.values() if text.requests]
         """Turns with requests are rare; some are in every batch."""
 
     def batch(self, chats: int = 4, groups: int = 6, slots: int = 8, remarks: int = 6, snippets: int = 14) -> Batch:

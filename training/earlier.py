@@ -19,14 +19,16 @@ WANTED_PRECISION = 0.65
 
 def rows(records: list[Record], chats: dict[tuple[str, str], ChatLists]) -> tuple[np.ndarray, np.ndarray]:
     features, labels = [], []
-    for each in records:
-        if each.question.asks_current < 0.5:
+    for record in records:
+        if record.question.asks_current < 0.5:
             continue
-        outdated = chats[each.row["chat"], each.row["question"]].outdated(each.row["question"])
+        outdated = chats[record.row["chat"], record.row["question"]].outdated(record.row["question"])
         if outdated is None:
             continue
-        matrix = earlier_features(each.question, frozenset(content_words(each.row["question"])), each.view, each.close)
-        for n, (hit, newer) in enumerate(zip(each.row["hits"], each.close.outdated_by, strict=True)):
+        matrix = earlier_features(
+            record.question, frozenset(content_words(record.row["question"])), record.view, record.close
+        )
+        for n, (hit, newer) in enumerate(zip(record.row["hits"], record.close.outdated_by, strict=True)):
             if newer is not None and hit["turn"] is not None:
                 features.append(matrix[n])
                 labels.append(hit["turn"] in outdated)
@@ -50,8 +52,11 @@ def fit_earlier(training: list[Record], held_out: list[Record]) -> dict[str, obj
         print(
             f"{name}: {given.sum()} marked, precision {right / max(1, given.sum()):.3f}, recall {right / y.sum():.3f}"
         )
-    return {"weights": [round(float(each), 5) for each in coefficients], "bias": round(bias, 5),
-            "threshold": round(threshold, 4)}  # fmt: skip
+    return {
+        "weights": [round(float(coefficient), 5) for coefficient in coefficients],
+        "bias": round(bias, 5),
+        "threshold": round(threshold, 4),
+    }
 
 
 def choose_threshold(chances: np.ndarray, labels: np.ndarray) -> float:

@@ -46,7 +46,7 @@ def _bounds(row: Row) -> tuple[int, int]:
 def evaluate(network: StateNetwork, cache: StateCache) -> dict[str, float]:
     """Return the figures on held-out people (or the ranker's, if there are none yet) and held-out slots."""
     held_out = load_chats(held_out=True)
-    chats = [chat_texts(each) for each in held_out or [each for each in load_chats() if is_ranker_chat(each)]]
+    chats = [chat_texts(chat) for chat in held_out or [chat for chat in load_chats() if is_ranker_chat(chat)]]
     found = _chat_figures(network, chats, cache) | _slot_figures(network, cache) | _group_figures(network, cache)
     return {name: round(float(value), 3) for name, value in found.items()}
 
@@ -125,16 +125,17 @@ def _chat_figures(network: StateNetwork, chats: Sequence[ChatTexts], cache: Stat
 
 def _group_figures(network: StateNetwork, cache: StateCache) -> dict[str, float]:
     """Figures on held-out groups (what asserts) and held-out snippets (requests and secrets, at two bounds)."""
-    groups = [group_texts(each) for each in load_groups(held_out=True)]
-    rows: list[Row] = [(text, 0) for each in groups for text in each.turns.values()]
-    turns: list[Row] = [(text, 0) for each in load_snippets(held_out=True) for text in snippet_texts(each)]
+    groups = [group_texts(group) for group in load_groups(held_out=True)]
+    rows: list[Row] = [(text, 0) for group in groups for text in group.turns.values()]
+    turns: list[Row] = [(text, 0) for snippet in load_snippets(held_out=True) for text in snippet_texts(snippet)]
     if not rows or not turns:
         return {}
     moods = read_rows(network, rows, cache).mood.softmax(-1).numpy()[:, 1]
     current = np.array([text.sentences[0].mood == "current" for text, _ in rows])
     found = {
-        "groups_assert_recall": (moods >= 0.5)[current].mean(), "groups_assert_false": (moods >= 0.5)[~current].mean()
-    }  # fmt: skip
+        "groups_assert_recall": (moods >= 0.5)[current].mean(),
+        "groups_assert_false": (moods >= 0.5)[~current].mean(),
+    }
     requests = read_rows(network, turns, cache).requests.sigmoid().numpy()
     for column, name in enumerate(REQUESTS):
         wanted = np.array([name in text.requests for text, _ in turns])
@@ -148,12 +149,12 @@ def _group_figures(network: StateNetwork, cache: StateCache) -> dict[str, float]
 
 
 def _slot_figures(network: StateNetwork, cache: StateCache) -> dict[str, float]:
-    items = [each for each in slot_sentences() if each.split == "tune"]
+    items = [sentence for sentence in slot_sentences() if sentence.split == "tune"]
     rng = np.random.RandomState(3)
     items = [items[n] for n in sorted(rng.choice(len(items), min(1500, len(items)), replace=False))]
-    outputs = read_rows(network, [(slot_text(each), 0) for each in items], cache)
-    slot, ids = outputs.slot.numpy(), np.array([each.slot_id for each in items])
-    asserts = np.array([each.role == "assert" for each in items])
+    outputs = read_rows(network, [(slot_text(item), 0) for item in items], cache)
+    slot, ids = outputs.slot.numpy(), np.array([item.slot_id for item in items])
+    asserts = np.array([item.role == "assert" for item in items])
     similarity = slot @ slot.T
     np.fill_diagonal(similarity, -9)
     scores: dict[str, list[float]] = {"assert": [], "question": []}
@@ -166,11 +167,13 @@ def _slot_figures(network: StateNetwork, cache: StateCache) -> dict[str, float]:
         if len(right):
             scores[each.role].append(1 / (right[0] + 1))
     says = outputs.mood.argmax(-1).numpy() == MOODS.index("current")
-    negative = np.array([each.role == "negative" and each.style != "other" for each in items])
+    negative = np.array([item.role == "negative" and item.style != "other" for item in items])
     return {
-        "slots_mrr": np.mean(scores["assert"]), "slots_question_mrr": np.mean(scores["question"]),
-        "slots_assert_recall": says[asserts].mean(), "slots_negative_false": says[negative].mean(),
-    }  # fmt: skip
+        "slots_mrr": np.mean(scores["assert"]),
+        "slots_question_mrr": np.mean(scores["question"]),
+        "slots_assert_recall": says[asserts].mean(),
+        "slots_negative_false": says[negative].mean(),
+    }
 
 
 def _auc(positive: Sequence[float], negative: Sequence[float]) -> float:

@@ -23,9 +23,16 @@ REQUESTS = ("forget", "nokeep", "secret")
 ASKS = ("current", "past", "list", "yesno", "none")
 """What a question asks for: a current value, a past one, all values, whether a value holds, or no state at all."""
 ASK_OF_KIND = {
-    "current": "current", "past": "past", "first": "past", "list": "list", "yesno": "yesno",
-    "event": "none", "when": "none", "why": "none", "other": "none",
-}  # fmt: skip
+    "current": "current",
+    "past": "past",
+    "first": "past",
+    "list": "list",
+    "yesno": "yesno",
+    "event": "none",
+    "when": "none",
+    "why": "none",
+    "other": "none",
+}
 _SPEAKER = re.compile(r"^([A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*)?): ")
 
 
@@ -73,7 +80,7 @@ def load_chats(*, held_out: bool = False) -> list[Chat]:
         file_chats, errors = read_chats(path)
         if errors:
             raise SystemExit("\n".join(errors[:20]))
-        chats += [each for each in file_chats if (path.stem in HELD_OUT_FILES or each.id in HELD_OUT_CHATS) == held_out]
+        chats += [chat for chat in file_chats if (path.stem in HELD_OUT_FILES or chat.id in HELD_OUT_CHATS) == held_out]
     return chats
 
 
@@ -95,7 +102,9 @@ def speaker_of(turn: Turn, chat: Chat) -> str:
 def chat_texts(chat: Chat) -> ChatTexts:
     """Label every sentence of a chat."""
     turns = {turn.number: _turn_text(turn, chat) for turn in chat.turns}
-    stated = {number: [slot for each in text.sentences for slot in each.slots] for number, text in turns.items()}
+    stated = {
+        number: [slot for sentence in text.sentences for slot in sentence.slots] for number, text in turns.items()
+    }
     questions = [
         (
             Text(question.text, [_whole(question.text, "ask")], ask=ASK_OF_KIND.get(question.kind)),
@@ -184,4 +193,4 @@ def plain_text(text: str) -> Text:
 
 
 def all_strings(texts: Iterable[Text]) -> list[str]:
-    return sorted({each.text for each in texts})
+    return sorted({text.text for text in texts})

@@ -97,14 +97,25 @@ def export_pairs(source: Path, target: Path) -> None:
 
 def export_reader(source: Path, target: Path) -> None:
     network = load_reader(source)
-    axes = {"states": {0: "tokens"}, "kinds": {0: "tokens"}, "inside": {0: "candidates", 1: "tokens"},
-            "ages": {0: "candidates"}, "matches": {0: "candidates"}, "task": {}}  # fmt: skip
+    axes = {
+        "states": {0: "tokens"},
+        "kinds": {0: "tokens"},
+        "inside": {0: "candidates", 1: "tokens"},
+        "ages": {0: "candidates"},
+        "matches": {0: "candidates"},
+        "task": {},
+    }
     inside = torch.zeros(2, 9)
     inside[0, 3:6], inside[1, 6:] = 1.0, 1.0
     kinds = torch.tensor([0, 0, 0, 1, 2, 1, 1, 2, 1])
     example = (
-        torch.zeros(9, network.width), kinds, inside, torch.tensor([1, 0]), torch.zeros(2, MATCHES), torch.tensor([0])
-    )  # fmt: skip
+        torch.zeros(9, network.width),
+        kinds,
+        inside,
+        torch.tensor([1, 0]),
+        torch.zeros(2, MATCHES),
+        torch.tensor([0]),
+    )
     _write(_OneList(network), example, ["classes"], axes, target)
 
 
@@ -114,9 +125,15 @@ def _write(module: nn.Module, example: tuple[Tensor, ...], outputs: list[str], a
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder) / "whole.onnx"
         torch.onnx.export(
-            module, example, str(whole), input_names=inputs, output_names=outputs, dynamic_axes=axes,
-            opset_version=17, dynamo=False,
-        )  # fmt: skip
+            module,
+            example,
+            str(whole),
+            input_names=inputs,
+            output_names=outputs,
+            dynamic_axes=axes,
+            opset_version=17,
+            dynamo=False,
+        )
         quantize_dynamic(str(whole), str(target), weight_type=QuantType.QInt8, per_channel=True, reduce_range=True)
     print(f"{target}: {target.stat().st_size:,} bytes")
 

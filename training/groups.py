@@ -114,7 +114,10 @@ def group_texts(group: Group) -> ChatTexts:
 def snippet_texts(snippet: Snippet) -> list[Text]:
     """The turns of a snippet as texts labelled with their requests only."""
     return [
-        Text(turn.text, [Sentence(0, len(turn.text), None, values=[turn.secret] if turn.secret else [], is_soft=True)],
-             frozenset([turn.request] if turn.request else []))
+        Text(
+            turn.text,
+            [Sentence(0, len(turn.text), None, values=[turn.secret] if turn.secret else [], is_soft=True)],
+            frozenset([turn.request] if turn.request else []),
+        )
         for turn in snippet.turns
-    ]  # fmt: skip
+    ]

@@ -34,8 +34,10 @@ class NameSwaps:
         names = self._names(chat)
         others = draw.sample(self._pool, len(names)) if len(names) <= len(self._pool) else names
         change = self._change(dict(zip((name.lower() for name in names), others, strict=True)), draw)
-        turns = [replace(turn, text=change(turn.text), facts=[_changed(fact, change) for fact in turn.facts])
-                 for turn in chat.turns]  # fmt: skip
+        turns = [
+            replace(turn, text=change(turn.text), facts=[_changed(fact, change) for fact in turn.facts])
+            for turn in chat.turns
+        ]
         questions = [replace(question, text=change(question.text)) for question in chat.questions]
         return replace(chat, turns=turns, questions=questions)
 

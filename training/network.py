@@ -132,10 +132,15 @@ def load_upper_layers(network: StateNetwork, weights: Path) -> None:
             name = f"encoder.layer.{match[1]}.{match[2].replace('/', '.')}.weight"
             found[name] = (values * arrays[base + "_scale"]).T.copy()
     parts = {
-        "query": "attention.self.query", "key": "attention.self.key", "value": "attention.self.value",
-        "out": "attention.output.dense", "norm1": "attention.output.LayerNorm", "up": "intermediate.dense",
-        "down": "output.dense", "norm2": "output.LayerNorm",
-    }  # fmt: skip
+        "query": "attention.self.query",
+        "key": "attention.self.key",
+        "value": "attention.self.value",
+        "out": "attention.output.dense",
+        "norm1": "attention.output.LayerNorm",
+        "up": "intermediate.dense",
+        "down": "output.dense",
+        "norm2": "output.LayerNorm",
+    }
     first = 6 - len(network.layers)
     with torch.no_grad():
         for number, layer in enumerate(network.layers, first):

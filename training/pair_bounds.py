@@ -44,8 +44,9 @@ def main() -> None:
     groups = [pair for group in load_groups(held_out=True) for pair in group_pairs(group) if pair.relation]
     bounds = ReplacementBounds(sure=NEVER, same_slot=SAME_SLOT, likely=NEVER, likely_slot=LIKELY_SLOT, forgets=0.95)
     for grade, certainty, wanted_precision in (
-        ("sure", Certainty.SURE, SURE_PRECISION), ("likely", Certainty.LIKELY, LIKELY_PRECISION)
-    ):  # fmt: skip
+        ("sure", Certainty.SURE, SURE_PRECISION),
+        ("likely", Certainty.LIKELY, LIKELY_PRECISION),
+    ):
         anyway = replace(bounds, **{grade: 0.0})
         sets = {"held-out people": talk, "held-out groups": groups}
         figures = {key: _chances(pairs, reader, anyway, certainty) for key, pairs in sets.items()}
@@ -54,8 +55,8 @@ def main() -> None:
         chances, wanted = (np.concatenate(each) for each in zip(*figures.values(), strict=True))
         bounds = replace(bounds, **{grade: lowest_bound(chances, wanted, wanted_precision)})
     requests = list(request_lists(load_snippets(held_out=True)))
-    forgets = np.array([chance for each in requests for chance in lists.forgets(each.first, each.candidates)])
-    meant = np.array([label == MEANT for each in requests for label in each.labels])
+    forgets = np.array([chance for request in requests for chance in lists.forgets(request.first, request.candidates)])
+    meant = np.array([label == MEANT for request in requests for label in request.labels])
     _report("held-out snippets", forgets, meant)
     bounds = replace(bounds, forgets=lowest_bound(forgets, meant, FORGET_PRECISION))
     print(bounds)

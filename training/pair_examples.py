@@ -78,9 +78,9 @@ def chat_statement_pairs(chats: Iterable[Chat], unrelated: float = 0.12) -> Iter
         labelled = chat_texts(chat)
         facts = {turn.number: turn.facts for turn in chat.turns}
         rows = [
-            (number, text.text[each.start : each.end], each)
+            (number, text.text[sentence.start : sentence.end], sentence)
             for number, text in labelled.turns.items()
-            for each in text.sentences
+            for sentence in text.sentences
             if not text.requests
         ]
         for place, (number, new, new_sentence) in enumerate(rows):
@@ -114,10 +114,10 @@ def chat_question_pairs(held_out: bool) -> Iterator[Pair]:
         labelled = chat_texts(chat)
         for question, (text, slots) in zip(chat.questions, labelled.questions, strict=True):
             for number, turn in labelled.turns.items():
-                states = any(set(slots) & set(each.slots) for each in turn.sentences)
+                states = any(set(slots) & set(sentence.slots) for sentence in turn.sentences)
                 if number in question.gold or states:
                     yield Pair(text.text, turn.text, answers=True)
-                elif any(each.is_soft for each in turn.sentences) and not turn.requests:
+                elif any(sentence.is_soft for sentence in turn.sentences) and not turn.requests:
                     continue
                 elif draw.random() < (0.5 if question.kind == "unknown" else 0.25):
                     yield Pair(text.text, turn.text, answers=False)
@@ -127,9 +127,9 @@ def slot_pairs(split: str, count: int, seed: int) -> Iterator[Pair]:
     """Filled templates: the same slot with another value, the same value, another owner, remarks, questions."""
     draw = random.Random(seed)
     by_slot: dict[str, dict[str, dict[str, list]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
-    for each in slot_sentences():
-        if each.split == split:
-            by_slot[each.slot][each.slot_id][each.role].append(each)
+    for sentence in slot_sentences():
+        if sentence.split == split:
+            by_slot[sentence.slot][sentence.slot_id][sentence.role].append(sentence)
     names = sorted(by_slot)
 
     while count > 0:
@@ -151,7 +151,7 @@ def slot_pairs(split: str, count: int, seed: int) -> Iterator[Pair]:
             else:
                 yield Pair(old.text, new.text, "replaces")
         elif kind < 0.6 and len(ids) > 1:
-            other = draw.choice([each for each in ids if each != slot_id])
+            other = draw.choice([atom_id for atom_id in ids if atom_id != slot_id])
             if by_slot[name][other]["assert"]:
                 yield Pair(old.text, draw.choice(by_slot[name][other]["assert"]).text, "keeps")
         elif kind < 0.75 and items["negative"]:
@@ -161,12 +161,12 @@ def slot_pairs(split: str, count: int, seed: int) -> Iterator[Pair]:
             if draw.random() < 0.5:
                 yield Pair(question.text, old.text, answers=True)
             elif len(ids) > 1:
-                other = draw.choice([each for each in ids if each != slot_id])
+                other = draw.choice([atom_id for atom_id in ids if atom_id != slot_id])
                 if by_slot[name][other]["assert"]:
                     yield Pair(question.text, draw.choice(by_slot[name][other]["assert"]).text, answers=False)
         else:
             other = by_slot[draw.choice(names)]
-            texts = [each.text for roles in other.values() for each in roles["assert"]]
+            texts = [role.text for roles in other.values() for role in roles["assert"]]
             if other is not by_slot[name] and texts:
                 yield Pair(old.text, draw.choice(texts), "keeps")
 
@@ -184,7 +184,7 @@ def sources(*, held_out: bool) -> dict[str, list[Pair]]:
     groups = load_groups(held_out=held_out)
     return {
         "groups": [pair for group in groups for pair in group_pairs(group)],
-        "snippets": [pair for each in load_snippets(held_out=held_out) for pair in snippet_pairs(each)],
+        "snippets": [pair for snippet in load_snippets(held_out=held_out) for pair in snippet_pairs(snippet)],
         "chat statements": list(chat_statement_pairs(_chats(held_out))),
         "chat questions": list(chat_question_pairs(held_out)),
         "slots": list(slot_pairs("tune" if held_out else "train", 1500 if held_out else 20000, 3)),

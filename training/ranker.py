@@ -86,11 +86,11 @@ def fit(records: list[Record], *, ridge: float = 3e-3, steps: int = 400) -> tupl
     Questions that ask for no state are left out: their features are near zero, and nothing is learnt from them but how
     sharp relevance is.
     """
-    records = [each for each in records if each.question.asks[Ask.NO_STATE] <= 0.5]
-    scale = np.concatenate([each.features for each in records]).std(0) + 1e-3
+    records = [record for record in records if record.question.asks[Ask.NO_STATE] <= 0.5]
+    scale = np.concatenate([record.features for record in records]).std(0) + 1e-3
     weights = torch.zeros(len(FEATURES), requires_grad=True)
     sharpness = torch.tensor(2.5, requires_grad=True)
-    longest = max(len(each.relevance) for each in records)
+    longest = max(len(record.relevance) for record in records)
     x = np.zeros((len(records), longest, len(FEATURES)), np.float32)
     base, mask, gold = (
         np.zeros((len(records), longest), np.float32),
@@ -117,13 +117,13 @@ def fit(records: list[Record], *, ridge: float = 3e-3, steps: int = 400) -> tupl
 def report(name: str, records: list[Record], weights: np.ndarray | None) -> None:
     """Print how often the first hit answers, by kind of question."""
     right, count = defaultdict(int), defaultdict(int)
-    for each in records:
-        gold = wanted(each.row)
-        if not each.row["gold"]:
+    for record in records:
+        gold = wanted(record.row)
+        if not record.row["gold"]:
             continue
-        score = each.relevance + (each.features @ weights if weights is not None else 0)
-        count[each.row["kind"]] += 1
-        right[each.row["kind"]] += bool(gold[int(np.argmax(score))])
+        score = record.relevance + (record.features @ weights if weights is not None else 0)
+        count[record.row["kind"]] += 1
+        right[record.row["kind"]] += bool(gold[int(np.argmax(score))])
     shown = {kind: f"{right[kind]}/{count[kind]}" for kind in sorted(count)}
     print(f"{name}: {sum(right.values())}/{sum(count.values())}", shown)
 
@@ -135,4 +135,4 @@ def fit_ranker(training: list[Record], held_out: list[Record]) -> list[float]:
         report(f"{name}, engine alone", records, None)
         report(f"{name}, with the ranker", records, weights)
     print({name: round(float(value), 3) for name, value in zip(FEATURES, weights)}, round(sharpness, 1))
-    return [round(float(each), 5) for each in weights]
+    return [round(float(weight), 5) for weight in weights]

@@ -131,9 +131,13 @@ class ChatLists:
         return {n for n, label in labels.items() if label == OUTDATED}
 
     def _list(
-        self, question: Question, chosen: Sequence[int], labels: dict[int, int | None], stated: dict[int, Fact],
+        self,
+        question: Question,
+        chosen: Sequence[int],
+        labels: dict[int, int | None],
+        stated: dict[int, Fact],
         draw: random.Random | None,
-    ) -> ReadingList:  # fmt: skip
+    ) -> ReadingList:
         texts = {turn.number: turn.text for turn in self._turns}
         values = {n: fact.value for n, fact in stated.items() if labels.get(n, NONE) not in (NONE, None)}
         rows: list[tuple[str, int | None, str]] = [(texts[n], labels.get(n, NONE), values.get(n, "")) for n in chosen]
@@ -142,8 +146,10 @@ class ChatLists:
                 rows.insert(draw.randint(0, len(rows)), (text, NONE, ""))
         if draw is not None and draw.random() < NAMED_SPEAKER:
             name = self.chat.speaker
-            rows = [(with_speaker(text, name) if without_speaker(text) == text else text, label, value)
-                    for text, label, value in rows]  # fmt: skip
+            rows = [
+                (with_speaker(text, name) if without_speaker(text) == text else text, label, value)
+                for text, label, value in rows
+            ]
         candidates, kinds, spans = zip(*rows, strict=True) if rows else ((), (), ())
         return ReadingList("question", question.text, candidates, kinds, question.kind, spans)
 
@@ -235,8 +241,11 @@ def chat_request_lists(chat: Chat, draw: random.Random) -> Iterator[ReadingList]
 
 def group_question_lists(lines: dict[str, list[str]], draw: random.Random) -> Iterator[ReadingList]:
     """Return lists of a group's questions: the old value alone answers; with a newer one it is outdated."""
-    others = [text for label in ("owner", "thing", "aspect", "plan", "maybe", "quote", "event", "talk")
-              for text in lines.get(label, [])]  # fmt: skip
+    others = [
+        text
+        for label in ("owner", "thing", "aspect", "plan", "maybe", "quote", "event", "talk")
+        for text in lines.get(label, [])
+    ]
     newer = lines.get("new", []) + lines.get("corrects", [])
     for question in lines.get("ask", []):
         for new in [None, *draw.sample(newer, min(2, len(newer)))]:
@@ -261,16 +270,16 @@ class SlotLists:
         self._by_slot: dict[str, dict[str, dict[str, list[SlotSentence]]]] = defaultdict(
             lambda: defaultdict(lambda: defaultdict(list))
         )
-        for each in slot_sentences():
-            if each.split == split:
-                self._by_slot[each.slot][each.slot_id][each.role].append(each)
+        for sentence in slot_sentences():
+            if sentence.split == split:
+                self._by_slot[sentence.slot][sentence.slot_id][sentence.role].append(sentence)
         self._asked = [
             (name, slot_id)
             for name, ids in self._by_slot.items()
             for slot_id, roles in ids.items()
             if roles["question"] and len(roles["assert"]) > 1
         ]
-        self._asserts = [each for ids in self._by_slot.values() for roles in ids.values() for each in roles["assert"]]
+        self._asserts = [role for ids in self._by_slot.values() for roles in ids.values() for role in roles["assert"]]
 
     def draw(self, draw: random.Random) -> ReadingList:
         """Return one list; a third of them hold a single value."""

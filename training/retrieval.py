@@ -88,14 +88,26 @@ def ask_chat(chat: Chat, other_talk: Sequence[str]) -> list[dict]:
             hits = [
                 {
                     "turn": turn_at.get((hit.passage.at.isoformat() if hit.passage.at else "", hit.passage.text)),
-                    "text": hit.passage.text, "at": hit.passage.at.timestamp() if hit.passage.at else 0.0,
-                    "speaker": hit.passage.speaker, "session": hit.atom.session_id, "relevance": hit.relevance,
-                    "terms": dict(hit.terms), "relevant": hit.relevant,
+                    "text": hit.passage.text,
+                    "at": hit.passage.at.timestamp() if hit.passage.at else 0.0,
+                    "speaker": hit.passage.speaker,
+                    "session": hit.atom.session_id,
+                    "relevance": hit.relevance,
+                    "terms": dict(hit.terms),
+                    "relevant": hit.relevant,
                 }
                 for hit in found.hits
-            ]  # fmt: skip
-            rows.append({"chat": chat.id, "question": question.text, "kind": question.kind, "gold": question.gold,
-                         "now": clock.at.timestamp(), "hits": hits})  # fmt: skip
+            ]
+            rows.append(
+                {
+                    "chat": chat.id,
+                    "question": question.text,
+                    "kind": question.kind,
+                    "gold": question.gold,
+                    "now": clock.at.timestamp(),
+                    "hits": hits,
+                }
+            )
     shutil.rmtree(root)
     return rows
 

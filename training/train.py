@@ -65,7 +65,7 @@ def run_batch(network: StateNetwork, batch: Batch, cache: StateCache) -> tuple[O
             encoded = network.encode(states[some, :longest], keep[some, :longest])
             parts.append(F.pad(encoded, (0, 0, 0, length - longest)))
         outputs = network.read(torch.cat(parts), inside, owner)
-    return Outputs(*(each.float() for each in outputs)), texts
+    return Outputs(*(output.float() for output in outputs)), texts
 
 
 def losses(
@@ -154,11 +154,15 @@ def main() -> None:
     cache = StateCache(open_trunk(options.trunk, MODELS))
     chats = [chat_texts(chat) for chat in load_chats()]
     training = [each for each in chats if options.everything or not is_ranker_chat(each.chat)]
-    slots = [each for each in slot_sentences() if each.split == "train"]
-    remarks = [each["text"] for name in ("distractors", "talk", "social") for each in read_jsonl(f"{name}.jsonl")
-               if each.get("split", "train") == "train" and not each.get("lasting")]  # fmt: skip
-    groups = [group_texts(each) for each in load_groups()]
-    requests = [text for each in load_snippets() for text in snippet_texts(each)]
+    slots = [sentence for sentence in slot_sentences() if sentence.split == "train"]
+    remarks = [
+        each["text"]
+        for name in ("distractors", "talk", "social")
+        for each in read_jsonl(f"{name}.jsonl")
+        if each.get("split", "train") == "train" and not each.get("lasting")
+    ]
+    groups = [group_texts(group) for group in load_groups()]
+    requests = [text for snippet in load_snippets() for text in snippet_texts(snippet)]
     sampler = Sampler(training, groups, requests, slots, remarks, options.seed)
     if options.trunk == "minilm":
         network = StateNetwork(384, options.layers or 3)
@@ -168,8 +172,8 @@ def main() -> None:
         network = StateNetwork(256, options.layers or 2, heads=8)
         rates = {"layers": 4e-4, "heads": 6e-4}
     layers = list(network.layers.parameters())
-    known = {id(each) for each in layers}
-    heads = [each for each in network.parameters() if id(each) not in known]
+    known = {id(layer) for layer in layers}
+    heads = [parameter for parameter in network.parameters() if id(parameter) not in known]
     optimiser = torch.optim.AdamW(
         [{"params": layers, "lr": rates["layers"]}, {"params": heads, "lr": rates["heads"]}], weight_decay=0.01
     )
@@ -196,8 +200,16 @@ def main() -> None:
             totals.clear()
         if step % 250 == 0 or step == options.steps:
             print(json.dumps(evaluate(network, cache)), flush=True)
-            torch.save({"trunk": options.trunk, "width": network.width, "layers": len(network.layers),
-                        "heads": network.layers[0].heads, "weights": network.state_dict()}, options.out)  # fmt: skip
+            torch.save(
+                {
+                    "trunk": options.trunk,
+                    "width": network.width,
+                    "layers": len(network.layers),
+                    "heads": network.layers[0].heads,
+                    "weights": network.state_dict(),
+                },
+                options.out,
+            )
 
 
 if __name__ == "__main__":

@@ -31,9 +31,14 @@ LONGEST = 72
 FIRST_WORD = 1000
 """Word pieces below this number are punctuation, letters and other signs."""
 MIX = {
-    "groups": 30, "chat statements": 14, "chat questions": 16, "slots": 14, "projects": 6, "snippets": 10,
+    "groups": 30,
+    "chat statements": 14,
+    "chat questions": 16,
+    "slots": 14,
+    "projects": 6,
+    "snippets": 10,
     "strangers": 4,
-}  # fmt: skip
+}
 """How many pairs of each source are in a batch."""
 SHARES = {"keeps": 3.0, "replaces": 2.0, "ends": 0.6, "repeats": 0.8, "answers": 1.5, "other": 2.0}
 """How often each label is drawn within a source; most of what people say replaces nothing and answers nothing."""
@@ -109,8 +114,13 @@ def report(network: PairNetwork, judged: dict[str, list[Pair]], cache: PairCache
             line = []
             known = [n for n, pair in enumerate(chosen) if pair.relation]
             if known:
-                line.append(_bounds("replaces", (relations[known, 0] + relations[known, 1]).numpy(),
-                                    np.array([chosen[n].relation in {"replaces", "ends"} for n in known])))  # fmt: skip
+                line.append(
+                    _bounds(
+                        "replaces",
+                        (relations[known, 0] + relations[known, 1]).numpy(),
+                        np.array([chosen[n].relation in {"replaces", "ends"} for n in known]),
+                    )
+                )
             for label, column in (("answers", 4), ("forgets", 5)):
                 known = [n for n, pair in enumerate(chosen) if getattr(pair, label) is not None]
                 if known:
@@ -149,7 +159,7 @@ def main() -> None:
     network.layers.load_state_dict({name.removeprefix("layers."): each for name, each in own.items()})
     upper = list(network.layers.parameters())
     known = {id(each) for each in upper}
-    heads = [each for each in network.parameters() if id(each) not in known]
+    heads = [parameter for parameter in network.parameters() if id(parameter) not in known]
     optimiser = torch.optim.AdamW([{"params": upper, "lr": 2.2e-4}, {"params": heads, "lr": 5e-4}], weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser,
@@ -175,8 +185,15 @@ def main() -> None:
             total = 0.0
         if step % 300 == 0 or step == options.steps:
             report(network, judged, cache)
-            torch.save({"width": network.width, "layers": len(network.layers), "heads": network.layers[0].heads,
-                        "weights": network.state_dict()}, options.out)  # fmt: skip
+            torch.save(
+                {
+                    "width": network.width,
+                    "layers": len(network.layers),
+                    "heads": network.layers[0].heads,
+                    "weights": network.state_dict(),
+                },
+                options.out,
+            )
 
 
 def _by_label(pairs: Sequence[Pair]) -> dict[str, list[Pair]]:

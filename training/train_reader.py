@@ -56,8 +56,17 @@ from training.reading_lists import (
 from training.train import MODELS
 from training.trunk import open_trunk
 
-MIX = {"people": 8, "chats": 4, "group questions": 4, "slot questions": 8, "group statements": 5, "chat statements": 3,
-       "slot statements": 2, "project statements": 1, "requests": 1}  # fmt: skip
+MIX = {
+    "people": 8,
+    "chats": 4,
+    "group questions": 4,
+    "slot questions": 8,
+    "group statements": 5,
+    "chat statements": 3,
+    "slot statements": 2,
+    "project statements": 1,
+    "requests": 1,
+}
 """How many lists of each source are in a batch."""
 COPIES = 1
 """Copies of each chat with other names and numbers; a question is drawn from the chat itself as often as from these."""
@@ -108,8 +117,11 @@ class PieceVectors:
 
 
 def collate(lists: Sequence[ReadingList], cache: ListCache) -> tuple[Tensor, ...]:
-    rows = [list_inputs(each.task, cache[each.first], [cache[text] for text in each.candidates]) for each in lists]
-    length, most = max(len(row["states"]) for row in rows), max(len(each.candidates) for each in lists)
+    rows = [
+        list_inputs(reading_list.task, cache[reading_list.first], [cache[text] for text in reading_list.candidates])
+        for reading_list in lists
+    ]
+    length, most = max(len(row["states"]) for row in rows), max(len(reading_list.candidates) for reading_list in lists)
     states = np.zeros((len(rows), length, rows[0]["states"].shape[1]), np.float32)
     kinds, keep = np.zeros((len(rows), length), np.int64), np.zeros((len(rows), length), np.float32)
     inside, ages = np.zeros((len(rows), most, length), np.float32), np.zeros((len(rows), most), np.int64)
@@ -133,7 +145,9 @@ class Reading(NamedTuple):
 
 def run(network: ReaderNetwork, lists: Sequence[ReadingList], cache: ListCache, parts: int = 5) -> list[Reading]:
     """Read the lists; those of like length are run together."""
-    sizes = [sum(len(cache[text].ids) for text in (each.first, *each.candidates)) for each in lists]
+    sizes = [
+        sum(len(cache[text].ids) for text in (reading_list.first, *reading_list.candidates)) for reading_list in lists
+    ]
     outputs: dict[int, Reading] = {}
     with torch.autocast("cpu", dtype=torch.bfloat16):
         for chunk in np.array_split(np.argsort(sizes), min(parts, len(lists))):
@@ -159,8 +173,13 @@ def loss(outputs: Sequence[Reading], lists: Sequence[ReadingList], cache: ListCa
         labels = torch.tensor([-100 if label is None else label for n in chosen for label in lists[n].labels])
         weights = torch.tensor(CLASS_WEIGHTS[task])
         found[task] = F.cross_entropy(rows, labels, weight=weights, ignore_index=-100, label_smoothing=0.02)
-    stated = [(outputs[n].alone[place], float(label != NONE)) for n, each in enumerate(lists) if each.task == "question"
-              for place, label in enumerate(each.labels) if label is not None]  # fmt: skip
+    stated = [
+        (outputs[n].alone[place], float(label != NONE))
+        for n, each in enumerate(lists)
+        if each.task == "question"
+        for place, label in enumerate(each.labels)
+        if label is not None
+    ]
     alone = torch.stack([row for row, _ in stated])
     found["alone"] = 0.5 * F.binary_cross_entropy_with_logits(alone, torch.tensor([label for _, label in stated]))
     questions = [(outputs[n], each) for n, each in enumerate(lists) if each.task == "question"]
@@ -226,11 +245,16 @@ class ListSampler:
             "chat statements": statement_lists(chat_statement_pairs([*chats, *itertools.chain(*copied)]), seed),
             "slot statements": statement_lists([*slots, *stranger_pairs(groups)], seed),
             "project statements": statement_lists(project_pairs(False), seed),
-            "requests": [*request_lists(load_snippets()),
-                         *(each for chat in chats for each in chat_request_lists(chat, self._draw))],
-        }  # fmt: skip
-        self._changing = {name: [each for each in some if set(each.labels) != {RELATIONS.index("keeps")}]
-                          for name, some in self._fixed.items() if name.endswith("statements")}  # fmt: skip
+            "requests": [
+                *request_lists(load_snippets()),
+                *(reading_list for chat in chats for reading_list in chat_request_lists(chat, self._draw)),
+            ],
+        }
+        self._changing = {
+            name: [each for each in some if set(each.labels) != {RELATIONS.index("keeps")}]
+            for name, some in self._fixed.items()
+            if name.endswith("statements")
+        }
         print({name: len(each) for name, each in (self._questions | self._fixed).items()}, flush=True)
 
     def batch(self) -> list[ReadingList]:
@@ -271,14 +295,20 @@ def judged_lists(vectors: PieceVectors) -> dict[str, list[ReadingList]]:
     chats, groups = [chat for chat in load_chats(held_out=True) if chat.questions], load_groups(held_out=True)
     slots = SlotLists("tune")
     lists = {
-        "questions": [made.whole(n, JUDGED) for chat in chats for made in [ChatLists(chat, vectors)]
-                      for n in range(len(chat.questions))],
-        "group questions": [each for group in groups for each in group_question_lists(group.lines, draw)],
+        "questions": [
+            made.whole(n, JUDGED)
+            for chat in chats
+            for made in [ChatLists(chat, vectors)]
+            for n in range(len(chat.questions))
+        ],
+        "group questions": [
+            reading_list for group in groups for reading_list in group_question_lists(group.lines, draw)
+        ],
         "slot questions": [slots.draw(draw) for _ in range(MOST_JUDGED)],
         "group statements": statement_lists([p for g in groups for p in group_pairs(g)], 1, most=3),
         "chat statements": statement_lists(chat_statement_pairs(load_chats(held_out=True)), 1, most=3),
         "requests": list(request_lists(load_snippets(held_out=True))),
-    }  # fmt: skip
+    }
     return {name: draw.sample(some, min(MOST_JUDGED, len(some))) for name, some in lists.items()}
 
 
@@ -352,8 +382,8 @@ def main() -> None:
     sampler, judged = ListSampler(vectors, options.seed), judged_lists(vectors)
     network = start_network(options.trunk, options.start)
     layers = list(network.layers.parameters())
-    known = {id(each) for each in layers}
-    heads = [each for each in network.parameters() if id(each) not in known]
+    known = {id(layer) for layer in layers}
+    heads = [parameter for parameter in network.parameters() if id(parameter) not in known]
     optimiser = torch.optim.AdamW(
         [{"params": layers, "lr": 2.5e-4 * options.rate}, {"params": heads, "lr": 1e-3 * options.rate}],
         weight_decay=0.01,
@@ -379,8 +409,15 @@ def main() -> None:
             print(f"step {step} of {options.steps}, {time.monotonic() - began:.0f} s", shown, flush=True)
             totals.clear()
         if step % 500 == 0 or step == options.steps:
-            torch.save({"width": network.width, "layers": len(network.layers), "heads": network.layers[0].heads,
-                        "weights": network.state_dict()}, options.out)  # fmt: skip
+            torch.save(
+                {
+                    "width": network.width,
+                    "layers": len(network.layers),
+                    "heads": network.layers[0].heads,
+                    "weights": network.state_dict(),
+                },
+                options.out,
+            )
             report(network, judged, cache)
 
 

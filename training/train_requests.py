@@ -74,11 +74,11 @@ def main() -> None:
     chats = [chat_texts(chat) for chat in load_chats() if not is_ranker_chat(chat)]
     turns = [text for chat in chats for text in chat.turns.values()]
     plain = [text for text in turns if not text.requests]
-    texts = [text for each in load_snippets() for text in snippet_texts(each)]
+    texts = [text for snippet in load_snippets() for text in snippet_texts(snippet)]
     said = [text for group in load_groups() for text in group_texts(group).turns.values()]
     texts += [text for text in turns if text.requests] + plain + draw.sample(said, 4000)
     parts = [network.request_pool, network.request_hidden, network.request_out]
-    parameters = [each for part in parts for each in part.parameters()]
+    parameters = [parameter for part in parts for parameter in part.parameters()]
     steps = options.rounds * (len(texts) // BATCH)
     optimiser = torch.optim.AdamW(parameters, lr=1e-3, weight_decay=0.02)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 1e-3, total_steps=steps + 1)

@@ -59,9 +59,12 @@ class Equipment:
         if self._choice is None or (self._choice.missing and not self._choice.primary):
             own = self._settings
             chosen = choose(
-                own.embedder, self._models_folder(), base_url=own.embedder_url, api_key=_secret(own.embedder_key),
+                own.embedder,
+                self._models_folder(),
+                base_url=own.embedder_url,
+                api_key=_secret(own.embedder_key),
                 token_bits=own.token_bits,
-            )  # fmt: skip
+            )
             second = choose_reranker(own.reranker, own.reranker_url, _secret(own.reranker_key), self._chat_named)
             state = choose_state_model(own.state_model, own.embedder, self._models_folder())
             self._choice = replace(chosen, reranker=second, state=state)
@@ -85,7 +88,8 @@ class Equipment:
     def dependencies(self) -> tuple[DependencyRule, ...]:
         """Which attributes depend on which, as the settings say."""
         return tuple(
-            dependency_rule(f"changed {each.when[0]}", each.when, each.doubts) for each in self._settings.dependencies
+            dependency_rule(f"changed {dependency.when[0]}", dependency.when, dependency.doubts)
+            for dependency in self._settings.dependencies
         )
 
     @cached_property
@@ -105,11 +109,18 @@ class Equipment:
         """A scope as a dream finds it."""
         own, chat = self._settings, self.chat
         return Scene(
-            store=store, scope=scope, moment=Moment(self._clock.now(), store.lives.seen(scope)), ids=ids,
-            mode=Mode(own.retention), embedder=self._light, rules=self.dependencies,
+            store=store,
+            scope=scope,
+            moment=Moment(self._clock.now(), store.lives.seen(scope)),
+            ids=ids,
+            mode=Mode(own.retention),
+            embedder=self._light,
+            rules=self.dependencies,
             chat=Rationed(chat, own.dream_chat_calls) if chat is not None else None,
-            roots=tuple(own.roots.get(scope, ())), insights=own.insights, stop=stop,
-        )  # fmt: skip
+            roots=tuple(own.roots.get(scope, ())),
+            insights=own.insights,
+            stop=stop,
+        )
 
     def chat_fault(self) -> str | None:
         """Return what is wrong with the chat model, if one is chosen; its server is asked for its models only."""
@@ -163,9 +174,7 @@ class Equipment:
         own = self._settings
         limits = Limits(own.chat_calls_per_day, own.chat_tokens_per_day, own.chat_money_per_day)
         budget = Budget(self._usage, self._clock, limits, Prices(own.chat_price_in, own.chat_price_out))
-        return choose_chat(
-            setting, own.chat_url, _secret(own.chat_key), meter=budget, timing=Timing(own.chat_timeout)
-        )  # fmt: skip
+        return choose_chat(setting, own.chat_url, _secret(own.chat_key), meter=budget, timing=Timing(own.chat_timeout))
 
     def _models_folder(self) -> Path:
         if self._settings.models_dir is not None:

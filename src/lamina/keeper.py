@@ -174,9 +174,13 @@ class Keeper:
         for (verb, actor), many in commits.items():
             touched = atoms[verb, actor]
             self._say(
-                What.WRITTEN, f"{verb} by {actor}: {_counted(touched, 'atom')} in {_counted(many, 'commit')}",
-                verb=verb, actor=actor, commits=many, atoms=touched,
-            )  # fmt: skip
+                What.WRITTEN,
+                f"{verb} by {actor}: {_counted(touched, 'atom')} in {_counted(many, 'commit')}",
+                verb=verb,
+                actor=actor,
+                commits=many,
+                atoms=touched,
+            )
 
     def _say_opened(self, report: SyncReport) -> None:
         found = {name: len(paths) for name, paths in asdict(report).items() if isinstance(paths, list) and paths}
@@ -188,7 +192,7 @@ class Keeper:
         if report.asleep:
             self._say(What.DREAM, report.asleep)
             return
-        steps = [_step_told(each) for each in report.steps if each.moves or each.held or each.failed]
+        steps = [_step_told(step) for step in report.steps if step.moves or step.held or step.failed]
         told = "; ".join(steps) or "nothing to do"
         self._say(What.DREAM, f"{report.batch}: {told}", batch=report.batch, steps=steps)
 

@@ -48,10 +48,22 @@ def in_request(id: str | None = None) -> Iterator[str]:
 def request_line(method: str, route: str, status: int, milliseconds: float, principal: str | None = None) -> None:
     """Log one request that was answered; `route` is the template it matched, never the path that was asked for."""
     logging.getLogger(REQUESTS).info(
-        "%s %s %d %.1f ms %s", method, route, status, milliseconds, principal or "-",
-        extra={_FACTS: {"method": method, "route": route, "status": status, "ms": round(milliseconds, 1),
-                        "principal": principal}},
-    )  # fmt: skip
+        "%s %s %d %.1f ms %s",
+        method,
+        route,
+        status,
+        milliseconds,
+        principal or "-",
+        extra={
+            _FACTS: {
+                "method": method,
+                "route": route,
+                "status": status,
+                "ms": round(milliseconds, 1),
+                "principal": principal,
+            }
+        },
+    )
 
 
 def to_stream(stream: TextIO, *, as_json: bool = False, level: int = logging.INFO) -> logging.Handler:
@@ -78,9 +90,11 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
-            "time": _time(record), "level": record.levelname.lower(), "logger": record.name,
+            "time": _time(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
             "message": record.getMessage(),
-        }  # fmt: skip
+        }
         if _request.get():
             line["request"] = _request.get()
         error = record.exc_info[1] if record.exc_info else None
@@ -96,7 +110,7 @@ class PlainLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         error = record.exc_info[1] if record.exc_info else None
         parts = [_time(record), record.levelname.lower(), _request.get(), record.getMessage()]
-        line = " ".join(each for each in parts if each) + (f" ({wordless(error)})" if error is not None else "")
+        line = " ".join(part for part in parts if part) + (f" ({wordless(error)})" if error is not None else "")
         return "".join(each if each.isprintable() else repr(each)[1:-1] for each in line)
 
 

@@ -116,9 +116,14 @@ class Memory(Opened):
         at = heading.observed_at or self._clock.now()
         writer = self._writer(origin, private)
         said = conversation(
-            _words(words), heading.session_id, heading.source_id, at, self._agents(private), name=name,
+            _words(words),
+            heading.session_id,
+            heading.source_id,
+            at,
+            self._agents(private),
+            name=name,
             personal=self.settings.redact_personal,
-        )  # fmt: skip
+        )
         now_or_never = wait or self._reading is None
         if now_or_never and not self._reader.extractor.instant:
             with self._leased(writer.scope, said.session_id) as lease:
@@ -139,9 +144,14 @@ class Memory(Opened):
         with disk_errors():
             known = codebase(Path(path).expanduser().absolute(), name)
         receipt = capture_codebase(
-            known, self._writer(None, private), self._store, self._ids, self._clock.now(),
-            agents=self._agents(private), personal=self.settings.redact_personal,
-        )  # fmt: skip
+            known,
+            self._writer(None, private),
+            self._store,
+            self._ids,
+            self._clock.now(),
+            agents=self._agents(private),
+            personal=self.settings.redact_personal,
+        )
         return self._published(receipt)
 
     @traced(Operation.UPSERT)
@@ -173,7 +183,7 @@ class Memory(Opened):
         """Write many explicit statements in one commit: all or none."""
         extra = self._agents(private)
         reason = redact(parse_text(reason)).text
-        clean = [without_secrets(each, personal=self.settings.redact_personal) for each in statements]
+        clean = [without_secrets(statement, personal=self.settings.redact_personal) for statement in statements]
         drafts = [parse_draft(**{"agents": extra, **fields}) for fields, _ in clean]
         if not drafts:
             raise InvalidInput("there is nothing to remember")
@@ -415,7 +425,7 @@ class Memory(Opened):
                 return self.dream(steps, dry_run=True, yes=yes, progress=progress, stop=stop)
         self._look_for_edits()
         now = self._clock.now()
-        scenes = [self._equipment.scene(self._store, each, fresh_ids(self._ids, now), stop) for each in self.scopes]
+        scenes = [self._equipment.scene(self._store, scope, fresh_ids(self._ids, now), stop) for scope in self.scopes]
         report = dream(scenes, wanted, self._store, now, anyway=yes, dry_run=self._trying, progress=progress)
         self._flush()
         taught = scenes if steps is None else ()
@@ -455,16 +465,30 @@ class Memory(Opened):
         if ranking not in RANKINGS:
             raise InvalidInput(f"there is no ranking {ranking!r}; choose one of {', '.join(RANKINGS)}")
         asked = Question(
-            text=question, scopes=self._permitted(scopes), k=k, mode=mode,
-            include=(include,) if isinstance(include, str) else tuple(include), at=self._clock.now(), fast=fast,
-            ranking=ranking, assistant=self.settings.assistant_prior, moments=moments(as_of, known_at),
+            text=question,
+            scopes=self._permitted(scopes),
+            k=k,
+            mode=mode,
+            include=(include,) if isinstance(include, str) else tuple(include),
+            at=self._clock.now(),
+            fast=fast,
+            ranking=ranking,
+            assistant=self.settings.assistant_prior,
+            moments=moments(as_of, known_at),
             filter_stale=filter_stale,
-        )  # fmt: skip
+        )
         core = builtins.list[Atom] if asked.moments else self._core  # today's are not those of another time
         how = {
-            "k": k, "mode": mode, "scopes": scopes, "include": include, "fast": fast, "ranking": ranking,
-            "as_of": as_of, "known_at": known_at, "filter_stale": filter_stale,
-        }  # fmt: skip
+            "k": k,
+            "mode": mode,
+            "scopes": scopes,
+            "include": include,
+            "fast": fast,
+            "ranking": ranking,
+            "as_of": as_of,
+            "known_at": known_at,
+            "filter_stale": filter_stale,
+        }
         elsewhere = self._elsewhere(self.scope, question, how) if self._elsewhere and not self._trying else None
         if elsewhere is not None:
             return replace(elsewhere, core=core)
@@ -507,7 +531,7 @@ class Memory(Opened):
     @traced(Operation.UPDATE)
     def cite(self, ids: Sequence[str]) -> builtins.list[AtomId]:
         """Tell that these atoms were used; counts it, without a verdict."""
-        return self._learn(cite([self._find(each).id for each in ids]))
+        return self._learn(cite([self._find(atom_id).id for atom_id in ids]))
 
     def _learn(self, lessons: Mapping[AtomId, Lesson]) -> builtins.list[AtomId]:
         known, now = self._store.ledger.signals_of(lessons), self._clock.now()
@@ -528,10 +552,13 @@ class Memory(Opened):
         sources = tuple({each for atom in summaries.values() for each in atom.derived_from})
         known = {each.id: each for each in self._store.read(Filter(scopes=self.scopes, ids=sources))} if sources else {}
         return sorted(
-            (atom for atom in found if atom.is_searched and not atom.is_segment
-             and not (atom.id in summaries and is_outdated(atom, known))),
+            (
+                atom
+                for atom in found
+                if atom.is_searched and not atom.is_segment and not (atom.id in summaries and is_outdated(atom, known))
+            ),
             key=lambda atom: (not atom.pinned, -atom.importance),
-        )  # fmt: skip
+        )
 
     @traced(Operation.SEARCH)
     def beginning(self, about: str | None = None, budget: int = 2000) -> Beginning:
@@ -588,12 +615,17 @@ class Memory(Opened):
         """
         asked, chosen = moments(as_of, known_at), one_of(Status, status, "status") if status else None
         wanted = Filter(
-            scopes=self.scopes, statuses=frozenset({chosen}) if chosen else None,
-            kinds=frozenset({kind}) if kind else None, subject=subject, session_id=session_id, run_id=run_id,
+            scopes=self.scopes,
+            statuses=frozenset({chosen}) if chosen else None,
+            kinds=frozenset({kind}) if kind else None,
+            subject=subject,
+            session_id=session_id,
+            run_id=run_id,
             notes=run_id is not None,
             memory_types=frozenset({one_of(MemoryType, memory_type, "memory type")}) if memory_type else None,
-            limit=limit, offset=offset,
-        )  # fmt: skip
+            limit=limit,
+            offset=offset,
+        )
         if asked:
             view = asked.view(self._store, self.scopes, self._clock.now())
             return self._fresh(lambda: listed(view, wanted, chosen))
@@ -679,7 +711,7 @@ class Memory(Opened):
 
     def waiting(self) -> int:
         """How many captured passages wait to be read for statements."""
-        return sum(each.length for each in self._store.buffer.queues() if each.scope in self.scopes)
+        return sum(queue.length for queue in self._store.buffer.queues() if queue.scope in self.scopes)
 
     def jobs(self) -> builtins.list[Job]:
         """Background work: who is at it, how far it is, how it ended."""
@@ -750,5 +782,5 @@ def _words(words: str | Sequence[dict[str, Any]] | Sequence[Piece]) -> str | Seq
     if isinstance(words, str):
         return parse_text(words)
     given: Any = words
-    pieces = [each for each in words if isinstance(each, Piece)]
+    pieces = [word for word in words if isinstance(word, Piece)]
     return pieces if pieces and len(pieces) == len(words) else parse_turns(given)

@@ -110,9 +110,14 @@ class Opened:
             self._followed = self._store.position()
         self._equipment = Equipment(self.settings, self._store.usage, self._clock)
         self._sync = Sync(
-            self._disk, self._store, self._clock, self._ids, lambda: home.is_vault(self.root), self._decision,
+            self._disk,
+            self._store,
+            self._clock,
+            self._ids,
+            lambda: home.is_vault(self.root),
+            self._decision,
             review=self.settings.file_edits == "review",
-        )  # fmt: skip
+        )
         self.review = Review(self._reviewer())
         self._inbox = Inbox(self._disk, self._store.ledger, self.scopes, lambda scope: self._desk(scope, (), "inbox"))
         self._encoding = (
@@ -200,11 +205,11 @@ class Opened:
         if report.deleted or report.edited:
             self._follow_up()
         # A file of theirs that lies in a foreign folder is held there, and it is theirs to know.
-        astray = {each.path for each in problems_of(self._store, self.scopes)} if report.held else set()
+        astray = {problem.path for problem in problems_of(self._store, self.scopes)} if report.held else set()
         return report.of(lambda path: path in astray or is_theirs(path, self.scopes))
 
     def _read_queues(self, scopes: Sequence[Scope], progress: Progress | None = None) -> builtins.list[Receipt]:
-        own = [each for each in self._store.buffer.queues() if each.scope in scopes]
+        own = [queue for queue in self._store.buffer.queues() if queue.scope in scopes]
         done: builtins.list[Receipt] = []
         for n, each in enumerate(own):
             if progress:
@@ -213,7 +218,7 @@ class Opened:
                 done += self._read(each.scope, each.session_id, lease)
         self._seal_boxes()
         self._flush()
-        return [self._published(each) for each in done]
+        return [self._published(receipt) for receipt in done]
 
     def _writer(self, origin: Origin | str | None, private: bool) -> Writer:
         scope = self.scope if private or agent(self.scope) is None else Scope(f"org:{organisation(self.scope)}")
@@ -224,9 +229,7 @@ class Opened:
 
     def _writer_for(self, origin: Origin, scope: Scope) -> Writer:
         own = self._equipment
-        return Writer(
-            self._actor, origin, self._principal, scope, own.dependencies, self._ceiling, own.several
-        )  # fmt: skip
+        return Writer(self._actor, origin, self._principal, scope, own.dependencies, self._ceiling, own.several)
 
     def _working_context(self, private: bool) -> WorkingContext:
         return WorkingContext(
@@ -242,12 +245,21 @@ class Opened:
 
     def _reviewer(self) -> Reviewer:
         return Reviewer(
-            store=self._store, scope=self.scope, scopes=self.scopes, actor=self._actor, ceiling=self._ceiling,
-            principal=self._principal, ids=self._ids, now=self._clock.now, find=self._one,
-            fresh=lambda wanted: self._fresh(lambda: self._store.read(wanted)), published=self._published,
-            problems=lambda: [*problems_of(self._store, self.scopes)], personal=self.settings.redact_personal,
+            store=self._store,
+            scope=self.scope,
+            scopes=self.scopes,
+            actor=self._actor,
+            ceiling=self._ceiling,
+            principal=self._principal,
+            ids=self._ids,
+            now=self._clock.now,
+            find=self._one,
+            fresh=lambda wanted: self._fresh(lambda: self._store.read(wanted)),
+            published=self._published,
+            problems=lambda: [*problems_of(self._store, self.scopes)],
+            personal=self.settings.redact_personal,
             rules=self._equipment.dependencies,
-        )  # fmt: skip
+        )
 
     def _decision(self, atom: Atom, status: Status) -> Decision:
         if atom.status in ENDED and status is Status.ACTIVE:
@@ -274,12 +286,20 @@ class Opened:
         return wanted
 
     def _eraser(self) -> Eraser:
-        told = [f"{name}: words may have been sent to it; ask there what it keeps"
-                for name in (self.settings.chat, self.settings.embedder) if ":" in name]  # fmt: skip
+        told = [
+            f"{name}: words may have been sent to it; ask there what it keeps"
+            for name in (self.settings.chat, self.settings.embedder)
+            if ":" in name
+        ]
         return Eraser(
-            store=self._store, disk=self._disk, sync=self._sync, actor=self._actor, scope=self.scope,
-            scopes=self.scopes, told=tuple(told),
-        )  # fmt: skip
+            store=self._store,
+            disk=self._disk,
+            sync=self._sync,
+            actor=self._actor,
+            scope=self.scope,
+            scopes=self.scopes,
+            told=tuple(told),
+        )
 
     def _finish_erasures(self) -> None:
         """What somebody erased before they were stopped is gone before anything is read."""
@@ -308,14 +328,29 @@ class Opened:
         return found[0]
 
     def _keep(
-        self, said: Conversation, writer: Writer, key: str | None, *, at_once: bool, verb: str = "capture",
+        self,
+        said: Conversation,
+        writer: Writer,
+        key: str | None,
+        *,
+        at_once: bool,
+        verb: str = "capture",
         is_read: bool = False,
-    ) -> Receipt:  # fmt: skip
+    ) -> Receipt:
         idle = timedelta(minutes=self.settings.idle_minutes)
         return capture(
-            said, writer, self._store, self._ids, self._clock.now(), self.settings.segment_chars, idle,
-            retold(self._reader) if is_read else self._reader, key, at_once=at_once or is_read, verb=verb,
-        )  # fmt: skip
+            said,
+            writer,
+            self._store,
+            self._ids,
+            self._clock.now(),
+            self.settings.segment_chars,
+            idle,
+            retold(self._reader) if is_read else self._reader,
+            key,
+            at_once=at_once or is_read,
+            verb=verb,
+        )
 
     def _desk(self, scope: Scope, agents: tuple[str, ...], verb: str) -> Desk:
         """Where what a person feeds is written: as evidence, never with more trust than whoever opened the memory."""
@@ -325,10 +360,15 @@ class Opened:
             return self._published(self._keep(said, writer, key, at_once=at_once, verb=verb, is_read=is_read))
 
         return Desk(
-            store=self._store, ids=self._ids, now=self._clock.now, keep=keep, published=self._published, agents=agents,
+            store=self._store,
+            ids=self._ids,
+            now=self._clock.now,
+            keep=keep,
+            published=self._published,
+            agents=agents,
             writer=lambda origin: self._writer_for(bound(self._ceiling, origin), scope),
             personal=self.settings.redact_personal,
-        )  # fmt: skip
+        )
 
     def _take_inbox(self, *, again: bool = False, progress: Progress | None = None) -> None:
         """Take in what was dropped: here and now, or in the background where there is one."""
@@ -360,9 +400,14 @@ class Opened:
             rules = self._equipment.dependencies
             atoms, told = with_dependants(change(atom), reason, self._store, self._ceiling, rules)
             commit = Commit(
-                actor=self._actor, origin=self._ceiling, verb=verb, reason=told, scope=self.scope, way=way,
+                actor=self._actor,
+                origin=self._ceiling,
+                verb=verb,
+                reason=told,
+                scope=self.scope,
+                way=way,
                 changes=tuple(map(Change, atoms)),
-            )  # fmt: skip
+            )
             return self._store.commit(commit).atoms[0]
 
         try:
@@ -505,8 +550,10 @@ class Opened:
     def _notes(self) -> Iterable[str]:
         first = self._store.journal(self.scopes, until=1)
         if first and first[0].verb == "adopt":
-            yield (f"the journal begins on {first[0].at:%Y-%m-%d} with files that were there before; "
-                   "what they said earlier, and undo of it, is not known")  # fmt: skip
+            yield (
+                f"the journal begins on {first[0].at:%Y-%m-%d} with files that were there before; "
+                "what they said earlier, and undo of it, is not known"
+            )
         tool = home.sync_tool(self.root)
         if tool:
             yield f"{tool} owns this folder, so the databases live in {self.state}"

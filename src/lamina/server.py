@@ -76,20 +76,11 @@ def make_app(house: House, keeper: Callable[[], str] | None = None) -> Gate:
 
 @contextmanager
 def serving(
-    house: House,
-    host: str = HOST,
-    port: int = PORT,
-    *,
-    expose: bool = False,
-    keeper: Callable[[], str] | None = None,
+    house: House, host: str = HOST, port: int = PORT, *, expose: bool = False, keeper: Callable[[], str] | None = None
 ) -> Iterator[tuple[Running, str]]:
     """A server that answers as long as this lasts, and the address of its pages."""
     memory = house.memory
-    with (
-        _listening(host, port, expose=expose) as listener,
-        _local(memory.state) as near,
-        _read_beside(memory) as many,
-    ):
+    with _listening(host, port, expose=expose) as listener, _local(memory.state) as near, _read_beside(memory) as many:
         at_once = MANY if asks_a_network(memory.settings) else 1 + many
         running = Running(Server(settings(make_app(house, keeper)), at_once), [listener, *near])
         running.start()

@@ -113,9 +113,11 @@ class Settings(BaseSettings):
     )
     background: bool = Field(default=True, description="encode new passages in a thread while the memory is open")
     assistant_prior: float = Field(
-        default=-0.12, ge=-0.5, le=0.5,
+        default=-0.12,
+        ge=-0.5,
+        le=0.5,
         description="what a machine's words gain or lose in recall where nobody asks for them",
-    )  # fmt: skip
+    )
     file_edits: Literal["trust", "review"] = Field(
         default="trust",
         description="what edits of files and new files are: trust (a person's word) or review (they wait for one)",
@@ -126,10 +128,12 @@ class Settings(BaseSettings):
     serve_reads_per_minute: int = Field(default=600, ge=1, description="the most one token may ask in a minute")
     serve_writes_per_minute: int = Field(default=60, ge=1, description="the most one token may write in a minute")
     serve_readers: int | None = Field(
-        default=None, ge=0, le=64,
+        default=None,
+        ge=0,
+        le=64,
         description="processes that answer questions beside `lamina serve`; default one for each further processor, 3 "
         "at most, and none where models are asked over a network",
-    )  # fmt: skip
+    )
     state_dir: Path | None = Field(default=None, description="where the databases live; default .lamina/ in the vault")
 
     @field_validator("extractor", mode="before")

@@ -136,9 +136,12 @@ def _span(name: str, known: Mapping[str, Told], learnt: dict[str, Told], *, outs
     from opentelemetry.trace import SpanKind, StatusCode
 
     with _instruments().tracer.start_as_current_span(
-        name, kind=SpanKind.CLIENT if outside else SpanKind.INTERNAL, attributes=known, record_exception=False,
+        name,
+        kind=SpanKind.CLIENT if outside else SpanKind.INTERNAL,
+        attributes=known,
+        record_exception=False,
         set_status_on_exception=False,
-    ) as span:  # fmt: skip
+    ) as span:
         try:
             yield
         except BaseException as error:
@@ -158,14 +161,18 @@ def _instruments() -> _Instruments:
     return _Instruments(
         trace.get_tracer(NAME),
         meter.create_histogram(
-            "gen_ai.client.operation.duration", "s", "GenAI operation duration.",
+            "gen_ai.client.operation.duration",
+            "s",
+            "GenAI operation duration.",
             explicit_bucket_boundaries_advisory=SECONDS,
         ),
         meter.create_histogram(
-            "lamina.memory.records", "{record}", "How many memories an operation found or touched.",
+            "lamina.memory.records",
+            "{record}",
+            "How many memories an operation found or touched.",
             explicit_bucket_boundaries_advisory=MANY,
         ),
-    )  # fmt: skip
+    )
 
 
 def _records(result: object) -> int | None:

@@ -96,7 +96,7 @@ def test_a_session_opens_no_other_and_the_oldest_of_many_makes_way(tokens: Token
     assert None not in sessions
     assert tokens.open_session(sessions[-1] or "") is None
     assert tokens.caller(sessions[0] or "") is None
-    assert all(tokens.caller(each or "") for each in sessions[1:])
+    assert all(tokens.caller(session or "") for session in sessions[1:])
     assert [each.name for each in tokens.list()] == ["ann"]
 
 
@@ -152,17 +152,19 @@ def _make(folder: Path, n: int) -> None:
 def test_many_processes_make_tokens_and_none_is_lost(tmp_path: Path) -> None:
     run = multiprocessing.get_context("fork")
     others = [run.Process(target=_make, args=(tmp_path, n)) for n in range(8)]
-    for each in others:
-        each.start()
-    for each in others:
-        each.join()
+    for other in others:
+        other.start()
+    for other in others:
+        other.join()
     assert {each.name for each in Tokens(tmp_path, lambda: NOON).list()} == {f"t{n}" for n in range(8)}
 
 
 def test_each_right_covers_those_before_it() -> None:
     assert [[a.covers(b) for b in Right] for a in Right] == [
-        [True, False, False], [True, True, False], [True, True, True],
-    ]  # fmt: skip
+        [True, False, False],
+        [True, True, False],
+        [True, True, True],
+    ]
 
 
 def test_a_name_is_free_again_once_its_token_is_over(tokens: Tokens, clock: FixedClock) -> None:
@@ -180,7 +182,7 @@ def test_a_session_whose_token_is_gone_opens_nothing(tokens: Tokens, tmp_path: P
     session = tokens.open_session(secret)
     assert session is not None
     file = tmp_path / "tokens.json"
-    file.write_text(json.dumps([each for each in json.loads(file.read_text()) if each["of"] is not None]))
+    file.write_text(json.dumps([load for load in json.loads(file.read_text()) if load["of"] is not None]))
     assert tokens.caller(session) is None
 
 
@@ -188,7 +190,7 @@ def test_a_caller_is_welcome_for_as_long_as_what_it_came_with(tokens: Tokens, cl
     _, secret = tokens.create("ann", "org:acme", days=3)
     one, two = tokens.open_session(secret), tokens.open_session(secret)
     callers = [tokens.caller(each or "") for each in (secret, one, two)]
-    known = [each for each in callers if each is not None]
+    known = [caller for caller in callers if caller is not None]
     assert [tokens.welcomes(each) for each in known] == [True, True, True]
     tokens.close_session(one or "")
     assert [tokens.welcomes(each) for each in known] == [True, False, True]

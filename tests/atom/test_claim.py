@@ -75,10 +75,16 @@ def test_some_attributes_hold_several_values_at_once() -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("city", "home"), ("city", "Lives in"), ("employer", "works at"), ("works for", "employed by"),
-        ("job", "occupation"), ("boss", "reports to"), ("email", "E-Mail"), ("phone", "telephone number"),
+        ("city", "home"),
+        ("city", "Lives in"),
+        ("employer", "works at"),
+        ("works for", "employed by"),
+        ("job", "occupation"),
+        ("boss", "reports to"),
+        ("email", "E-Mail"),
+        ("phone", "telephone number"),
     ],
-)  # fmt: skip
+)
 def test_an_attribute_by_another_name_is_the_same_claim(one: str, other: str) -> None:
     first, second = claim_of(fact(subject="Ann", attribute=one)), claim_of(fact(subject="Ann", attribute=other))
     assert first is not None
@@ -100,8 +106,8 @@ def test_a_claim_is_told_by_the_name_it_was_given() -> None:
 
 
 def test_every_name_is_in_normal_form_and_stands_for_one_attribute() -> None:
-    names = [*SYNONYMS, *(each for others in SYNONYMS.values() for each in others)]
-    assert [normal_form(each) for each in names] == names
+    names = [*SYNONYMS, *(other for others in SYNONYMS.values() for other in others)]
+    assert [normal_form(name) for name in names] == names
     assert len(set(names)) == len(names)
 
 

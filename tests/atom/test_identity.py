@@ -21,7 +21,7 @@ def test_ids_sort_by_time(moments: list[datetime], seed: int) -> None:
     source = IdSource(random.Random(seed).randbytes)
     ids = [source.new(moment) for moment in sorted(moments)]
     assert ids == sorted(set(ids))
-    assert all(is_atom_id(each) for each in ids)
+    assert all(is_atom_id(atom_id) for atom_id in ids)
 
 
 @given(MOMENTS, MOMENTS, st.integers())
@@ -72,9 +72,20 @@ def test_threads_that_share_a_source_never_share_an_id() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", "0" * 25, "0" * 27, "8" + "0" * 25, "0" * 25 + "i", "0" * 25 + "l", "0" * 25 + "o", "0" * 25 + "u",
-        "0" * 25 + "A", "0" * 26 + "\n", "0" * 25 + "٣", "../" + "0" * 23, "0" * 25 + " ",
+        "",
+        "0" * 25,
+        "0" * 27,
+        "8" + "0" * 25,
+        "0" * 25 + "i",
+        "0" * 25 + "l",
+        "0" * 25 + "o",
+        "0" * 25 + "u",
+        "0" * 25 + "A",
+        "0" * 26 + "\n",
+        "0" * 25 + "٣",
+        "../" + "0" * 23,
+        "0" * 25 + " ",
     ],
-)  # fmt: skip
+)
 def test_what_is_no_id_of_ours_is_told_apart(text: str) -> None:
     assert not is_atom_id(text)

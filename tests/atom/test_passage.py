@@ -15,10 +15,42 @@ from lamina.atom.passage import parse_segment, render_passage
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 MARKS = [
-    " ^p3", "^p3", "\\^p3", " \\\\^p3", "\t^p12  ", "**Bob** 2026-01-01T00:00:00Z", "**Bob**", "\\**Bob**", "**Bob** ",
-    "\\", "\\\\", "\n", "\n\n", "\r\n", " ", "   ", "\t", "- item", "* x", "| a | b |", "```", "~~~", "> said",
-    "# head", "1. one", "2) two", "    code", "word", "^", "^p", "**", "猫", "\u2028", "\x85", "|",
-]  # fmt: skip
+    " ^p3",
+    "^p3",
+    "\\^p3",
+    " \\\\^p3",
+    "\t^p12  ",
+    "**Bob** 2026-01-01T00:00:00Z",
+    "**Bob**",
+    "\\**Bob**",
+    "**Bob** ",
+    "\\",
+    "\\\\",
+    "\n",
+    "\n\n",
+    "\r\n",
+    " ",
+    "   ",
+    "\t",
+    "- item",
+    "* x",
+    "| a | b |",
+    "```",
+    "~~~",
+    "> said",
+    "# head",
+    "1. one",
+    "2) two",
+    "    code",
+    "word",
+    "^",
+    "^p",
+    "**",
+    "猫",
+    "\u2028",
+    "\x85",
+    "|",
+]
 HOSTILE = st.one_of(
     st.lists(st.sampled_from(MARKS), max_size=8).map("".join),
     st.lists(st.one_of(st.sampled_from(MARKS), st.text(max_size=6)), max_size=6).map("\n".join),
@@ -29,13 +61,7 @@ NAMES = st.text(alphabet="Bob Ann-Ж猫.12'", min_size=1).map(lambda name: " ".j
 TIMES = st.none() | st.datetimes(datetime(1, 1, 2), datetime(9999, 1, 1)).map(
     lambda moment: moment.replace(microsecond=moment.microsecond // 1000 * 1000, tzinfo=UTC)
 )
-TURNS = st.lists(
-    st.one_of(
-        st.tuples(WORDS, st.none(), st.none()),
-        st.tuples(HOSTILE, NAMES, TIMES),
-    ),
-    max_size=5,
-)
+TURNS = st.lists(st.one_of(st.tuples(WORDS, st.none(), st.none()), st.tuples(HOSTILE, NAMES, TIMES)), max_size=5)
 
 
 @given(TURNS, st.sampled_from(["\n", "\n\n", "\n\n\n"]))
@@ -44,7 +70,7 @@ TURNS = st.lists(
 def test_a_segment_comes_back_as_it_went_in(turns: list[tuple[str, str | None, datetime | None]], between: str) -> None:
     content = between.join(render_passage(n, *turn) for n, turn in enumerate(turns, 1))
     found = parse_segment(content)
-    assert [(each.n, each.text, each.speaker, each.at) for each in found] == [
+    assert [(passage.n, passage.text, passage.speaker, passage.at) for passage in found] == [
         (n, *turn) for n, turn in enumerate(turns, 1)
     ]
 
@@ -53,16 +79,16 @@ def test_a_segment_comes_back_as_it_went_in(turns: list[tuple[str, str | None, d
 def test_passages_lie_in_order_inside_the_segment(turns: list[tuple[str, str | None, datetime | None]]) -> None:
     content = "\n\n".join(render_passage(n, *turn) for n, turn in enumerate(turns, 1))
     at = 0
-    for each in parse_segment(content):
-        assert at <= each.start < each.end <= len(content)
-        at = each.end
+    for passage in parse_segment(content):
+        assert at <= passage.start < passage.end <= len(content)
+        at = passage.end
 
 
 @given(st.text(alphabet=st.sampled_from(list("ab^p1 \n*|\\-Z")) | st.characters()))
 def test_whatever_a_person_writes_is_read(content: str) -> None:
-    for each in parse_segment(content):
-        assert 0 <= each.start < each.end <= len(content)
-        assert content[each.start : each.end].strip()
+    for passage in parse_segment(content):
+        assert 0 <= passage.start < passage.end <= len(content)
+        assert content[passage.start : passage.end].strip()
 
 
 def test_a_turn_is_a_line_a_person_can_read() -> None:
@@ -88,7 +114,7 @@ def test_a_speaker_without_a_name_is_a_question_mark() -> None:
 
 def test_words_after_the_last_mark_are_a_passage_too() -> None:
     found = parse_segment("One. ^p1\n\nTwo. ^p5\n\nA person added this.\n")
-    assert [(each.n, each.text) for each in found] == [(1, "One."), (5, "Two."), (6, "A person added this.\n")]
+    assert [(passage.n, passage.text) for passage in found] == [(1, "One."), (5, "Two."), (6, "A person added this.\n")]
 
 
 def test_a_text_without_marks_is_one_passage() -> None:
@@ -116,7 +142,7 @@ def test_a_segment_has_a_passage_for_each_turn() -> None:
         observed_at=NOON,
         segment_id="s1",
     )
-    assert [(each.n, each.speaker, each.text) for each in passages_of(segment)] == [
+    assert [(passage.n, passage.speaker, passage.text) for passage in passages_of(segment)] == [
         (1, "Ann", "Hi"),
         (2, "Bob", "Hello"),
     ]

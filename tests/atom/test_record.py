@@ -44,9 +44,9 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "observed_at": MOMENTS,
     **dict.fromkeys(["recorded_at", "valid_from", "valid_until", "expires_at"], st.none() | MOMENTS),
     "metadata": st.dictionaries(WORDS, WORDS, max_size=3),
-    "evidence": st.lists(
-        st.builds(Evidence, WORDS, st.integers(1), st.integers(0), st.integers(0)), max_size=2
-    ).map(tuple),
+    "evidence": st.lists(st.builds(Evidence, WORDS, st.integers(1), st.integers(0), st.integers(0)), max_size=2).map(
+        tuple
+    ),
     "origin": st.sampled_from(Origin),
     "status": st.sampled_from(Status),
     "layer": st.sampled_from(Layer),
@@ -60,7 +60,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
         st.builds(Relation, st.sampled_from(RelationName), st.just(AtomId("1" * 26)), UNIT, st.none() | MOMENTS),
         max_size=2,
     ).map(tuple),
-}  # fmt: skip
+}
 NEEDED = ("id", "scope", "kind", "content", "observed_at")
 ATOMS = st.fixed_dictionaries(
     {name: VALUES[name] for name in NEEDED},
@@ -74,7 +74,7 @@ def through_json(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_these_tests_know_every_field() -> None:
-    assert set(VALUES) == set(DATA_FIELDS) == {each.name for each in fields(Atom)} - {"revision"}
+    assert set(VALUES) == set(DATA_FIELDS) == {field.name for field in fields(Atom)} - {"revision"}
 
 
 @given(ATOMS, st.integers(0))

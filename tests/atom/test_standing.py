@@ -30,9 +30,7 @@ def test_a_statement_begins_when_it_says_or_else_when_it_was_said() -> None:
 def test_its_time_is_half_open() -> None:
     held = said(valid_from=NOON, valid_until=NOON + DAY)
     moments = [NOON - DAY / 2, NOON, NOON + DAY / 2, NOON + DAY]
-    assert [standing(held, at) for at in moments] == [
-        Standing.AHEAD, Standing.CURRENT, Standing.CURRENT, Standing.OVER,
-    ]  # fmt: skip
+    assert [standing(held, at) for at in moments] == [Standing.AHEAD, Standing.CURRENT, Standing.CURRENT, Standing.OVER]
 
 
 @pytest.mark.parametrize("status", [Status.SUPERSEDED, Status.MERGED])
@@ -46,10 +44,13 @@ def test_one_that_was_replaced_stood_until_then(status: Status) -> None:
 @pytest.mark.parametrize(
     ("status", "stands"),
     [
-        (Status.ACTIVE, Standing.CURRENT), (Status.ARCHIVED, Standing.CURRENT), (Status.INVALIDATED, Standing.WRONG),
-        (Status.TOMBSTONED, Standing.TAKEN_BACK), (Status.CHALLENGED, Standing.DOUBTED),
+        (Status.ACTIVE, Standing.CURRENT),
+        (Status.ARCHIVED, Standing.CURRENT),
+        (Status.INVALIDATED, Standing.WRONG),
+        (Status.TOMBSTONED, Standing.TAKEN_BACK),
+        (Status.CHALLENGED, Standing.DOUBTED),
         (Status.CONSTRAINED, Standing.HELD),
     ],
-)  # fmt: skip
+)
 def test_a_status_decides_where_time_does_not(status: Status, stands: Standing) -> None:
     assert standing(said(status), NOON) is stands

@@ -104,4 +104,4 @@ def test_normal_recall_searches_what_is_active_and_what_is_archived_a_little_les
 
 def test_every_status_is_searched_or_can_be_included() -> None:
     assert set(RECALL_WEIGHT).union(*INCLUDE.values()) == set(Status)
-    assert INCLUDE["history"] == ENDED == {Status(each) for each in ENDINGS}
+    assert INCLUDE["history"] == ENDED == {Status(ending) for ending in ENDINGS}

@@ -72,8 +72,10 @@ def test_a_struck_segment_keeps_headings_marks_and_escapes() -> None:
     content = "\n\n".join(render_passage(n, text, "Ann") for n, text in enumerate(turns, 1))
     clean, struck = struck_segment(content, lambda passage: PIN.spans(passage.text))
     assert [each.text for each in parse_segment(clean)] == [
-        f"It rains. {ERASED}", f"**Bob**\n{ERASED} A mark ^p7", ERASED,
-    ]  # fmt: skip
+        f"It rains. {ERASED}",
+        f"**Bob**\n{ERASED} A mark ^p7",
+        ERASED,
+    ]
     assert [each.n for each in parse_segment(clean)] == [1, 2, 3]
     assert {each.speaker for each in parse_segment(clean)} == {"Ann"}
     assert set(struck) == {1, 2, 3}

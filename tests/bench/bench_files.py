@@ -181,47 +181,127 @@ CHANGE: dict[str, Any] = {
     "name": "small",
     "scenarios": [
         {
-            "id": "moved", "family": "current_value", "domain": "home", "user": "Ann", "scopes": ["main", "office"],
+            "id": "moved",
+            "family": "current_value",
+            "domain": "home",
+            "user": "Ann",
+            "scopes": ["main", "office"],
             "sessions": [
-                {"id": "s1", "scope": "main", "origin": "human", "at": "2025-01-10T10:00:00Z", "turns": [
-                    {"speaker": "user", "name": "Ann", "at": "2025-01-10T10:01:00Z", "text": "I live in Oslo."},
-                    {"speaker": "assistant", "name": "assistant", "at": "2025-01-10T10:02:00Z", "text": "Noted."},
-                    {"speaker": "other", "name": "Ben", "at": "2025-01-10T10:03:00Z", "text": "I live in Riga."},
-                ]},
-                {"id": "s2", "scope": "office", "origin": "document", "at": "2025-02-10T10:00:00Z", "turns": [
-                    {"speaker": "user", "name": "Ann", "at": "2025-02-10T10:01:00Z", "text": "The office is in Kiel."},
-                ]},
+                {
+                    "id": "s1",
+                    "scope": "main",
+                    "origin": "human",
+                    "at": "2025-01-10T10:00:00Z",
+                    "turns": [
+                        {"speaker": "user", "name": "Ann", "at": "2025-01-10T10:01:00Z", "text": "I live in Oslo."},
+                        {"speaker": "assistant", "name": "assistant", "at": "2025-01-10T10:02:00Z", "text": "Noted."},
+                        {"speaker": "other", "name": "Ben", "at": "2025-01-10T10:03:00Z", "text": "I live in Riga."},
+                    ],
+                },
+                {
+                    "id": "s2",
+                    "scope": "office",
+                    "origin": "document",
+                    "at": "2025-02-10T10:00:00Z",
+                    "turns": [
+                        {
+                            "speaker": "user",
+                            "name": "Ann",
+                            "at": "2025-02-10T10:01:00Z",
+                            "text": "The office is in Kiel.",
+                        }
+                    ],
+                },
             ],
             "steps": [
-                {"do": "capture", "session": "s1"}, {"do": "capture", "session": "s2"},
-                {"do": "recapture", "session": "s1"}, {"do": "maintain", "times": 2},
+                {"do": "capture", "session": "s1"},
+                {"do": "capture", "session": "s2"},
+                {"do": "recapture", "session": "s1"},
+                {"do": "maintain", "times": 2},
                 {"do": "check", "checks": ["k1", "k2", "k3", "k4"]},
             ],
             "checks": [
-                {"id": "k1", "type": "current_value", "rule": "current", "tier": "core", "scope": "main",
-                 "query": "Where do I live?", "now": "2025-02-11T10:00:00Z", "expect": ["Oslo"], "expect_k": 3,
-                 "reject": ["Paris"], "reject_k": 5, "strict": False},
-                {"id": "k2", "type": "scope", "rule": "absent", "tier": "core", "scope": "main",
-                 "query": "Where is the office?", "now": "2025-02-11T10:00:00Z", "expect": [], "expect_k": 3,
-                 "reject": ["Kiel"], "reject_k": 5, "strict": True},
-                {"id": "k3", "type": "history", "rule": "as_of", "tier": "core", "scope": "main",
-                 "query": "Where did I live?", "now": "2025-02-11T10:00:00Z", "as_of": "2025-01-10",
-                 "expect": ["Oslo"], "expect_k": 3, "reject": [], "reject_k": 5, "strict": False},
-                {"id": "k4", "type": "current_value", "rule": "current", "tier": "hard", "scope": "office",
-                 "query": "Where is the office?", "now": "2025-02-11T10:00:00Z", "known_at": "2025-01-31",
-                 "expect": ["Kiel"], "expect_k": 3, "reject": [], "reject_k": 5, "strict": False, "requires": "k1"},
+                {
+                    "id": "k1",
+                    "type": "current_value",
+                    "rule": "current",
+                    "tier": "core",
+                    "scope": "main",
+                    "query": "Where do I live?",
+                    "now": "2025-02-11T10:00:00Z",
+                    "expect": ["Oslo"],
+                    "expect_k": 3,
+                    "reject": ["Paris"],
+                    "reject_k": 5,
+                    "strict": False,
+                },
+                {
+                    "id": "k2",
+                    "type": "scope",
+                    "rule": "absent",
+                    "tier": "core",
+                    "scope": "main",
+                    "query": "Where is the office?",
+                    "now": "2025-02-11T10:00:00Z",
+                    "expect": [],
+                    "expect_k": 3,
+                    "reject": ["Kiel"],
+                    "reject_k": 5,
+                    "strict": True,
+                },
+                {
+                    "id": "k3",
+                    "type": "history",
+                    "rule": "as_of",
+                    "tier": "core",
+                    "scope": "main",
+                    "query": "Where did I live?",
+                    "now": "2025-02-11T10:00:00Z",
+                    "as_of": "2025-01-10",
+                    "expect": ["Oslo"],
+                    "expect_k": 3,
+                    "reject": [],
+                    "reject_k": 5,
+                    "strict": False,
+                },
+                {
+                    "id": "k4",
+                    "type": "current_value",
+                    "rule": "current",
+                    "tier": "hard",
+                    "scope": "office",
+                    "query": "Where is the office?",
+                    "now": "2025-02-11T10:00:00Z",
+                    "known_at": "2025-01-31",
+                    "expect": ["Kiel"],
+                    "expect_k": 3,
+                    "reject": [],
+                    "reject_k": 5,
+                    "strict": False,
+                    "requires": "k1",
+                },
             ],
         }
     ],
-}  # fmt: skip
+}
 
 
 def _belief(own_id: str, name: str, content: str, **given: Any) -> dict[str, Any]:
     return {
-        "_id": own_id, "user_id": "ann", "type": "preference", "canonical_name": name, "aliases": [],
-        "content": content, "scope": ["domain:code"], "pinned": False, "confidence": 0.9,
-        "created_at": "2026-01-01T00:00:00Z", "resolved_at": None, "superseded_by": None, **given,
-    }  # fmt: skip
+        "_id": own_id,
+        "user_id": "ann",
+        "type": "preference",
+        "canonical_name": name,
+        "aliases": [],
+        "content": content,
+        "scope": ["domain:code"],
+        "pinned": False,
+        "confidence": 0.9,
+        "created_at": "2026-01-01T00:00:00Z",
+        "resolved_at": None,
+        "superseded_by": None,
+        **given,
+    }
 
 
 BELIEFS: dict[str, Any] = {
@@ -240,40 +320,72 @@ BELIEFS: dict[str, Any] = {
     ],
     "retrieval.cases.json": [
         {
-            "caseId": "alias", "category": "Alias resolution", "scope": ["domain:code"], "query": "feline dinner",
-            "userId": "ann", "expect": {
-                "pinnedFacts": {"mustInclude": ["b-new"]}, "relevantBeliefs": {"shouldOnlyInclude": ["b-cat"]},
+            "caseId": "alias",
+            "category": "Alias resolution",
+            "scope": ["domain:code"],
+            "query": "feline dinner",
+            "userId": "ann",
+            "expect": {
+                "pinnedFacts": {"mustInclude": ["b-new"]},
+                "relevantBeliefs": {"shouldOnlyInclude": ["b-cat"]},
                 "openQuestions": {"mustInclude": ["b-open"], "mustExclude": ["b-done"]},
             },
         },
         {
-            "caseId": "chain", "category": "Supersession chain exclusion", "scope": ["domain:code"], "userId": "ann",
-            "query": "Alpha", "expect": {
-                "pinnedFacts": {"mustInclude": ["b-new"]}, "relevantBeliefs": {"shouldOnlyInclude": []},
-            },
+            "caseId": "chain",
+            "category": "Supersession chain exclusion",
+            "scope": ["domain:code"],
+            "userId": "ann",
+            "query": "Alpha",
+            "expect": {"pinnedFacts": {"mustInclude": ["b-new"]}, "relevantBeliefs": {"shouldOnlyInclude": []}},
         },
         {
-            "caseId": "empty", "category": "Boundary", "scope": ["domain:code"], "query": "  ", "userId": "ann",
-            "budget": {"maxBeliefs": 0}, "expect": {"pinnedFacts": {"mustExclude": ["b-new"]}},
+            "caseId": "empty",
+            "category": "Boundary",
+            "scope": ["domain:code"],
+            "query": "  ",
+            "userId": "ann",
+            "budget": {"maxBeliefs": 0},
+            "expect": {"pinnedFacts": {"mustExclude": ["b-new"]}},
         },
     ],
     "session-retrieval.cases.json": [
         {
             "caseId": "talk",
             "turns": [
-                {"turnIndex": 0, "label": "establishes_topic", "scope": ["domain:code"], "userId": "ann",
-                 "userMessage": "feline", "expect": {"relevantBeliefs": {"shouldOnlyInclude": ["b-cat"]}},
-                 "createBeliefAtTurn": _belief("b-dog", "hound", "Walks the hound.")},
-                {"turnIndex": 1, "label": "drift", "scope": ["domain:code"], "userId": "ann",
-                 "userMessage": "hound", "expect": {"relevantBeliefs": {"shouldOnlyInclude": ["b-dog"]}},
-                 "updateBeliefAtTurn": {"beliefId": "b-cat", "addAliases": ["mouser"]}},
-                {"turnIndex": 2, "label": "re_entry", "scope": ["domain:code"], "userId": "ann",
-                 "userMessage": "mouser", "expect": {
-                     "relevantBeliefs": {"shouldOnlyInclude": ["b-cat"]}, "noiseCheck": {"mustNotSurface": ["b-dog"]}}},
+                {
+                    "turnIndex": 0,
+                    "label": "establishes_topic",
+                    "scope": ["domain:code"],
+                    "userId": "ann",
+                    "userMessage": "feline",
+                    "expect": {"relevantBeliefs": {"shouldOnlyInclude": ["b-cat"]}},
+                    "createBeliefAtTurn": _belief("b-dog", "hound", "Walks the hound."),
+                },
+                {
+                    "turnIndex": 1,
+                    "label": "drift",
+                    "scope": ["domain:code"],
+                    "userId": "ann",
+                    "userMessage": "hound",
+                    "expect": {"relevantBeliefs": {"shouldOnlyInclude": ["b-dog"]}},
+                    "updateBeliefAtTurn": {"beliefId": "b-cat", "addAliases": ["mouser"]},
+                },
+                {
+                    "turnIndex": 2,
+                    "label": "re_entry",
+                    "scope": ["domain:code"],
+                    "userId": "ann",
+                    "userMessage": "mouser",
+                    "expect": {
+                        "relevantBeliefs": {"shouldOnlyInclude": ["b-cat"]},
+                        "noiseCheck": {"mustNotSurface": ["b-dog"]},
+                    },
+                },
             ],
         }
     ],
-}  # fmt: skip
+}
 
 OVERTAKEN: list[dict[str, Any]] = [
     {
@@ -307,7 +419,7 @@ NATURAL: dict[str, Any] = {
         {
             "id": "t2",
             "turns": [
-                {"speaker": "Tove", "content": "New crane came, it lifts 20 tonnes.", "at": "2026-04-05T08:00:00Z"},
+                {"speaker": "Tove", "content": "New crane came, it lifts 20 tonnes.", "at": "2026-04-05T08:00:00Z"}
             ],
         },
     ],
@@ -326,7 +438,7 @@ NATURAL_LINKS: list[dict[str, Any]] = [
         "new": {"session": "t2", "turn": 0, "quote": "it lifts 20 tonnes"},
         "verdict": "replaces",
         "note": "",
-    },
+    }
 ]
 
 CHAINS: list[dict[str, Any]] = [

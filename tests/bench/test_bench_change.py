@@ -21,10 +21,18 @@ HELD, MISSED = Verdict(strict=True, primary=True, lenient=True), Verdict(strict=
 def check(rule: str = "current", **given: object) -> Check:
     return Check.parsed(
         {
-            "id": "k", "type": "t", "rule": rule, "tier": "core", "query": "q", "expect_k": 3, "reject_k": 5,
-            "expect": ["Rome"], "reject": ["Oslo"], **given,
+            "id": "k",
+            "type": "t",
+            "rule": rule,
+            "tier": "core",
+            "query": "q",
+            "expect_k": 3,
+            "reject_k": 5,
+            "expect": ["Rome"],
+            "reject": ["Oslo"],
+            **given,
         }
-    )  # fmt: skip
+    )
 
 
 def test_the_old_value_beside_the_new_one_is_allowed_in_the_primary_reading_alone_by_itself_in_none() -> None:
@@ -97,8 +105,10 @@ def test_a_script_is_read_in_its_order_and_scopes_stay_apart(tmp_path: Path) -> 
     assert first.heard.scope == "org:bench" != second.heard.scope
     assert (first.heard.origin, second.heard.origin) == ("human", "document")
     assert [(turn.speaker, turn.role) for turn in first.heard.session.turns] == [
-        ("Ann", None), (None, "assistant"), ("Ben", None),
-    ]  # fmt: skip
+        ("Ann", None),
+        (None, "assistant"),
+        ("Ben", None),
+    ]
     assert first.heard.ended == datetime(2025, 1, 10, 10, 3, tzinfo=UTC)
     asked = script.steps[6]
     assert isinstance(asked, Ask)

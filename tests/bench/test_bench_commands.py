@@ -11,9 +11,16 @@ from terminal import Cli
 
 FIGURES = {"n", "R@1", "R@5", "R@10", "R@20", "NDCG@10", "MRR", "Hit@5", "Hit@10", "All@5", "All@10"}
 COSTS = {
-    "items", "capture_items_per_s", "ingest_items_per_s", "ingest_cpu_ms_per_item", "recall_p50_ms", "recall_p95_ms",
-    "recall_cpu_p50_ms", "disk_mb", "peak_rss_mb",
-}  # fmt: skip
+    "items",
+    "capture_items_per_s",
+    "ingest_items_per_s",
+    "ingest_cpu_ms_per_item",
+    "recall_p50_ms",
+    "recall_p95_ms",
+    "recall_cpu_p50_ms",
+    "disk_mb",
+    "peak_rss_mb",
+}
 
 
 def test_locomo_tells_categories_apart_and_leaves_the_adversarial_out_of_overall(cli: Cli, tmp_path: Path) -> None:
@@ -125,10 +132,24 @@ def test_what_the_user_has_set_elsewhere_does_not_mix_with_the_vaults(
 @pytest.mark.parametrize(
     "name",
     [
-        "locomo", "longmemeval", "beam", "scifact", "factconsolidation", "speed", "change", "precision", "staleness",
-        "capture", "year", "compression", "scale", "peers", "load",
-        "natural", "chains",
+        "locomo",
+        "longmemeval",
+        "beam",
+        "scifact",
+        "factconsolidation",
+        "speed",
+        "change",
+        "precision",
+        "staleness",
+        "capture",
+        "year",
+        "compression",
+        "scale",
+        "peers",
+        "load",
+        "natural",
+        "chains",
     ],
-)  # fmt: skip
+)
 def test_every_benchmark_has_an_example(cli: Cli, name: str) -> None:
     assert f"lamina bench {name}" in cli("bench", name, "--help").out

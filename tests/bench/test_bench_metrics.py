@@ -54,9 +54,17 @@ def test_reciprocal_rank_is_of_the_first_gold_within_the_first_hundred() -> None
 def test_a_question_has_every_figure() -> None:
     gained = 100 * (1 + 1 / log2(7)) / (1 + 1 / log2(3))
     assert graded(RANKED, {"a", "f"}) == {
-        "R@1": 50, "R@5": 50, "R@10": 100, "R@20": 100, "NDCG@10": pytest.approx(gained),
-        "MRR": 100, "Hit@5": 100, "Hit@10": 100, "All@5": 0, "All@10": 100,
-    }  # fmt: skip
+        "R@1": 50,
+        "R@5": 50,
+        "R@10": 100,
+        "R@20": 100,
+        "NDCG@10": pytest.approx(gained),
+        "MRR": 100,
+        "Hit@5": 100,
+        "Hit@10": 100,
+        "All@5": 0,
+        "All@10": 100,
+    }
 
 
 def test_the_mean_is_over_questions_and_tells_how_many() -> None:

@@ -101,13 +101,31 @@ def test_links_are_right_wrong_neutral_or_unlabelled() -> None:
     ]
     figures = score_links(given, LABELS).figures()
     assert figures["sure links"] == {
-        "given": 2, "right": 1, "wrong": 0, "unlabelled": 1, "neutral": 0, "mixed": 0, "precision": 100.0,
-        "strict precision": 50.0, "wanted": 2, "found": 1, "recall": 50.0,
-    }  # fmt: skip
+        "given": 2,
+        "right": 1,
+        "wrong": 0,
+        "unlabelled": 1,
+        "neutral": 0,
+        "mixed": 0,
+        "precision": 100.0,
+        "strict precision": 50.0,
+        "wanted": 2,
+        "found": 1,
+        "recall": 50.0,
+    }
     assert figures["likely links"] == {
-        "given": 3, "right": 1, "wrong": 1, "unlabelled": 0, "neutral": 1, "mixed": 0, "precision": 50.0,
-        "strict precision": 50.0, "wanted": 2, "found": 0, "recall": 0.0,
-    }  # fmt: skip
+        "given": 3,
+        "right": 1,
+        "wrong": 1,
+        "unlabelled": 0,
+        "neutral": 1,
+        "mixed": 0,
+        "precision": 50.0,
+        "strict precision": 50.0,
+        "wanted": 2,
+        "found": 0,
+        "recall": 0.0,
+    }
     assert (figures["all links"]["given"], figures["all links"]["precision"]) == (5, 66.7)
 
 
@@ -121,8 +139,9 @@ def test_a_part_of_a_quote_matches_from_two_words_and_ten_letters_on() -> None:
 
 
 def test_a_link_whose_sentences_also_hold_a_pair_that_stands_is_mixed() -> None:
-    link = GivenLink(("The crane lifts 12 tonnes and the shed is red.",),
-                     ("It lifts 20 tonnes and the gate is green.",), "sure")  # fmt: skip
+    link = GivenLink(
+        ("The crane lifts 12 tonnes and the shed is red.",), ("It lifts 20 tonnes and the gate is green.",), "sure"
+    )
     figures = score_links([link], LABELS).figures()["sure links"]
     assert (figures["right"], figures["mixed"], figures["given"]) == (1, 1, 1)
 

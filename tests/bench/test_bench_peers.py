@@ -24,7 +24,7 @@ def test_engines_are_asked_the_same_in_processes_of_their_own(cli: Cli) -> None:
     assert set(engines) == {"lamina", "numpy"}
     assert engines["numpy"]["settings"]["exact"]["recall_at_10"] == 100
     assert engines["lamina"]["settings"][""]["recall_at_10"] >= 99
-    assert all(each["build_s"] > 0 and each["disk_mb"] > 3 for each in engines.values())
+    assert all(engine["build_s"] > 0 and engine["disk_mb"] > 3 for engine in engines.values())
     assert told["overall"]["2000 numpy"]["figure"] > 0
     assert told["settings"]["runs"][0]["threads"] == 1
 
@@ -35,7 +35,7 @@ def test_an_engine_that_is_not_there_is_told_as_such(cli: Cli, tmp_path: Path) -
     chart = tmp_path / "peers.svg"
     ran = cli(
         "bench", "peers", "--sizes", "1000", "--questions", "10", "--only", "usearch,numpy", "--chart", str(chart)
-    )  # fmt: skip
+    )
     assert ran.code == 0
     assert "usearch: not run: No module named 'usearch'" in ran.out
     assert "times ours" in ran.out
@@ -60,8 +60,10 @@ def test_others_are_compared_at_the_fastest_setting_that_finds_as_much() -> None
         "coarse": {"times_ours": None, "setting": None},
     }
     assert {name: each["holds"] for name, each in result.bars().items()} == {
-        "graph": True, "flat": False, "coarse": True,
-    }  # fmt: skip
+        "graph": True,
+        "flat": False,
+        "coarse": True,
+    }
 
 
 def test_the_chart_takes_the_fastest_for_the_whole() -> None:

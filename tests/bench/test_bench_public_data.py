@@ -141,11 +141,16 @@ def test_chains_give_the_figures_of_the_reference_scorer(cli: Cli, name: str) ->
     wanted = _run_reference(public("chains/score_chains.py"), file, "--embedder", "none", *limit)
     figures = cli("bench", "chains", str(file), "--without-model", "--json", *limit).data["overall"]
     current, then = figures["current"], figures["then"]
-    assert {"n": current["n"], "top1": current["first"], "top3": current["top 3"], "clean": current["clean"],
-            "order": current["order"], "ended": figures["earlier values"]["linked"], "then3": then["top 3"],
-            "then_clean": then["clean"]} == {
-        key: wanted[key] for key in ("n", "top1", "top3", "clean", "order", "ended", "then3", "then_clean")
-    }  # fmt: skip
+    assert {
+        "n": current["n"],
+        "top1": current["first"],
+        "top3": current["top 3"],
+        "clean": current["clean"],
+        "order": current["order"],
+        "ended": figures["earlier values"]["linked"],
+        "then3": then["top 3"],
+        "then_clean": then["clean"],
+    } == {key: wanted[key] for key in ("n", "top1", "top3", "clean", "order", "ended", "then3", "then_clean")}
 
 
 def _slice_of_talk(folder: Path) -> Path:

@@ -33,9 +33,12 @@ def test_bars_are_told_for_the_sizes_that_have_them() -> None:
     figures = {"p50_ms": 2.9, "recall_at_10": 98.9, "filter_1_p50_ms": 1.1, "filter_1_recall": 100, "add_1000_ms": 50}
     bars = Scale({}, {100_000: figures, 50_000: {}}).bars()
     assert {name: each["holds"] for name, each in bars.items()} == {
-        "100,000 p50_ms": True, "100,000 recall_at_10": False, "100,000 filter_1_p50_ms": False,
-        "100,000 filter_1_recall": True, "100,000 add_1000_ms": True,
-    }  # fmt: skip
+        "100,000 p50_ms": True,
+        "100,000 recall_at_10": False,
+        "100,000 filter_1_p50_ms": False,
+        "100,000 filter_1_recall": True,
+        "100,000 add_1000_ms": True,
+    }
 
 
 def test_without_json_there_are_tables_and_a_chart_where_one_is_wanted(cli: Cli, tmp_path: Path) -> None:

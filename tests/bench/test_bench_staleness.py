@@ -20,10 +20,7 @@ def test_evidence_is_told_oldest_first_whatever_the_order_of_the_file(tmp_path: 
     (question,), _ = longmemeval.load(write(tmp_path / "o.json", OVERTAKEN), pooled=False)
     assert list(map(set, question.questions[0].said)) == [{"sooner/0"}, {"later/0"}]
     (chat,), _ = beam.load(write(tmp_path / "b.json", BEAM))
-    assert [list(map(set, asked.said)) for asked in chat.questions] == [
-        [{"chat-7/0"}],
-        [{"chat-7/0"}, {"chat-7/2"}],
-    ]
+    assert [list(map(set, asked.said)) for asked in chat.questions] == [[{"chat-7/0"}], [{"chat-7/0"}, {"chat-7/2"}]]
 
 
 def test_only_the_newest_found_is_in_order_and_nothing_found_is_not() -> None:
@@ -57,7 +54,7 @@ def test_a_link_has_the_words_on_both_sides_and_its_grade(tmp_path: Path) -> Non
         tea, coffee = (memory.remember(f"Ann drinks {each}").atom.id for each in ("tea", "coffee"))
         memory.relate(coffee, "contradicts", tea, 0.5)
         memory.forget(memory.remember("The gate squeaks").atom.id, "she asked")
-        told = {(each.told["grade"], *each.told["old"]): each.told for each in links_in(memory)}
+        told = {(link.told["grade"], *link.told["old"]): link.told for link in links_in(memory)}
     assert set(told) == {("high", "Ann lives in Oslo"), ("low", "Ann drinks tea"), ("taken back", "The gate squeaks")}
     assert told["high", "Ann lives in Oslo"]["new"] == ["Ann lives in Rome"]
     assert told["high", "Ann lives in Oslo"]["new_said"] == "2026-02-01T00:00:00Z"

@@ -23,8 +23,8 @@ def test_a_year_is_the_same_for_a_seed_and_spread_over_its_days() -> None:
     told = [each for today in year for each in today]
     assert len({each.content for each in told}) == len({each.asked for each in told}) == len(told)
     kinds = Counter(each.sort for each in told)
-    assert all(abs(kinds[each] / 2000 - each.share) < 0.05 for each in SORTS)
-    assert sum(each.share for each in SORTS) == pytest.approx(1.0)
+    assert all(abs(kinds[sort] / 2000 - sort.share) < 0.05 for sort in SORTS)
+    assert sum(sort.share for sort in SORTS) == pytest.approx(1.0)
 
 
 def test_the_young_and_the_favourites_are_used_most_and_nothing_before_it_is_written() -> None:

@@ -46,12 +46,12 @@ class Days:
         return [each for each in every if not each.is_segment and (not statuses or each.status in statuses)]
 
     def that_say(self, words: str) -> list[Atom]:
-        return [each for each in self.statements() if words in each.content]
+        return [statement for statement in self.statements() if words in statement.content]
 
     def finds(self, question: str) -> str:
-        return "\n".join(each.text for each in self.memory.recall(question, k=10).hits)
+        return "\n".join(hit.text for hit in self.memory.recall(question, k=10).hits)
 
 
 def results(receipt: Receipt) -> Sequence[Result]:
     """What became of the statements; the words themselves are kept in any case."""
-    return [each.result for each in receipt.outcomes if each.result is not Result.KEPT]
+    return [outcome.result for outcome in receipt.outcomes if outcome.result is not Result.KEPT]

@@ -28,11 +28,13 @@ class Literal:
     def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
         return [
             Finding(
-                content=each.text, kind="fact", subject="Ann",
-                evidence=Evidence(each.segment, each.n, 0, len(each.text)),
+                content=turn.text,
+                kind="fact",
+                subject="Ann",
+                evidence=Evidence(turn.segment, turn.n, 0, len(turn.text)),
             )
-            for each in turns
-        ]  # fmt: skip
+            for turn in turns
+        ]
 
 
 @pytest.fixture
@@ -48,8 +50,8 @@ def memory(tmp_path: Path, clock: FixedClock) -> Iterator[Memory]:
 
 
 def say(memory: Memory, *texts: str, session: str = "s") -> list[Atom]:
-    turns = [{"speaker": "Ann", "content": each} for each in texts]
-    return [each.atom for each in memory.capture(turns, session_id=session).outcomes if each.atom.evidence]
+    turns = [{"speaker": "Ann", "content": text} for text in texts]
+    return [outcome.atom for outcome in memory.capture(turns, session_id=session).outcomes if outcome.atom.evidence]
 
 
 def boxes(memory: Memory) -> list[Atom]:
@@ -109,13 +111,13 @@ def test_a_sealed_box_is_a_file_that_lists_what_it_holds_and_is_never_searched(
 def test_a_topic_that_comes_back_within_a_week_goes_on_with_its_trace(memory: Memory, clock: FixedClock) -> None:
     for day, texts in ((0, SAILING), (0, BREAD), (3, SAILING[:2]), (30, SAILING)):
         clock.at = NOON + timedelta(days=day)
-        say(memory, *(f"{each} Day {day}." for each in texts), session=f"s{day}")
+        say(memory, *(f"{text} Day {day}." for text in texts), session=f"s{day}")
         clock.at += IDLE
         memory.read_waiting()
-    found = {(each.observed_at - NOON).days: each for each in boxes(memory) if "dinghi" in each.tags}
+    found = {(box.observed_at - NOON).days: box for box in boxes(memory) if "dinghi" in box.tags}
     assert found[0].trace_id == found[3].trace_id == found[0].id
     assert found[30].trace_id == found[30].id
-    (bread,) = (each for each in boxes(memory) if "dinghi" not in each.tags)
+    (bread,) = (box for box in boxes(memory) if "dinghi" not in box.tags)
     assert bread.trace_id == bread.id
 
 

@@ -22,9 +22,9 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 def links(memory: Memory, text: str, session: str = "s") -> list[tuple[str, str, str]]:
     receipt = memory.capture([{"speaker": "Ann", "content": text}], session_id=session)
-    made = [each.atom for each in receipt.outcomes if each.atom.evidence]
+    made = [outcome.atom for outcome in receipt.outcomes if outcome.atom.evidence]
     words = {each.id: each.content for each in memory.list(limit=None)}
-    return [(atom.content, each.name, words[each.target]) for atom in made for each in atom.relations]
+    return [(atom.content, relation.name, words[relation.target]) for atom in made for relation in atom.relations]
 
 
 QUIT = "My boss quit Acme last week."

@@ -31,7 +31,7 @@ class Talk:
     def says(self, *turns: str) -> Receipt:
         self.tick()
         at = self._clock.at
-        told = [{"speaker": "Ida", "content": each, "at": at} for each in turns]
+        told = [{"speaker": "Ida", "content": turn, "at": at} for turn in turns]
         return self.memory.capture(told, session_id=f"day {self._days}", observed_at=at, wait=True)
 
     def tick(self) -> None:
@@ -72,7 +72,7 @@ def test_what_depends_on_a_changed_fact_is_challenged_with_the_reason(talk: Talk
     parking = library(talk)
     receipt = moved(talk)
     assert talk.memory.get(parking.id).status is Status.CHALLENGED
-    (why,) = [each.reason for each in receipt.outcomes if each.atom.id == parking.id]
+    (why,) = [outcome.reason for outcome in receipt.outcomes if outcome.atom.id == parking.id]
     assert "rests on" in why
     assert why in talk.memory.history(parking.id).versions[-1].reason
 

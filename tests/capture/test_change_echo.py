@@ -25,7 +25,7 @@ def segments(atom: Atom) -> set[str]:
 
 
 def over(days: Days, words: str) -> Atom:
-    (found,) = (each for each in days.that_say(words) if each.status is Status.SUPERSEDED)
+    (found,) = (atom for atom in days.that_say(words) if atom.status is Status.SUPERSEDED)
     return found
 
 
@@ -50,7 +50,7 @@ def test_a_person_who_says_it_again_is_no_echo(days: Days) -> None:
     before = over(days, "rent is 940").evidence
     days.says("My rent is 940 euros again.")
     assert over(days, "rent is 940").evidence == before
-    assert [each.status for each in days.that_say("940 euros again")] == [Status.ACTIVE]
+    assert [atom.status for atom in days.that_say("940 euros again")] == [Status.ACTIVE]
 
 
 def test_what_has_come_back_takes_no_echo_with_it(days: Days) -> None:

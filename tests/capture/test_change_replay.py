@@ -23,7 +23,7 @@ def days(tmp_path: Path) -> Iterator[Days]:
 
 
 def ids(atoms: list[Atom]) -> set[str]:
-    return {each.id for each in atoms}
+    return {atom.id for atom in atoms}
 
 
 def test_the_same_transcript_under_another_name_makes_no_statement(days: Days) -> None:
@@ -71,7 +71,7 @@ def test_somebody_who_says_it_anew_is_heard(days: Days) -> None:
     (berth,) = days.that_say("Larvik")
     days.memory.forget(berth.id, "not so")
     days.says("My boat is moored at Larvik.")
-    assert [each.status for each in days.that_say("Larvik") if each.id != berth.id] == [Status.ACTIVE]
+    assert [atom.status for atom in days.that_say("Larvik") if atom.id != berth.id] == [Status.ACTIVE]
     assert "Larvik" in days.finds("Where is my boat moored?")
 
 
@@ -85,5 +85,5 @@ def test_a_session_that_is_captured_again_keeps_each_turn_once(days: Days) -> No
     days.says(*BOAT, session="one")
     days.says(*BOAT, "My tent is packed in the attic.", session="one", day=1)
     words = [each.content for each in days.memory.list(status=None, limit=100) if each.is_segment]
-    assert sum(each.count("Larvik") for each in words) == 1
-    assert sum(each.count("attic") for each in words) == 1
+    assert sum(word.count("Larvik") for word in words) == 1
+    assert sum(word.count("attic") for word in words) == 1

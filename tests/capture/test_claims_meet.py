@@ -81,8 +81,10 @@ def test_what_was_only_said_against_the_holder_never_held(memory: Memory, clock:
     clock.at += DAY
     bern = city(memory, "Bern")
     assert [memory.get(each.id).status for each in (oslo, rome, bern)] == [
-        Status.SUPERSEDED, Status.CHALLENGED, Status.ACTIVE,
-    ]  # fmt: skip
+        Status.SUPERSEDED,
+        Status.CHALLENGED,
+        Status.ACTIVE,
+    ]
 
 
 def test_what_will_be_so_leaves_a_doubt_as_it_is(memory: Memory, clock: FixedClock) -> None:
@@ -127,5 +129,5 @@ def test_a_guessed_contradiction_stays_a_guess_however_often_it_is_said(memory: 
     memory.relate(told.id, "contradicts", other.id, DOUBTFUL)
     for _ in range(8):
         say(memory, clock, "My dentist is Dr Reyes.", "Ann")
-    (link,) = (each for each in memory.get(told.id).relations if each.name is RelationName.CONTRADICTS)
+    (link,) = (relation for relation in memory.get(told.id).relations if relation.name is RelationName.CONTRADICTS)
     assert link.confidence == DOUBTFUL

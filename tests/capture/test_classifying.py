@@ -110,7 +110,7 @@ def test_two_values_of_one_moment_are_a_contradiction_for_a_person(memory: Memor
     first = city(memory, "Oslo").atom
     outcome = city(memory, "Rome")
     assert (outcome.result, outcome.atom.status) == (Result.CHALLENGED, Status.CHALLENGED)
-    assert [(each.name, each.target) for each in outcome.atom.relations] == [("contradicts", first.id)]
+    assert [(relation.name, relation.target) for relation in outcome.atom.relations] == [("contradicts", first.id)]
     assert "a person decides" in outcome.reason
     assert current(memory) == ["Ann lives in Oslo."]
 
@@ -170,12 +170,14 @@ def test_each_scope_has_claims_of_its_own(memory: Memory) -> None:
 
 
 def test_many_statements_are_one_commit_and_see_each_other(memory: Memory) -> None:
-    receipt = memory.remember_many([
-        {"content": "Ann lives in Oslo.", **CITY, "observed_at": NOON - DAY},
-        {"content": "Ann lives in Rome.", **CITY},
-        {"content": "Ann lives in Rome.", **CITY},
-        {"content": "Ann lives in Bonn.", **CITY},
-    ])  # fmt: skip
+    receipt = memory.remember_many(
+        [
+            {"content": "Ann lives in Oslo.", **CITY, "observed_at": NOON - DAY},
+            {"content": "Ann lives in Rome.", **CITY},
+            {"content": "Ann lives in Rome.", **CITY},
+            {"content": "Ann lives in Bonn.", **CITY},
+        ]
+    )
     assert [o.result for o in receipt.outcomes] == [Result.NEW, Result.SUPERSEDES, Result.DUPLICATE, Result.CHALLENGED]
     assert len(memory.journal()) == 1
     assert [atom.status for atom in memory.list(status=None)].count(Status.SUPERSEDED) == 1

@@ -110,12 +110,12 @@ def test_what_was_taken_back_stays_away_behind_many_others(memory: Memory, clock
         words = [{"speaker": "Ann", "content": f"My favourite number is {n}.", "at": at}]
         return memory.capture(words, session_id=f"{n} {clock.at}", wait=True)
 
-    first = next(each.atom for each in said(7, START).outcomes if each.result is Result.NEW)
+    first = next(outcome.atom for outcome in said(7, START).outcomes if outcome.result is Result.NEW)
     clock.at += MINUTE
     memory.forget(first.id, "nobody's business")
     for n in range(LATELY + 5):
         clock.at += MINUTE
         memory.remember(f"Ann's number: {n + 100}", subject="Ann", attribute=first.attribute, value=str(n + 100))
     again = said(7, START)
-    assert Status.ACTIVE not in {each.atom.status for each in again.outcomes if each.atom.value == first.value}
+    assert Status.ACTIVE not in {outcome.atom.status for outcome in again.outcomes if outcome.atom.value == first.value}
     assert memory.get(first.id).status is Status.TOMBSTONED

@@ -19,11 +19,11 @@ SENTENCE = "The code of the boathouse is kavodumbitarozk."
 
 def said(desk: Desk, *texts: str, hours: float = 0.0) -> Conversation:
     at = desk.clock.at + timedelta(hours=hours)
-    return conversation(parse_turns([{"speaker": "user", "content": each} for each in texts]), "call", None, at)
+    return conversation(parse_turns([{"speaker": "user", "content": text} for text in texts]), "call", None, at)
 
 
 def heard(desk: Desk, words: Conversation, origin: Origin = Origin.HUMAN, scope: Scope = LOCAL) -> list[str]:
-    return [each.text for each in without_erased(words, origin, scope, desk.memory._store, desk.clock.at).pieces]
+    return [piece.text for piece in without_erased(words, origin, scope, desk.memory._store, desk.clock.at).pieces]
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_the_value_in_other_words_is_known_by_what_it_belongs_to(erased: Desk) -
 
 def test_an_old_transcript_without_times_is_told_from_somebody_who_says_it_anew(desk: Desk) -> None:
     turns = ["I am at the lake today.", f"{SENTENCE} Do not tell.", "Fine."]
-    desk.memory.capture([{"speaker": "user", "content": each} for each in turns], session_id="call", wait=True)
+    desk.memory.capture([{"speaker": "user", "content": turn} for turn in turns], session_id="call", wait=True)
     found = [each for each in desk.memory.list(status=None, limit=None) if "kavo" in each.content and each.evidence]
     desk.memory.erase([each.id for each in found], "private")
     desk.tick(hours=1)
@@ -69,7 +69,7 @@ def test_an_old_transcript_without_times_is_told_from_somebody_who_says_it_anew(
     assert heard(desk, said(desk, *turns[:2])) == again[:2]
     assert heard(desk, said(desk, SENTENCE)) == [SENTENCE]
     assert heard(desk, said(desk, "Listen to me now.", SENTENCE, "Fine.")) == ["Listen to me now.", SENTENCE, "Fine."]
-    desk.memory.capture([{"speaker": "user", "content": each} for each in turns], session_id="call", wait=True)
+    desk.memory.capture([{"speaker": "user", "content": turn} for turn in turns], session_id="call", wait=True)
     assert not any("kavodumbitarozk" in each.content for each in desk.memory.list(status=None, limit=None))
 
 
@@ -83,6 +83,6 @@ def test_what_is_left_of_it_is_read_for_no_statement(erased: Desk) -> None:
     at = erased.clock.at - timedelta(hours=1)
     turns = [{"speaker": "user", "content": each, "at": at} for each in (SENTENCE, "My dog is called Rex.")]
     receipt = erased.memory.capture(turns, session_id="again", wait=True)
-    stated = [each.atom.content for each in receipt.outcomes if not each.atom.is_segment]
+    stated = [outcome.atom.content for outcome in receipt.outcomes if not outcome.atom.is_segment]
     assert len(stated) == 1
     assert "Rex" in stated[0]

@@ -135,13 +135,13 @@ def test_a_receipt_tells_that_something_was_taken_out(tmp_path: Path) -> None:
         plain = memory.capture([{"role": "user", "content": "I keep bees."}])
     assert dict(receipt.stages)["context"] == "1 recalled stretch was taken out"
     assert "context" not in dict(plain.stages)
-    assert [each.text for each in passages_of(receipt.atom)] == ["I live in Porto."]
+    assert [passage.text for passage in passages_of(receipt.atom)] == ["I live in Porto."]
 
 
 def test_a_turn_that_was_nothing_but_context_leaves_no_turn(tmp_path: Path) -> None:
     with Memory(tmp_path / "vault", watch=False, background=False) as memory:
         said = [{"role": "user", "content": BLOCK}, {"role": "user", "content": "Hi, I am Ann."}]
-        assert [each.text for each in passages_of(memory.capture(said).atom)] == ["Hi, I am Ann."]
+        assert [passage.text for passage in passages_of(memory.capture(said).atom)] == ["Hi, I am Ann."]
         with pytest.raises(InvalidInput, match="besides what recall had told"):
             memory.capture(BLOCK)
 
@@ -176,17 +176,34 @@ KNOWN = st.lists(
     st.tuples(st.sampled_from(PLACES), st.sampled_from(ANIMALS)).map(
         lambda pair: f"Remember that the {pair[1]} of {pair[0]} is called zq{pair[1]}{pair[0].lower()}."
     ),
-    min_size=1, max_size=5, unique=True,
-)  # fmt: skip
+    min_size=1,
+    max_size=5,
+    unique=True,
+)
 WORDS = st.sampled_from(
-    ["I moved to Bergen in May.", "Use `<memories>` as the tag.", "- [ ] call the dentist", "ok", "see </memories>?",
-     "## facts\nare what I want", "We decided to use Postgres.", "<b>bold</b>", "日本語も話します。"]
-)  # fmt: skip
+    [
+        "I moved to Bergen in May.",
+        "Use `<memories>` as the tag.",
+        "- [ ] call the dentist",
+        "ok",
+        "see </memories>?",
+        "## facts\nare what I want",
+        "We decided to use Postgres.",
+        "<b>bold</b>",
+        "日本語も話します。",
+    ]
+)
 WRAPS = st.sampled_from(
-    ["{c}\n{w}", "{w}\n{c}",
-     "{w}\n<system-reminder>\nUserPromptSubmit hook additional context: {c}\n</system-reminder>",
-     "{w}\n\n{c}\n\n{w}", "SessionStart hook additional context: {c}\n{w}", "{w}\n{e}", "{w}\n{h}"]
-)  # fmt: skip
+    [
+        "{c}\n{w}",
+        "{w}\n{c}",
+        "{w}\n<system-reminder>\nUserPromptSubmit hook additional context: {c}\n</system-reminder>",
+        "{w}\n\n{c}\n\n{w}",
+        "SessionStart hook additional context: {c}\n{w}",
+        "{w}\n{e}",
+        "{w}\n{h}",
+    ]
+)
 
 
 def _wrapped(wrap: str, context: str, words: str) -> str:
@@ -211,17 +228,21 @@ def test_nothing_that_was_injected_is_ever_captured_again(
     segments = [each for each in after if each.session_id == "after" and each.is_segment]
     made = [each for each in after if each.id not in before and not each.is_segment]
     assert not [each for each in made if "zq" in each.content]
-    assert not [each for each in segments if "zq" in each.content]
+    assert not [segment for segment in segments if "zq" in segment.content]
     grown = [each for each in after if each.id in before and (each.content, each.evidence) != before[each.id]]
     assert not [each for each in grown if {e.segment for e in each.evidence} & {s.id for s in segments}]
-    kept = [passage.text for each in sorted(segments, key=lambda each: each.id) for passage in passages_of(each)]
+    kept = [passage.text for segment in sorted(segments, key=lambda each: each.id) for passage in passages_of(segment)]
     assert [_own(each) for each in kept] == [_own(_wrapped(wrap, "", words)) for words, wrap in said]
     assert "context" in dict(receipt.stages)
 
 
 def _own(text: str) -> str:
     """The words with their line ends, without what the host writes around context."""
-    for each in ("<system-reminder>", "</system-reminder>", "UserPromptSubmit hook additional context: ",
-                 "SessionStart hook additional context: "):  # fmt: skip
+    for each in (
+        "<system-reminder>",
+        "</system-reminder>",
+        "UserPromptSubmit hook additional context: ",
+        "SessionStart hook additional context: ",
+    ):
         text = text.replace(each, "")
     return "\n".join(line for line in text.split("\n") if line.strip())

@@ -225,8 +225,8 @@ NOT_REQUESTS = [
 @pytest.mark.parametrize(("said", "about"), REQUESTS)
 def test_a_direct_order_is_recognised_with_its_topic(said: str, about: str) -> None:
     found = forget_requests(said)
-    assert about.lower() in " ".join(each.topic for each in found).lower()
-    assert {each.kind for each in found} == {RequestKind.FORGET}
+    assert about.lower() in " ".join(forget_request.topic for forget_request in found).lower()
+    assert {forget_request.kind for forget_request in found} == {RequestKind.FORGET}
 
 
 @pytest.mark.parametrize("said", NOT_REQUESTS)
@@ -238,7 +238,7 @@ def test_turns_of_phrase_with_the_same_words_ask_for_nothing(said: str) -> None:
     "said", ["Please don't save this.", "That stays between us.", "Off the record: I quit.", "Keep it to yourself."]
 )
 def test_a_direct_order_not_to_keep_something_is_recognised(said: str) -> None:
-    assert [each.kind for each in forget_requests(said)] == [RequestKind.KEEP_OUT]
+    assert [request.kind for request in forget_requests(said)] == [RequestKind.KEEP_OUT]
 
 
 def test_what_the_model_recognises_counts_too() -> None:
@@ -255,9 +255,10 @@ def test_a_request_without_a_topic_has_none() -> None:
 
 
 def test_several_things_are_several_requests_and_what_is_excepted_is_spared() -> None:
-    assert [each.topic for each in forget_requests("Please forget my street, and also my door number.")] == [
-        "street", "door number",
-    ]  # fmt: skip
+    assert [request.topic for request in forget_requests("Please forget my street, and also my door number.")] == [
+        "street",
+        "door number",
+    ]
     (found,) = forget_requests("Please forget everything about Philippa except her birthday.")
     assert (found.topic, found.spared, found.is_all) == ("Philippa", "birthday", True)
 
@@ -275,18 +276,22 @@ def test_a_request_in_code_is_none() -> None:
 )
 def test_a_request_lies_within_its_turn_whatever_is_said(text: str, cue: str) -> None:
     said = f"{text}. Please {cue} {text}"
-    for each in forget_requests(said):
-        assert 0 <= each.start < each.end <= len(said)
+    for request in forget_requests(said):
+        assert 0 <= request.start < request.end <= len(said)
 
 
 def _asked_for(collections: list[Collection]) -> tuple[int, list[str]]:
     """How many sentences of people speak of forgetting, and those that are taken for requests."""
     told = {
-        turn.text for each in collections for one in each.sessions for turn in one.turns if not is_assistant(turn.role)
+        turn.text
+        for collection in collections
+        for one in collection.sessions
+        for turn in one.turns
+        if not is_assistant(turn.role)
     }
     speaking = re.compile(r"\b(?:forg[eo]t|delet|eras|remov)", re.IGNORECASE)
     about = sum(1 for text in told for start, end in sentences(text) if speaking.search(text[start:end]))
-    return about, [text[each.start : each.end] for text in sorted(told) for each in forget_requests(text)]
+    return about, [text[request.start : request.end] for text in sorted(told) for request in forget_requests(text)]
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="the public data sets are not here")

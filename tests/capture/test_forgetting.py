@@ -40,7 +40,7 @@ class Talk:
 
     def finds(self, question: str) -> str:
         """All that recall shows of the ten best."""
-        return "\n".join(each.text for each in self.memory.recall(question, k=10).hits)
+        return "\n".join(hit.text for hit in self.memory.recall(question, k=10).hits)
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_what_is_to_be_forgotten_is_no_longer_found_and_its_siblings_are(talk: T
     talk.says("My shoe size is 43.", "My hat size is 58.")
     assert "43" in talk.finds("What is my shoe size?")
     receipt = talk.says("Please forget my shoe size.")
-    assert "taken back" in {each.result for each in receipt.outcomes}
+    assert "taken back" in {outcome.result for outcome in receipt.outcomes}
     assert "43" not in talk.finds("What is my shoe size?")
     assert "58" in talk.finds("What is my hat size?")
 
@@ -76,7 +76,7 @@ SCENES = [
     ("Forget our wifi password.", "Our wifi password is on the fridge.", "Our wifi is slow.", "fridge", "slow"),
     ("Please forget my birthday.", "My birthday is 14 March.", "My sister's birthday is 2 May.", "14", "2 May"),
     ("Delete what I said about Carla.", "My ex-wife Carla is in Porto.", "My boss is in Braga.", "Carla", "Braga"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("asked", "one", "other", "gone", "there"), SCENES)
@@ -101,7 +101,7 @@ def test_what_came_in_through_an_agent_is_forgotten_through_it(tmp_path: Path) -
     with lamina.open(tmp_path / "vault", watch=False, ceiling="agent") as agent:
         agent.capture([{"speaker": "Ida", "content": "My shoe size is 43."}], session_id="one", wait=True)
         agent.capture([{"speaker": "Ida", "content": "Please forget my shoe size."}], session_id="two", wait=True)
-        assert "43" not in "\n".join(each.text for each in agent.recall("What is my shoe size?").hits)
+        assert "43" not in "\n".join(hit.text for hit in agent.recall("What is my shoe size?").hits)
 
 
 def test_the_request_itself_is_not_shown(talk: Talk) -> None:
@@ -113,7 +113,7 @@ def test_the_request_itself_is_not_shown(talk: Talk) -> None:
 def test_the_journal_tells_why(talk: Talk) -> None:
     talk.says("My shoe size is 43.")
     receipt = talk.says("Please forget my shoe size.")
-    (taken,) = [each.atom for each in receipt.outcomes if each.result == "taken back"]
+    (taken,) = [outcome.atom for outcome in receipt.outcomes if outcome.result == "taken back"]
     assert "asked to forget" in talk.memory.history(taken.id).versions[-1].reason
 
 
@@ -127,7 +127,7 @@ def test_undoing_the_request_brings_everything_back(talk: Talk) -> None:
 def test_what_was_forgotten_can_be_restored_by_a_person(talk: Talk) -> None:
     talk.says("My shoe size is 43.")
     receipt = talk.says("Please forget my shoe size.")
-    (taken,) = [each.atom for each in receipt.outcomes if each.result == "taken back"]
+    (taken,) = [outcome.atom for outcome in receipt.outcomes if outcome.result == "taken back"]
     talk.memory.update_status(taken.id, "active", "I want it back")
     assert "43" in talk.finds("What is my shoe size?")
 
@@ -263,40 +263,53 @@ def test_a_second_request_changes_nothing(talk: Talk) -> None:
     _again(talk)
     talk.says("Please forget my garage code.")
     receipt = talk.says("Please forget my garage code.")
-    assert [each.result for each in receipt.outcomes] == ["kept"]
+    assert [outcome.result for outcome in receipt.outcomes] == ["kept"]
 
 
 WISHES = [
     (
         ["Gran's door code is 4471.", "Gran's bike lock is 9902."],
-        "Could you please remove Gran's door code from your notes?", ["4471"], ["9902"],
+        "Could you please remove Gran's door code from your notes?",
+        ["4471"],
+        ["9902"],
     ),
     (
         ["My cousin Ottilie lives in Ghent.", "Ottilie expects twins.", "Bruno is in Lier."],
-        "Do me a favour and wipe everything I told you about Ottilie.", ["Ghent", "twins"], ["Lier"],
+        "Do me a favour and wipe everything I told you about Ottilie.",
+        ["Ghent", "twins"],
+        ["Lier"],
     ),
     (
         ["My visa number is K8841202.", ">Noted: visa K8841202.", "My shoe size is 43."],
-        "Scratch what I said about the visa.", ["K8841202"], ["43"],
+        "Scratch what I said about the visa.",
+        ["K8841202"],
+        ["43"],
     ),
     (
         ["The choir audition is on 14 May.", "The choir trip is on 20 May."],
         "Please forget the date of the choir audition, the conductor is replanning everything.",
-        ["14 May"], ["20 May"],
+        ["14 May"],
+        ["20 May"],
     ),
     (
         ["My street is Elm Row.", "My door number is 17.", "My boat is called Wren."],
-        "Please forget my street, and also my door number.", ["Elm", "17"], ["Wren"],
+        "Please forget my street, and also my door number.",
+        ["Elm", "17"],
+        ["Wren"],
     ),
     (
         ["Philippa's birthday is 4 May.", "Philippa lives in Bath.", "Philippa likes jazz."],
-        "Forget everything about Philippa except her birthday.", ["Bath", "jazz"], ["4 May"],
+        "Forget everything about Philippa except her birthday.",
+        ["Bath", "jazz"],
+        ["4 May"],
     ),
     (
         ["Agatha's email address is agatha@fen.org.", "Agatha's phone is 0555 123 456."],
-        "Agatha would like her email address removed from your notes.", ["fen.org"], ["0555"],
+        "Agatha would like her email address removed from your notes.",
+        ["fen.org"],
+        ["0555"],
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("told", "asked", "gone", "there"), WISHES)
@@ -335,9 +348,11 @@ def test_what_only_sounds_like_a_wish_takes_nothing(talk: Talk, said: str) -> No
 
 def test_what_was_said_in_the_same_turn_is_forgotten_with_its_echo(talk: Talk) -> None:
     talk.says(
-        "My cat is Tom. My PIN is 4411.", ">A cat called Tom, and PIN 4411.", "That was private, please drop the PIN.",
+        "My cat is Tom. My PIN is 4411.",
+        ">A cat called Tom, and PIN 4411.",
+        "That was private, please drop the PIN.",
         "Please don't keep my PIN on file.",
-    )  # fmt: skip
+    )
     assert "4411" not in talk.finds("PIN 4411")
     assert "Tom" in talk.finds("What is my cat called?")
 
@@ -355,13 +370,13 @@ def test_a_scope_beside_keeps_what_it_was_told(talk: Talk) -> None:
         talk.says("My garage code is 7741.")
         talk.says("Strike my garage code from your memory, please.")
         assert "7741" not in talk.finds("What is my garage code?")
-        assert "7741" in "\n".join(each.text for each in beside.recall("What is my garage code?").hits)
+        assert "7741" in "\n".join(hit.text for hit in beside.recall("What is my garage code?").hits)
 
 
 def test_an_unclear_request_becomes_one_question_and_confirming_it_forgets(talk: Talk) -> None:
     talk.says("My fishing boat is moored at Larvik.", "My hat size is 58.")
     receipt = talk.says("Please forget my blue fishing permit.")
-    assert "held" in {each.result for each in receipt.outcomes}
+    assert "held" in {outcome.result for outcome in receipt.outcomes}
     (question,) = talk.memory.review.list()
     assert "Larvik" in question.text
     assert "Larvik" in talk.finds("Where is my boat moored?")

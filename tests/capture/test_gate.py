@@ -133,9 +133,13 @@ def test_other_words_are_no_echo(text: str) -> None:
 def _context() -> str:
     noon = datetime(2026, 11, 14, 12, tzinfo=UTC)
     atom = Atom(
-        id=AtomId("01jc9x2k7m3f5r8t0v2w4y6z8a"), scope=Scope("org:local"), origin=Origin.HUMAN, observed_at=noon,
-        kind="fact", content="Ann likes tea.",
-    )  # fmt: skip
+        id=AtomId("01jc9x2k7m3f5r8t0v2w4y6z8a"),
+        scope=Scope("org:local"),
+        origin=Origin.HUMAN,
+        observed_at=noon,
+        kind="fact",
+        content="Ann likes tea.",
+    )
     return pack([(atom, passages_of(atom)[0])], 200)
 
 

@@ -49,9 +49,13 @@ def fact(content: str, evidence: Evidence = MOVED, **more: Any) -> Finding:
 
 def statement(**more: Any) -> Json:
     return {
-        "quote": "I moved to Lisbon yesterday", "content": "Ann moved to Lisbon on 7 May 2023.", "subject": "Ann",
-        "attribute": "city", "value": "Lisbon", "date": "2023-05-07",
-    } | more  # fmt: skip
+        "quote": "I moved to Lisbon yesterday",
+        "content": "Ann moved to Lisbon on 7 May 2023.",
+        "subject": "Ann",
+        "attribute": "city",
+        "value": "Lisbon",
+        "date": "2023-05-07",
+    } | more
 
 
 def extracted(*statements: Json) -> Scripted:
@@ -82,11 +86,17 @@ def test_a_statement_rests_on_the_sentence_it_was_read_from() -> None:
         found = read(server)
     assert found.findings == (
         Finding(
-            content="Ann moved to Lisbon on 7 May 2023.", kind="fact", evidence=MOVED, subject="Ann",
-            attribute="city", value="Lisbon", confidence=CONFIDENCE, valid_from=datetime(2023, 5, 7, tzinfo=UTC),
+            content="Ann moved to Lisbon on 7 May 2023.",
+            kind="fact",
+            evidence=MOVED,
+            subject="Ann",
+            attribute="city",
+            value="Lisbon",
+            confidence=CONFIDENCE,
+            valid_from=datetime(2023, 5, 7, tzinfo=UTC),
             is_sure=False,
         ),
-    )  # fmt: skip
+    )
     assert LISBON.text[4:32] == "I moved to Lisbon yesterday."
     assert (found.trouble, counts(found)) == (None, ModelCounts(calls=1, kept=1))
     assert found.by.startswith("base and openai:m@")
@@ -150,7 +160,7 @@ def test_two_statements_together_replace_one_sentence() -> None:
     two = statement(quote="I work for Acme", content="Ann works for Acme.", attribute="employer", value="Acme", date="")
     with scripted(extracted(one, two)) as server:
         found = read(server, [said], base=Base(whole)).findings
-    assert [(each.content, each.attribute, each.is_sure) for each in found] == [
+    assert [(finding.content, finding.attribute, finding.is_sure) for finding in found] == [
         ("Ann moved to Lisbon.", "home", True),
         ("Ann works for Acme.", "employer", False),
     ]
@@ -174,13 +184,15 @@ def test_the_model_adds_nothing_where_the_base_has_much_to_say() -> None:
 
 def test_unsupported_statements_are_dropped_and_counted_by_reason() -> None:
     bad = (
-        statement(quote="I moved to Porto last year"), statement(content="Ann moved to Porto."),
-        statement(content="Bob moved to Lisbon.", subject="Bob"), statement(content="Ann did not move to Lisbon."),
+        statement(quote="I moved to Porto last year"),
+        statement(content="Ann moved to Porto."),
+        statement(content="Bob moved to Lisbon.", subject="Bob"),
+        statement(content="Ann did not move to Lisbon."),
         statement(content="Ann enjoys travelling far away."),
-    )  # fmt: skip
+    )
     with scripted(extracted(*bad, statement())) as server:
         found = read(server)
-    assert [each.content for each in found.findings] == ["Ann moved to Lisbon on 7 May 2023."]
+    assert [finding.content for finding in found.findings] == ["Ann moved to Lisbon on 7 May 2023."]
     assert counts(found).dropped == dict.fromkeys(
         (Reason.QUOTE, Reason.NAME, Reason.OWNER, Reason.TURNED, Reason.CONTENT), 1
     )
@@ -245,7 +257,7 @@ def test_dates_are_read_strictly(day: str, taken: date | None) -> None:
 def test_findings_come_in_the_order_of_the_words() -> None:
     last = statement(quote="I prefer tea, not coffee", content="Bob prefers tea, not coffee.", subject="Bob", date="")
     with scripted(extracted(last, statement())) as server:
-        assert [each.evidence for each in read(server).findings] == [MOVED, PREFERS]
+        assert [finding.evidence for finding in read(server).findings] == [MOVED, PREFERS]
 
 
 def test_control_characters_are_removed() -> None:

@@ -17,18 +17,30 @@ from llm_server import Json, Scripted, completion, error, scripted
 pytest.importorskip("openai", reason="chat needs pip install 'lamina[llm]'")
 
 STATEMENT: Json = {
-    "quote": "I moved to Lisbon", "content": "Ann moved to Lisbon.", "subject": "Ann", "attribute": "home",
-    "value": "Lisbon", "date": "",
-}  # fmt: skip
+    "quote": "I moved to Lisbon",
+    "content": "Ann moved to Lisbon.",
+    "subject": "Ann",
+    "attribute": "home",
+    "value": "Lisbon",
+    "date": "",
+}
 SAID = [{"speaker": "Ann", "content": "I moved to Lisbon. My dentist is Dr Reyes."}]
 STATED = "My dentist is Dr Reyes."
 
 
 def opened(folder: Path, url: str, **more: object) -> Memory:
     settings = Settings.model_validate(
-        {"embedder": "none", "watch": False, "background": False, "chat": "openai:m", "chat_url": f"{url}/v1",
-         "chat_key": "key", "chat_timeout": 2.0, **more}
-    )  # fmt: skip
+        {
+            "embedder": "none",
+            "watch": False,
+            "background": False,
+            "chat": "openai:m",
+            "chat_url": f"{url}/v1",
+            "chat_key": "key",
+            "chat_timeout": 2.0,
+            **more,
+        }
+    )
     return Memory(folder / "vault", settings=settings)
 
 
@@ -39,7 +51,7 @@ def made(memory: Memory) -> list[str]:
 def test_the_model_reads_and_the_receipt_says_so(tmp_path: Path) -> None:
     with scripted(completion({"statements": [STATEMENT]})) as server, opened(tmp_path, server.address) as memory:
         receipt = memory.capture(SAID, session_id="s")
-        assert [each.result for each in receipt.outcomes] == [Result.KEPT, Result.NEW, Result.NEW]
+        assert [outcome.result for outcome in receipt.outcomes] == [Result.KEPT, Result.NEW, Result.NEW]
         assert dict(receipt.stages)["statements"].startswith("read by state model and openai:m@")
         assert dict(receipt.stages)["language model"] == "1 call, 1 statement kept"
         assert receipt.counts is not None
@@ -53,11 +65,15 @@ def test_the_model_reads_and_the_receipt_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "broken",
     [
-        error(500, "on fire"), error(401, "no such key"), completion("no json at all"), completion({"statements": 3}),
-        completion('{"statements": [', finish="length"), completion(None, refusal="I would rather not"),
+        error(500, "on fire"),
+        error(401, "no such key"),
+        completion("no json at all"),
+        completion({"statements": 3}),
+        completion('{"statements": [', finish="length"),
+        completion(None, refusal="I would rather not"),
     ],
     ids=["down", "refused", "prose", "wrong", "truncated", "unwilling"],
-)  # fmt: skip
+)
 def test_whatever_the_model_does_the_state_model_stands_in_and_the_receipt_tells_why(
     tmp_path: Path, broken: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,19 +155,30 @@ def test_claims_of_the_model_end_nothing(tmp_path: Path) -> None:
     turns = ("My dentist is Dr Reyes.", "I type with two fingers.", "I take levothyroxine at dawn.")
     values = ("Dr Reyes", "two fingers", "levothyroxine")
     script = [
-        completion({"statements": [
-            {"quote": text.rstrip("."), "content": text, "subject": "I", "attribute": "dentist", "value": value,
-             "date": ""}]})
+        completion(
+            {
+                "statements": [
+                    {
+                        "quote": text.rstrip("."),
+                        "content": text,
+                        "subject": "I",
+                        "attribute": "dentist",
+                        "value": value,
+                        "date": "",
+                    }
+                ]
+            }
+        )
         for text, value in zip(turns, values, strict=True)
-    ]  # fmt: skip
+    ]
     with scripted(script[0]) as server, opened(tmp_path, server.address) as memory:
         for n, (text, answer) in enumerate(zip(turns, script, strict=True)):
             server.script = [answer, completion({"answers": []})]
             memory.capture([{"speaker": "Ann", "content": text}], session_id=f"s{n}")
         statements = [each for each in memory.list(limit=None, status=None) if each.evidence]
-        assert {each.status for each in statements} == {Status.ACTIVE}
-        assert not any(each.superseded_by or each.valid_until for each in statements)
-        assert {each.value for each in statements} >= {"Dr Reyes", "two fingers", "levothyroxine"}
+        assert {statement.status for statement in statements} == {Status.ACTIVE}
+        assert not any(statement.superseded_by or statement.valid_until for statement in statements)
+        assert {statement.value for statement in statements} >= {"Dr Reyes", "two fingers", "levothyroxine"}
 
 
 def test_an_answer_cites_what_it_rests_on(tmp_path: Path) -> None:

@@ -30,9 +30,17 @@ def answered(*yes: int, controls: tuple[bool, ...] = (True, False), pairs: int =
 
 def opened(folder: Path, url: str, **more: object) -> Memory:
     settings = Settings.model_validate(
-        {"embedder": "none", "watch": False, "background": False, "chat": "openai:m", "chat_url": f"{url}/v1",
-         "chat_key": "key", "chat_timeout": 2.0, **more}
-    )  # fmt: skip
+        {
+            "embedder": "none",
+            "watch": False,
+            "background": False,
+            "chat": "openai:m",
+            "chat_url": f"{url}/v1",
+            "chat_key": "key",
+            "chat_timeout": 2.0,
+            **more,
+        }
+    )
     return Memory(folder / "vault", settings=settings)
 
 
@@ -46,12 +54,12 @@ def told(folder: Path, *last: Scripted, then: str = NEW) -> tuple[list[Atom], st
 
 
 def about(word: str, atoms: list[Atom]) -> Atom:
-    (found,) = (each for each in atoms if each.evidence and word in each.content)
+    (found,) = (atom for atom in atoms if atom.evidence and word in atom.content)
     return found
 
 
 def labels(atoms: list[Atom]) -> list[tuple[str, float]]:
-    return [(each.name, each.confidence) for atom in atoms for each in atom.relations]
+    return [(relation.name, relation.confidence) for atom in atoms for relation in atom.relations]
 
 
 def test_a_nomination_is_a_likely_link_that_labels_and_ends_nothing(
@@ -62,7 +70,7 @@ def test_a_nomination_is_a_likely_link_that_labels_and_ends_nothing(
     old, new = about("chess", atoms), about("judo", atoms)
     assert (old.status, new.status) == (Status.ACTIVE, Status.ACTIVE)
     assert not old.superseded_by
-    assert [(each.name, each.target) for each in new.relations] == [("contradicts", old.id)]
+    assert [(relation.name, relation.target) for relation in new.relations] == [("contradicts", old.id)]
     assert new.relations[0].confidence < 0.75
     assert "1 pair compared: 1 likely and 0 sure changes" in how
 
@@ -89,7 +97,7 @@ def test_where_the_model_fails_the_words_are_kept_and_the_receipt_says_so(
 ) -> None:
     monkeypatch.setattr("lamina.models.patience.PAUSES", ())
     atoms, how = told(tmp_path, broken)
-    assert sum(each.is_segment for each in atoms) == 2
+    assert sum(atom.is_segment for atom in atoms) == 2
     assert "fallback: changes were not compared: " in how
 
 
@@ -108,7 +116,7 @@ def nominate(
 ) -> list[tuple[str, str, bool]]:
     with scripted(completion(answer)) as server:
         found = ChatNominator(server.chat(), agrees).nominate(earlier, new)
-    return [(each.old.segment, each.new.segment, each.is_sure) for each in found.changes]
+    return [(change.old.segment, change.new.segment, change.is_sure) for change in found.changes]
 
 
 def test_a_nomination_is_sure_where_the_state_model_agrees() -> None:

@@ -138,4 +138,4 @@ def test_turns_are_shown_in_runs_of_bounded_length() -> None:
 def test_a_long_turn_is_cut_and_nothing_of_it_is_lost(text: str, most: int) -> None:
     pieces = [each.text for run in runs([said(text)], most=most) for each in run]
     assert "".join("".join(pieces).split()) == "".join(text.split())
-    assert all(len(each) <= most for each in pieces)
+    assert all(len(piece) <= most for piece in pieces)

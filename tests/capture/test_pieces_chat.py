@@ -82,21 +82,30 @@ def test_labels_in_bold_do_not_make_a_note_a_transcript() -> None:
 
 def test_a_turn_is_everything_up_to_the_next() -> None:
     assert turns("Ann: hi\nBob: one\n\n  two: three\nAnn: bye\n") == [
-        ("Ann", "hi"), ("Bob", "one\n\n  two: three"), ("Ann", "bye")
-    ]  # fmt: skip
+        ("Ann", "hi"),
+        ("Bob", "one\n\n  two: three"),
+        ("Ann", "bye"),
+    ]
 
 
 def test_code_in_a_turn_starts_no_turn() -> None:
     code = "```\nBob: not a turn\nAnn: nor this\n```"
     assert turns(f"Ann: hi\nBob: lo\nAnn: look\n{code}\nBob: fine") == [
-        ("Ann", "hi"), ("Bob", "lo"), ("Ann", f"look\n{code}"), ("Bob", "fine")
-    ]  # fmt: skip
+        ("Ann", "hi"),
+        ("Bob", "lo"),
+        ("Ann", f"look\n{code}"),
+        ("Bob", "fine"),
+    ]
 
 
 def test_words_before_the_first_turn_are_kept() -> None:
     assert turns("A talk.\n\nIn spring.\n\nAnn: hi\nBob: lo and behold, it works\nAnn: x") == [
-        (None, "A talk."), (None, "In spring."), ("Ann", "hi"), ("Bob", "lo and behold, it works"), ("Ann", "x")
-    ]  # fmt: skip
+        (None, "A talk."),
+        (None, "In spring."),
+        ("Ann", "hi"),
+        ("Bob", "lo and behold, it works"),
+        ("Ann", "x"),
+    ]
 
 
 def test_what_the_chat_program_says_has_a_time_and_no_speaker() -> None:

@@ -126,5 +126,9 @@ def test_no_piece_is_above_the_limit_and_no_line_is_cut() -> None:
 def test_fences_in_pasted_code_part_words_from_code() -> None:
     text = "Look at this.\n\n```\ndef f():\n    return 1\n\ndef g():\n    return 2\n```\n\nNice."
     assert [piece.text for piece in pieces_of(text, Form.CODE)] == [
-        "Look at this.", "```", "def f():\n    return 1", "def g():\n    return 2\n```", "Nice."
-    ]  # fmt: skip
+        "Look at this.",
+        "```",
+        "def f():\n    return 1",
+        "def g():\n    return 2\n```",
+        "Nice.",
+    ]

@@ -12,9 +12,12 @@ def cut(text: str) -> list[tuple[str, str]]:
 def test_a_heading_stays_with_its_first_paragraph_and_is_context_for_the_rest() -> None:
     text = "# Setup\n\nFirst.\n\nSecond.\n\n## Install\nRun it.\n\nTwice.\n\n# Use\n\nDone."
     assert cut(text) == [
-        ("# Setup\n\nFirst.", ""), ("Second.", "Setup"), ("## Install\nRun it.", "Setup"),
-        ("Twice.", "Setup > Install"), ("# Use\n\nDone.", ""),
-    ]  # fmt: skip
+        ("# Setup\n\nFirst.", ""),
+        ("Second.", "Setup"),
+        ("## Install\nRun it.", "Setup"),
+        ("Twice.", "Setup > Install"),
+        ("# Use\n\nDone.", ""),
+    ]
 
 
 def test_headings_that_follow_each_other_stay_together() -> None:
@@ -32,9 +35,7 @@ def test_a_heading_at_the_end_is_kept() -> None:
 
 def test_a_fenced_block_is_one_piece_whatever_it_holds() -> None:
     code = "```python\n# not a heading\n\nx = 1\n\n\n## nor this\n```"
-    assert cut(f"# Real\n\nSee:\n\n{code}\n\nAfter.") == [
-        ("# Real\n\nSee:", ""), (code, "Real"), ("After.", "Real")
-    ]  # fmt: skip
+    assert cut(f"# Real\n\nSee:\n\n{code}\n\nAfter.") == [("# Real\n\nSee:", ""), (code, "Real"), ("After.", "Real")]
 
 
 def test_fences_close_only_with_their_own_sign_and_length() -> None:
@@ -60,8 +61,10 @@ def test_long_words_around_a_fence_are_cut_outside_of_it() -> None:
 
 def test_frontmatter_is_one_piece_and_no_heading() -> None:
     assert cut("---\ntitle: x\n\ntags: [a]\n---\n\nWords.\n\nMore.") == [
-        ("---\ntitle: x\n\ntags: [a]\n---", ""), ("Words.", ""), ("More.", "")
-    ]  # fmt: skip
+        ("---\ntitle: x\n\ntags: [a]\n---", ""),
+        ("Words.", ""),
+        ("More.", ""),
+    ]
 
 
 def test_a_table_and_a_rule_are_no_headings() -> None:

@@ -10,12 +10,41 @@ from lamina.capture.pieces import PARAGRAPH_LIMIT, Form, form_of, paragraphs, pi
 
 HOSTILE = st.lists(
     st.sampled_from(
-        ["\n", "\n\n", " ", "\t", "# ", "```\n", "~~~", "a", "Ann: ", "[12:03] Bob: ", "**Ann** 10:02\n", "def f():\n",
-         "    ", "class A {\n", "}\n", "---\n", "===\n", "。", ". ", "é", "e\u0301", "👩\u200d🚀", "x" * 900,
-         "猫" * 700, "2024-05-01 12:03 - Ann: ", "<ann> ", "| a |\n", "- ", "User:\n", "Assistant: "]
+        [
+            "\n",
+            "\n\n",
+            " ",
+            "\t",
+            "# ",
+            "```\n",
+            "~~~",
+            "a",
+            "Ann: ",
+            "[12:03] Bob: ",
+            "**Ann** 10:02\n",
+            "def f():\n",
+            "    ",
+            "class A {\n",
+            "}\n",
+            "---\n",
+            "===\n",
+            "。",
+            ". ",
+            "é",
+            "e\u0301",
+            "👩\u200d🚀",
+            "x" * 900,
+            "猫" * 700,
+            "2024-05-01 12:03 - Ann: ",
+            "<ann> ",
+            "| a |\n",
+            "- ",
+            "User:\n",
+            "Assistant: ",
+        ]
     ),
     max_size=60,
-).map("".join)  # fmt: skip
+).map("".join)
 FORMS = [Form.MARKDOWN, Form.CODE, Form.PLAIN]
 
 

@@ -20,10 +20,29 @@ from lamina.capture.segment import Place, extend
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 PLACE = Place(parse_scope("org:local"), "doc", None, Origin.DOCUMENT, None, (), NOON, 12_000, timedelta(minutes=30))
 PARTS = [
-    "# A\n", "## B\n\n", "words ", "words.\n\n", "```\n", "\n", "^p7", " ^p1\n", "**Ann**\n", "**Ann** 10:02\n",
-    "- item\n", "| a | b |\n", "    code\n", "\\", "Ann: hi\n", "Bob: lo\n", "\u3000", "\t", "<bob> x\n", "---\n",
-    "猫。", "\u2028",
-]  # fmt: skip
+    "# A\n",
+    "## B\n\n",
+    "words ",
+    "words.\n\n",
+    "```\n",
+    "\n",
+    "^p7",
+    " ^p1\n",
+    "**Ann**\n",
+    "**Ann** 10:02\n",
+    "- item\n",
+    "| a | b |\n",
+    "    code\n",
+    "\\",
+    "Ann: hi\n",
+    "Bob: lo\n",
+    "\u3000",
+    "\t",
+    "<bob> x\n",
+    "---\n",
+    "猫。",
+    "\u2028",
+]
 
 
 def ids() -> Iterator[AtomId]:

@@ -46,7 +46,7 @@ def made(memory: Memory) -> list[str]:
 
 def test_a_capture_without_a_background_reads_at_once_in_one_commit(memory: Memory) -> None:
     receipt = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1")
-    assert [each.result for each in receipt.outcomes] == [Result.KEPT, Result.NEW]
+    assert [outcome.result for outcome in receipt.outcomes] == [Result.KEPT, Result.NEW]
     assert receipt.stages == (("words", "kept"), ("statements", "read by state model"))
     fact = receipt.outcomes[1].atom
     assert (fact.subject, fact.attribute, fact.value) == ("Ann", None, "Dr Reyes")
@@ -68,7 +68,7 @@ def test_with_a_background_the_words_are_there_at_once_and_the_statements_follow
 
         memory._equipment.__dict__["reader"] = Reader(Told(StateReader(FakeStateModel())))
         receipt = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1")
-        assert [each.result for each in receipt.outcomes] == [Result.KEPT]
+        assert [outcome.result for outcome in receipt.outcomes] == [Result.KEPT]
         assert dict(receipt.stages)["statements"] == "wait to be read"
         assert memory.recall("dentist").hits
         assert read.wait(30)
@@ -81,7 +81,7 @@ def test_who_waits_gets_the_statements_in_the_receipt_also_beside_a_background(t
     settings = Settings(embedder="none", watch=False, background=True)
     with Memory(tmp_path / "vault", settings=settings) as memory:
         receipt = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1", wait=True)
-        assert [each.result for each in receipt.outcomes] == [Result.KEPT, Result.NEW]
+        assert [outcome.result for outcome in receipt.outcomes] == [Result.KEPT, Result.NEW]
 
 
 def test_what_a_machine_says_is_never_read(memory: Memory) -> None:
@@ -92,7 +92,7 @@ def test_what_a_machine_says_is_never_read(memory: Memory) -> None:
 def test_a_dry_run_tells_the_statements_and_keeps_nothing(memory: Memory) -> None:
     with memory.trial():
         receipt = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1")
-        assert [each.result for each in receipt.outcomes] == [Result.KEPT, Result.NEW]
+        assert [outcome.result for outcome in receipt.outcomes] == [Result.KEPT, Result.NEW]
     assert (memory.list(status=None), memory.journal()) == ([], [])
 
 
@@ -109,7 +109,7 @@ def test_what_a_person_feeds_is_found_at_once_and_its_facts_wait_for_review(memo
 @pytest.mark.parametrize("origin", ["tool", "web"])
 def test_what_comes_through_an_agent_from_elsewhere_waits_whole(memory: Memory, origin: str) -> None:
     receipt = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1", origin=origin)
-    assert {each.atom.status for each in receipt.outcomes} == {Status.CONSTRAINED}
+    assert {outcome.atom.status for outcome in receipt.outcomes} == {Status.CONSTRAINED}
     assert memory.recall("dentist").hits == ()
 
 
@@ -141,9 +141,7 @@ def test_a_sure_replacement_ends_the_old_statement_and_anything_else_ends_nothin
     clock.at = NOON + 3 * MINUTE
     third = memory.capture([turn("My office is in Liège.")], session_id="s4").outcomes[1]
     ended = memory.get(first.id)
-    assert (third.result, ended.status, ended.superseded_by) == (
-        Result.SUPERSEDES, Status.SUPERSEDED, (third.atom.id,)
-    )  # fmt: skip
+    assert (third.result, ended.status, ended.superseded_by) == (Result.SUPERSEDES, Status.SUPERSEDED, (third.atom.id,))
     assert memory.get(other.atom.id).status is Status.ACTIVE
 
 
@@ -181,7 +179,7 @@ def test_an_extractor_that_stumbles_costs_its_statements_and_no_word(memory: Mem
     memory._equipment.__dict__["reader"] = Reader(Stumbles(StateReader(FakeStateModel())))
     receipt = memory.capture([turn("My dentist is Dr Reyes. Remember that tea is ready.")], session_id="s1")
     assert dict(receipt.stages)["statements"] == "read by nobody, because state model failed: RecursionError"
-    assert [each.result for each in receipt.outcomes] == [Result.KEPT, Result.NEW]
+    assert [outcome.result for outcome in receipt.outcomes] == [Result.KEPT, Result.NEW]
     assert memory.recall("dentist").hits
 
 
@@ -234,12 +232,12 @@ def test_a_likely_replacement_labels_the_earlier_statement_and_leaves_both(memor
     memory.capture([turn("I live in Lisbon now.")], session_id="s2")
     old, new = sorted((each for each in memory.list(limit=None) if each.evidence), key=lambda each: each.observed_at)
     assert (old.status, new.status) == (Status.ACTIVE, Status.ACTIVE)
-    assert [(each.name, each.target, each.confidence) for each in new.relations] == [
+    assert [(relation.name, relation.target, relation.confidence) for relation in new.relations] == [
         ("contradicts", old.id, LIKELY_CHANGE)
     ]
     first, second = memory.recall("Where do I live?").hits[:2]
     assert ("Lisbon" in first.text, second.marks) == (True, ("possibly outdated",))
     assert memory.review.pairs() == []
     memory.undo()
-    assert [each.text for each in memory.recall("Where do I live?").hits] == [said]
+    assert [hit.text for hit in memory.recall("Where do I live?").hits] == [said]
     assert memory.recall("Where do I live?").hits[0].marks == ()

@@ -135,9 +135,7 @@ def test_a_secret_that_two_finders_see_is_marked_once_by_the_better_name() -> No
     assert done.text == "api_key = '[redacted: gitlab token]'"
 
 
-SOUP = st.text(
-    st.sampled_from("aB3 =:\"'-_./@\n\\{}[]()<>&$é字") | st.sampled_from("pwdtokensecretkey"), max_size=200
-)  # fmt: skip
+SOUP = st.text(st.sampled_from("aB3 =:\"'-_./@\n\\{}[]()<>&$é字") | st.sampled_from("pwdtokensecretkey"), max_size=200)
 PIECES = st.lists(
     st.sampled_from(
         ["password", "token", " is ", "=", ": ", '"', "'", "sk-", "ghp_", "eyJ", "://", "@", "hunter2x", "AKIA"]

@@ -6,8 +6,13 @@ from pathlib import Path
 
 from terminal import Cli
 
-SAID = ("The mill grinds on Tuesdays.", "The mill sells rye flour.", "The mill has two stones.",
-        "The mill stands by the weir.", "The mill was built of oak.")  # fmt: skip
+SAID = (
+    "The mill grinds on Tuesdays.",
+    "The mill sells rye flour.",
+    "The mill has two stones.",
+    "The mill stands by the weir.",
+    "The mill was built of oak.",
+)
 
 
 def told(cli: Cli) -> None:

@@ -217,7 +217,7 @@ def test_on_a_terminal_one_key_keeps_or_drops(cli: Cli, export: Path, vault: Pat
     atoms = cli("list", "--all", "--json").data["atoms"]
     verbs = [entry["verb"] for entry in cli("journal", "--json").data["entries"]]
     assert (verbs.count("confirm"), verbs.count("reject")) == (1, 1)
-    assert sum(each["status"] == "constrained" for each in atoms) == held - 2
+    assert sum(atom["status"] == "constrained" for atom in atoms) == held - 2
 
 
 def test_on_a_terminal_all_the_rest_from_one_source_is_kept_with_one_key(cli: Cli, export: Path, vault: Path) -> None:

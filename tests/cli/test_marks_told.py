@@ -7,8 +7,18 @@ from terminal import Cli
 
 def test_a_question_for_the_old_value_prints_the_new_one_and_whose_score_it_has(cli: Cli) -> None:
     for place, day in (("Tromso", "2026-01-02"), ("Genoa", "2026-06-02")):
-        cli("remember", f"Ann lives in {place}.", "--subject", "Ann", "--attribute", "home", "--value", place,
-            "--at", day)  # fmt: skip
+        cli(
+            "remember",
+            f"Ann lives in {place}.",
+            "--subject",
+            "Ann",
+            "--attribute",
+            "home",
+            "--value",
+            place,
+            "--at",
+            day,
+        )
     data = cli("recall", "Tromso", "--json").data["hits"]
     assert [hit["text"] for hit in data] == ["Ann lives in Genoa."]
     assert data[0]["instead_of"][2] == "superseded"

@@ -7,10 +7,25 @@ import pytest
 from terminal import Cli
 
 READING = [
-    ("recall", "x"), ("top",), ("plan", "x"), ("feedback", "x"), ("get", "abcd"),
-    ("list",), ("history", "abcd"), ("neighbours", "abcd"), ("journal",), ("diff",), ("stats",),
-    ("doctor",), ("sync",), ("rebuild",), ("export",), ("undo",), ("forget", "abcd"), ("pin", "abcd"),
-]  # fmt: skip
+    ("recall", "x"),
+    ("top",),
+    ("plan", "x"),
+    ("feedback", "x"),
+    ("get", "abcd"),
+    ("list",),
+    ("history", "abcd"),
+    ("neighbours", "abcd"),
+    ("journal",),
+    ("diff",),
+    ("stats",),
+    ("doctor",),
+    ("sync",),
+    ("rebuild",),
+    ("export",),
+    ("undo",),
+    ("forget", "abcd"),
+    ("pin", "abcd"),
+]
 
 
 @pytest.mark.parametrize("words", READING)
@@ -116,8 +131,10 @@ def test_a_plan_is_told_what_it_needs(cli: Cli, coffee: str) -> None:
     plan = cli("plan", "coffee for two", "--json").data
     assert plan["goal"] == "coffee for two"
     assert [[hit["text"] for hit in plan[name]] for name in ("profile", "procedural", "semantic")] == [
-        ["Ann prefers light roast coffee."], ["Warm the cups before the coffee."], ["The coffee tin is empty."],
-    ]  # fmt: skip
+        ["Ann prefers light roast coffee."],
+        ["Warm the cups before the coffee."],
+        ["The coffee tin is empty."],
+    ]
     told = cli("plan", "coffee for two").out
     assert told == plan["context"] + "\n"
     assert told.startswith("<memories>\n## profile\n")

@@ -76,7 +76,7 @@ def test_a_pair_is_decided_tried_and_undone(
 ) -> None:
     (found,) = cli("review", "pairs", "--json").data
     assert (found["a"]["id"], found["b"]["id"]) == pair
-    command = ["review", *(each.format(old=pair[0], new=pair[1]) for each in words)]
+    command = ["review", *(word.format(old=pair[0], new=pair[1]) for word in words)]
     assert cli(*command, "--dry-run").code == 0
     assert len(cli("review", "pairs", "--json").data) == 1
     commit = cli(*command, "--json").data["decisions"][0]["commit"]

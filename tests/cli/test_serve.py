@@ -21,10 +21,19 @@ from llm_server import FakeServer, completion, scripted
 from terminal import Cli
 
 LAMINA = [sys.executable, "-m", "lamina"]
-SAID = ("The mill grinds on Tuesdays.", "The mill sells rye flour.", "The mill has two stones.",
-        "The mill stands by the weir.", "The mill was built of oak.")  # fmt: skip
-IN_SHORT = {"sentences": [{"text": "The mill sells rye flour.", "lines": [2]},
-                          {"text": "The mill has two stones.", "lines": [3]}]}  # fmt: skip
+SAID = (
+    "The mill grinds on Tuesdays.",
+    "The mill sells rye flour.",
+    "The mill has two stones.",
+    "The mill stands by the weir.",
+    "The mill was built of oak.",
+)
+IN_SHORT = {
+    "sentences": [
+        {"text": "The mill sells rye flour.", "lines": [2]},
+        {"text": "The mill has two stones.", "lines": [3]},
+    ]
+}
 
 
 @pytest.fixture

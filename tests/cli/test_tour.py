@@ -13,9 +13,26 @@ from terminal import Cli
 MODELS = models_folder(os.environ, Path.home(), sys.platform)
 """Where this machine keeps its models; the tests' user has a home of their own."""
 SHOWN = {
-    "capture", "recall", "--explain", "--as-of", "--known-at", "feedback", "models", "jobs", "history", "pin", "top",
-    "undo", "erase", "pairs", "keep", "quarantine", "okf", "doctor", "serve",
-}  # fmt: skip
+    "capture",
+    "recall",
+    "--explain",
+    "--as-of",
+    "--known-at",
+    "feedback",
+    "models",
+    "jobs",
+    "history",
+    "pin",
+    "top",
+    "undo",
+    "erase",
+    "pairs",
+    "keep",
+    "quarantine",
+    "okf",
+    "doctor",
+    "serve",
+}
 
 
 @pytest.mark.parametrize("embedder", ["none", "light", "auto without files", "auto"])

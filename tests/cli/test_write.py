@@ -28,21 +28,72 @@ def test_every_write_prints_its_file_and_how_to_undo_it(cli: Cli, vault: Path) -
 
 def test_remember_takes_every_useful_field(cli: Cli) -> None:
     ran = cli(
-        "remember", "Ann lives in Lisbon.", "--kind", "fact", "--subject", "Ann", "--attribute", "city", "--value",
-        "Lisbon", "--tag", "home", "--tag", "move", "--entity", "Ann", "--valid-from", "2026-05-01", "--valid-until",
-        "2027-05-01", "--expires-at", "2028-01-01", "--at", "2026-05-02T10:00Z", "--pinned", "--confidence", "0.9",
-        "--importance", "0.8", "--durability", "core", "--memory-type", "fact", "--session", "s", "--source", "t",
-        "--origin", "agent", "--reason", "she said so", "--key", "k1", "--json",
-    )  # fmt: skip
+        "remember",
+        "Ann lives in Lisbon.",
+        "--kind",
+        "fact",
+        "--subject",
+        "Ann",
+        "--attribute",
+        "city",
+        "--value",
+        "Lisbon",
+        "--tag",
+        "home",
+        "--tag",
+        "move",
+        "--entity",
+        "Ann",
+        "--valid-from",
+        "2026-05-01",
+        "--valid-until",
+        "2027-05-01",
+        "--expires-at",
+        "2028-01-01",
+        "--at",
+        "2026-05-02T10:00Z",
+        "--pinned",
+        "--confidence",
+        "0.9",
+        "--importance",
+        "0.8",
+        "--durability",
+        "core",
+        "--memory-type",
+        "fact",
+        "--session",
+        "s",
+        "--source",
+        "t",
+        "--origin",
+        "agent",
+        "--reason",
+        "she said so",
+        "--key",
+        "k1",
+        "--json",
+    )
     (outcome,) = ran.data["outcomes"]
     atom = outcome["atom"]
     expected = {
-        "subject": "Ann", "attribute": "city", "value": "Lisbon", "tags": ["home", "move"], "entities": ["Ann"],
-        "valid_from": "2026-05-01T00:00:00Z", "valid_until": "2027-05-02T00:00:00Z",
-        "observed_at": "2026-05-02T10:00:00Z", "pinned": True, "confidence": 0.9, "importance": 0.8,
-        "durability": "core", "memory_type": "fact", "session_id": "s", "source_id": "t", "origin": "agent",
+        "subject": "Ann",
+        "attribute": "city",
+        "value": "Lisbon",
+        "tags": ["home", "move"],
+        "entities": ["Ann"],
+        "valid_from": "2026-05-01T00:00:00Z",
+        "valid_until": "2027-05-02T00:00:00Z",
+        "observed_at": "2026-05-02T10:00:00Z",
+        "pinned": True,
+        "confidence": 0.9,
+        "importance": 0.8,
+        "durability": "core",
+        "memory_type": "fact",
+        "session_id": "s",
+        "source_id": "t",
+        "origin": "agent",
         "claim": "ann::city",
-    }  # fmt: skip
+    }
     assert {name: atom[name] for name in expected} == expected
     assert cli("journal", "--json").data["entries"][0]["reason"] == "she said so"
     again = cli("remember", "Whatever.", "--key", "k1", "--json").data
@@ -102,7 +153,7 @@ def test_revise_writes_a_new_version(cli: Cli, coffee: str) -> None:
     assert ran.data["atom"]["tags"] == ["drink"]
     assert cli("revise", coffee, "--importance", "0.9", "--json").data["atom"]["tags"] == ["drink"]
     versions = cli("history", coffee, "--json").data["versions"]
-    assert [each["revision"] for each in versions] == [1, 2, 3]
+    assert [version["revision"] for version in versions] == [1, 2, 3]
     assert versions[1]["reason"] == "asked her"
     assert cli("revise", coffee, "--confidence", "7").code == 2
 
@@ -197,8 +248,8 @@ def test_an_agent_keeps_private_things_to_itself(cli: Cli) -> None:
 
 
 def _everything(vault: Path) -> dict[str, bytes]:
-    files = (each for each in vault.rglob("*.md") if each.is_file())
-    return {str(each): each.read_bytes() for each in files}
+    files = (path for path in vault.rglob("*.md") if path.is_file())
+    return {str(file): file.read_bytes() for file in files}
 
 
 def test_words_are_kept_although_no_model_can_be_had(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,9 +88,10 @@ def test_a_changed_file_gets_a_new_version_and_the_others_stay(hand: Hand, shop:
     (outcome,) = receipt.outcomes
     assert outcome.result is Result.REVISED and outcome.atom.id == before["src/orders.py"].id
     assert "cancel" in outcome.atom.content and "place" not in outcome.atom.content
-    assert [each.atom.content for each in hand.store.versions(outcome.atom.id)] == [
-        before["src/orders.py"].content, outcome.atom.content
-    ]  # fmt: skip
+    assert [version.atom.content for version in hand.store.versions(outcome.atom.id)] == [
+        before["src/orders.py"].content,
+        outcome.atom.content,
+    ]
     assert _by_path(hand)["src"] == before["src"]
 
 
@@ -134,7 +135,7 @@ def test_what_a_person_took_back_stays_away_and_what_was_undone_may_come_again(h
     assert other.commit is not None
     undo(hand.store, other.commit, (LOCAL,), "human", Origin.HUMAN)
     again = _capture(hand, shop, name="other")
-    assert {each.result for each in again.outcomes} == {Result.NEW}
+    assert {outcome.result for outcome in again.outcomes} == {Result.NEW}
 
 
 def test_two_codebases_live_side_by_side_and_one_name_is_one_codebase(hand: Hand, shop: Path, tmp_path: Path) -> None:
@@ -155,7 +156,7 @@ def test_an_agent_writes_in_its_own_name_and_leaves_a_persons_alone(hand: Hand, 
     (shop / "src" / "orders.py").write_text("def cancel(): ...\n")
     (shop / "src" / "extra.py").write_text("def extra(): ...\n")
     receipt = _capture(hand, shop, AGENT)
-    assert {each.atom.metadata["path"] for each in receipt.outcomes} == {"src/extra.py"}
+    assert {outcome.atom.metadata["path"] for outcome in receipt.outcomes} == {"src/extra.py"}
     assert _by_path(hand)["src/extra.py"].origin is Origin.AGENT
     assert _by_path(hand)["src/orders.py"] == before["src/orders.py"]
     assert "2 left as somebody more trusted wants them" in dict(receipt.stages)["atoms"]
@@ -163,8 +164,8 @@ def test_an_agent_writes_in_its_own_name_and_leaves_a_persons_alone(hand: Hand, 
 
 def test_what_a_tool_brings_waits_for_a_person(hand: Hand, shop: Path) -> None:
     receipt = _capture(hand, shop, TOOL)
-    assert {each.result for each in receipt.outcomes} == {Result.HELD}
-    assert {each.status for each in _by_path(hand).values()} == {Status.CONSTRAINED}
+    assert {outcome.result for outcome in receipt.outcomes} == {Result.HELD}
+    assert {atom.status for atom in _by_path(hand).values()} == {Status.CONSTRAINED}
     (shop / "src" / "orders.py").write_text("def cancel(): ...\n")
     _capture(hand, shop, TOOL)
     assert _by_path(hand)["src/orders.py"].status is Status.CONSTRAINED
@@ -181,7 +182,7 @@ def test_secrets_in_code_are_taken_out(hand: Hand, shop: Path) -> None:
 
 def test_another_reader_reads_a_file_anew_though_it_has_not_changed(hand: Hand, shop: Path) -> None:
     known = codebase(shop)
-    lesser = replace(known, entries=tuple(replace(each, read_by="lines-0") for each in known.entries))
+    lesser = replace(known, entries=tuple(replace(entry, read_by="lines-0") for entry in known.entries))
     capture_codebase(lesser, PERSON, hand.store, IdSource(os.urandom), hand.clock.now())
     assert len(_capture(hand, shop).outcomes) == len(known.entries)
 

@@ -115,7 +115,7 @@ def _write(root: Path, **files: str) -> Path:
 
 
 def _content(root: Path, path: str) -> str:
-    return next(each.content for each in codebase(root, "shop").entries if each.path == path)
+    return next(entry.content for entry in codebase(root, "shop").entries if entry.path == path)
 
 
 def test_a_python_file_is_told_by_its_signatures_and_first_lines(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_python_file_is_told_by_its_signatures_and_first_lines(tmp_path: Path)
 @pytest.mark.parametrize(("language", "text"), TOLD)
 def test_other_languages_are_read_line_by_line(language: str, text: str) -> None:
     source = lines_source(text, language)
-    assert [str(each) for each in source.signatures if each.depth == 0] == TOLD[language, text]
+    assert [str(signature) for signature in source.signatures if signature.depth == 0] == TOLD[language, text]
 
 
 @pytest.mark.parametrize(("language", "text"), TOLD)
@@ -140,8 +140,8 @@ def test_a_grammar_tells_the_same_and_what_classes_hold(language: str, text: str
     pytest.importorskip("tree_sitter", reason="the extra `code` is not installed")
     source = grammar_source(text, language)
     assert source is not None
-    assert [str(each) for each in source.signatures if each.depth == 0] == TOLD[language, text]
-    inner = [each.text for each in source.signatures if each.depth == 1]
+    assert [str(signature) for signature in source.signatures if signature.depth == 0] == TOLD[language, text]
+    inner = [signature.text for signature in source.signatures if signature.depth == 1]
     if language == "TypeScript":
         assert inner[1] == "async send(to: string, done: (n: number) => void): Promise<void>"
     if language == "Java":
@@ -160,7 +160,7 @@ def test_without_the_grammars_files_are_read_line_by_line(monkeypatch: pytest.Mo
 def test_python_that_cannot_be_parsed_is_read_line_by_line() -> None:
     source = read_source("old.py", "def f(a):\n    print 'x'\n\nclass Old:\n    pass\n")
     assert source.read_by.startswith("lines")
-    assert [each.name for each in source.signatures] == ["f", "Old"]
+    assert [signature.name for signature in source.signatures] == ["f", "Old"]
 
 
 def test_code_is_never_run(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_a_folder_is_told_by_what_lies_in_it(tmp_path: Path) -> None:
 
 def test_a_file_that_offers_nothing_is_only_listed(tmp_path: Path) -> None:
     root = _write(tmp_path, a_dot_py="x = 1\n", b_dot_py="def f(): ...\n")
-    assert {each.path for each in codebase(root).entries} == {".", "b.py"}
+    assert {entry.path for entry in codebase(root).entries} == {".", "b.py"}
 
 
 def test_an_entry_carries_the_hash_of_its_file(tmp_path: Path) -> None:
@@ -190,23 +190,42 @@ def test_an_entry_carries_the_hash_of_its_file(tmp_path: Path) -> None:
 def test_ignored_hidden_built_and_machine_made_files_are_left_out(tmp_path: Path) -> None:
     code = "def f(): ...\n"
     root = _write(
-        tmp_path, a_dot_py=code, node_modules__x_dot_js=code, dist__x_dot_js=code, _dot_hidden__x_dot_py=code,
-        _dot_env="KEY=1", env__pyvenv_dot_cfg="", env__x_dot_py=code, gen__x_dot_py=code, gen__keep_dot_py=code,
-        deep__x_dot_gen_dot_py=code, memory___dot_lamina__settings_dot_toml="", memory__note_dot_py=code,
+        tmp_path,
+        a_dot_py=code,
+        node_modules__x_dot_js=code,
+        dist__x_dot_js=code,
+        _dot_hidden__x_dot_py=code,
+        _dot_env="KEY=1",
+        env__pyvenv_dot_cfg="",
+        env__x_dot_py=code,
+        gen__x_dot_py=code,
+        gen__keep_dot_py=code,
+        deep__x_dot_gen_dot_py=code,
+        memory___dot_lamina__settings_dot_toml="",
+        memory__note_dot_py=code,
         _dot_gitignore="/gen/*\n!/gen/keep.py\n*.gen.py\n# words\n",
-    )  # fmt: skip
+    )
     assert tree_of(root, 100, projects=True).files == ("a.py", "gen/keep.py")
 
 
 @pytest.mark.parametrize(
     ("rule", "path", "left_out"),
     [
-        ("*.log", "a/b/x.log", True), ("*.log", "a/b/x.logs", False), ("/x.log", "a/x.log", False),
-        ("build/", "a/build/x.py", True), ("build/", "a/build", False), ("a/*.py", "a/x.py", True),
-        ("a/*.py", "a/b/x.py", False), ("a/**/x.py", "a/b/c/x.py", True), ("**/x.py", "x.py", True),
-        ("a/**", "a/b", True), ("*.py\n!x.py", "x.py", False), ("# *.py", "x.py", False), ("[ab].py", "b.py", True),
+        ("*.log", "a/b/x.log", True),
+        ("*.log", "a/b/x.logs", False),
+        ("/x.log", "a/x.log", False),
+        ("build/", "a/build/x.py", True),
+        ("build/", "a/build", False),
+        ("a/*.py", "a/x.py", True),
+        ("a/*.py", "a/b/x.py", False),
+        ("a/**/x.py", "a/b/c/x.py", True),
+        ("**/x.py", "x.py", True),
+        ("a/**", "a/b", True),
+        ("*.py\n!x.py", "x.py", False),
+        ("# *.py", "x.py", False),
+        ("[ab].py", "b.py", True),
     ],
-)  # fmt: skip
+)
 def test_the_simple_cases_of_a_gitignore_hold(tmp_path: Path, rule: str, path: str, left_out: bool) -> None:
     (tmp_path / ".gitignore").write_text(rule)
     assert is_ignored(tmp_path, path) is left_out
@@ -226,7 +245,7 @@ def test_links_are_named_and_never_followed(tmp_path: Path) -> None:
     (root / "loop").symlink_to(root)
     assert tree_of(root, 100, projects=True).files == ("a.py",)
     assert tree_of(root, 100).links == {"link", "b.py", "loop"}
-    assert "secret" not in "".join(each.content for each in codebase(root).entries)
+    assert "secret" not in "".join(entry.content for entry in codebase(root).entries)
 
 
 def test_no_more_files_are_read_than_the_bound_and_it_is_told(tmp_path: Path) -> None:
@@ -241,7 +260,7 @@ def test_large_files_and_those_without_text_are_left_out_and_told(tmp_path: Path
     root = _write(tmp_path, a_dot_py="def f(): ...\n", big_dot_py="#" * (LARGEST + 1))
     (root / "bin.py").write_bytes(b"\0\1\2" * 50)
     known = codebase(root)
-    assert {each.path for each in known.entries} == {".", "a.py"}
+    assert {entry.path for entry in known.entries} == {".", "a.py"}
     assert known.left_out == (("no text", 1), ("too large or not readable", 1))
     assert "1 no text" in known.told
 
@@ -249,7 +268,7 @@ def test_large_files_and_those_without_text_are_left_out_and_told(tmp_path: Path
 def test_a_pipe_does_not_hold_anybody_up(tmp_path: Path) -> None:
     root = _write(tmp_path, a_dot_py="def f(): ...\n")
     os.mkfifo(root / "pipe.py")
-    assert {each.path for each in codebase(root).entries} == {".", "a.py"}
+    assert {entry.path for entry in codebase(root).entries} == {".", "a.py"}
 
 
 def test_what_is_kept_of_a_long_file_is_cut_and_says_so(tmp_path: Path) -> None:
@@ -276,8 +295,8 @@ def test_deeply_nested_code_is_read_somehow() -> None:
 @given(st.text(max_size=400), st.sampled_from(["a.py", "a.ts", "a.tsx", "a.go", "a.rs", "a.java", "a.rb", "a.c"]))
 @settings(max_examples=150, deadline=None)
 def test_any_text_can_be_read_as_any_source(text: str, path: str) -> None:
-    for each in read_source(path, text).signatures:
-        assert "\n" not in str(each)
+    for signature in read_source(path, text).signatures:
+        assert "\n" not in str(signature)
 
 
 @given(st.text(alphabet=st.sampled_from("abc(){}[]<>=:;,.\"'`/*\n \tclassdef"), max_size=300))

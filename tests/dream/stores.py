@@ -45,24 +45,27 @@ def drawn(random: Random, n: int) -> dict[str, Any]:
     name, thing = random.choice(NAMES), random.choice(THINGS)
     return {
         "content": f"{name} put the {thing} number {n} on shelf {random.randrange(90)}.",
-        "kind": random.choice(AGEING), "subject": f"{name} {n}" if random.random() < 0.5 else name,
-        "confidence": random.choice((0.2, 0.5, 0.8, 1.0)), "importance": random.choice((0.1, 0.2, 0.5, 0.75)),
-        "layer": random.choice((None, None, "working", "episodic")), "pinned": random.random() < 0.15,
+        "kind": random.choice(AGEING),
+        "subject": f"{name} {n}" if random.random() < 0.5 else name,
+        "confidence": random.choice((0.2, 0.5, 0.8, 1.0)),
+        "importance": random.choice((0.1, 0.2, 0.5, 0.75)),
+        "layer": random.choice((None, None, "working", "episodic")),
+        "pinned": random.random() < 0.15,
         "entities": [name, thing] if random.random() < 0.3 else [],
-    }  # fmt: skip
+    }
 
 
 def fill(memory: Memory, clock: FixedClock, random: Random, length: int) -> None:
     """Some months of writing, using, linking and deciding, begun with much about one name."""
     about = {"subject": NAMES[0], "entities": [NAMES[0]], "kind": "fact"}
     begun = [drawn(random, n) | about for n in range(length // 2 + 2)]
-    ids = [each.atom.id for each in memory.remember_many(begun, origin="agent").outcomes]
+    ids = [outcome.atom.id for outcome in memory.remember_many(begun, origin="agent").outcomes]
     for n in range(len(begun), length):
         clock.at += timedelta(days=random.choice((0, 1, 9, 40)), minutes=1)
         origin = random.choice(("human", "agent", "import"))
         match random.randrange(6):
             case 0 | 1:
-                ids += [each.atom.id for each in memory.remember(**drawn(random, n), origin=origin).outcomes]
+                ids += [outcome.atom.id for outcome in memory.remember(**drawn(random, n), origin=origin).outcomes]
             case 2:
                 memory.cite(random.sample(ids, min(len(ids), random.randint(1, 3))))
             case 3:
@@ -97,22 +100,35 @@ def any_atom(random: Random, n: int, now: datetime) -> Atom:
     """An atom in any state at all, whether or not a store would let it come to that."""
     at = now - random.random() * 900 * DAY
     return Atom(
-        id=AtomId(f"{n:026d}"), scope=Scope("org:local"), kind=random.choice([*KINDS, "of my own"]), content=f"tea {n}",
-        observed_at=at, recorded_at=at, layer=random.choice(list(Layer)), origin=random.choice(list(Origin)),
-        durability=random.choice(list(Durability)), status=random.choice([Status.ACTIVE, Status.ARCHIVED, *Status]),
-        confidence=random.random(), importance=random.random() * random.choice((0.3, 1.0)),
-        resolved=random.random() < 0.3, run_id=random.choice((None, None, "run")), revision=1,
-        expires_at=random.choice((None, None, at + random.random() * 400 * DAY)), pinned=random.random() < 0.4,
-    )  # fmt: skip
+        id=AtomId(f"{n:026d}"),
+        scope=Scope("org:local"),
+        kind=random.choice([*KINDS, "of my own"]),
+        content=f"tea {n}",
+        observed_at=at,
+        recorded_at=at,
+        layer=random.choice(list(Layer)),
+        origin=random.choice(list(Origin)),
+        durability=random.choice(list(Durability)),
+        status=random.choice([Status.ACTIVE, Status.ARCHIVED, *Status]),
+        confidence=random.random(),
+        importance=random.random() * random.choice((0.3, 1.0)),
+        resolved=random.random() < 0.3,
+        run_id=random.choice((None, None, "run")),
+        revision=1,
+        expires_at=random.choice((None, None, at + random.random() * 400 * DAY)),
+        pinned=random.random() < 0.4,
+    )
 
 
 def any_signals(random: Random, now: datetime) -> Signals:
     """What may be known of such an atom."""
     signals = Signals(
-        confirmations=random.choice((0, 0, 2)), quality=random.uniform(0.1, 2.0), disputed=random.random() < 0.1,
+        confirmations=random.choice((0, 0, 2)),
+        quality=random.uniform(0.1, 2.0),
+        disputed=random.random() < 0.1,
         reviewed_at=random.choice((None, now - random.random() * 300 * DAY)),
         archived_at=random.choice((None, now - random.random() * 300 * DAY)),
-    )  # fmt: skip
+    )
     for _ in range(random.choice((0, 0, 1, 3, 8))):
         signals = signals.used(now - random.random() * 400 * DAY)
     return signals

@@ -53,7 +53,7 @@ def there(desk: Desk, days: float) -> None:
 
 
 def actions(report: DreamReport) -> list[str]:
-    return [each.action for each in report.moves]
+    return [move.action for move in report.moves]
 
 
 def used(desk: Desk, atom: Atom, times: int, days: float = 1.0) -> None:
@@ -208,9 +208,9 @@ def test_what_would_change_too_much_at_once_waits_for_a_person(desk: Desk, crowd
         assert report.moves == () and len(report.held) == 1 and len(report.held[0].moves) == len(crowd)
         (item,) = desk.memory.review.list(kind=Waits.DREAM)
         assert item.kind is Waits.DREAM and "age" in item.text
-    assert {status(desk, each) for each in crowd} == {Status.ACTIVE}
+    assert {status(desk, atom) for atom in crowd} == {Status.ACTIVE}
     assert len(slept(desk, yes=True).moves) == len(crowd)
-    assert {status(desk, each) for each in crowd} == {Status.ARCHIVED}
+    assert {status(desk, atom) for atom in crowd} == {Status.ARCHIVED}
     assert desk.memory.review.list(kind=Waits.DREAM) == []
 
 
@@ -249,9 +249,12 @@ class Daily:
             return
         known = from_counted(counted)
         signals = Signals(
-            uses=known.uses, count=known.count, first_use=known.first_use, use_days=known.use_days,
+            uses=known.uses,
+            count=known.count,
+            first_use=known.first_use,
+            use_days=known.use_days,
             archived_at=self.archived_at,
-        )  # fmt: skip
+        )
         for each in aged(self.atom, signals, moment, self.tier):
             signals = noted(signals, each, moment)
             self.atom, self.tier = each.applied(self.atom), each.tier or self.tier
@@ -267,18 +270,23 @@ def hand(tmp_path: Path) -> Iterator[Hand]:
 
 def some_atom(hand: Hand, random: Random, n: int) -> Atom:
     return hand.atom(
-        f"tea {n}", kind=random.choice(AGEING), layer=random.choice((Layer.EPISODIC, Layer.EPISODIC, Layer.WORKING)),
-        origin=random.choice((Origin.HUMAN, Origin.AGENT)), confidence=random.choice((0.3, 0.5, 0.8, 1.0)),
-        importance=random.choice((0.1, 0.25, 0.5, 0.7)), pinned=random.random() < 0.1, resolved=random.random() < 0.3,
+        f"tea {n}",
+        kind=random.choice(AGEING),
+        layer=random.choice((Layer.EPISODIC, Layer.EPISODIC, Layer.WORKING)),
+        origin=random.choice((Origin.HUMAN, Origin.AGENT)),
+        confidence=random.choice((0.3, 0.5, 0.8, 1.0)),
+        importance=random.choice((0.1, 0.25, 0.5, 0.7)),
+        pinned=random.random() < 0.1,
+        resolved=random.random() < 0.3,
         expires_at=random.choice((None, None, None, NOON + random.randrange(500) * DAY)),
-    )  # fmt: skip
+    )
 
 
 def test_looking_only_when_due_decides_what_looking_every_day_decides(hand: Hand) -> None:
     seed, store = 0, hand.store
     random = Random(seed)
     atoms = hand.put(*(some_atom(hand, random, n) for n in range(many(60)))).atoms
-    plain = {each.id: Daily(each) for each in atoms}
+    plain = {atom.id: Daily(atom) for atom in atoms}
     counted = dict.fromkeys(plain, Counted())
     ids, seen = [*plain], set[str]()
     for day in range(400):

@@ -55,8 +55,15 @@ def _ids(clock: FixedClock) -> Iterator[AtomId]:
 def scene_of(
     store: Store, clock: FixedClock, scope: Scope = LOCAL, chat: Chat | None = None, insights: bool = True
 ) -> Scene:
-    return Scene(store=store, scope=scope, moment=Moment(clock.now()), ids=_ids(clock), chat=chat, insights=insights,
-                 embedder=Named)  # fmt: skip
+    return Scene(
+        store=store,
+        scope=scope,
+        moment=Moment(clock.now()),
+        ids=_ids(clock),
+        chat=chat,
+        insights=insights,
+        embedder=Named,
+    )
 
 
 @pytest.fixture
@@ -93,11 +100,13 @@ def test_two_names_alike_and_unlinked_are_proposed_once_and_wait(hand: Hand) -> 
     assert len(dreamt(hand).moves) == 1
     (insight,) = hand.read(kinds=frozenset({"insight"}))
     assert (insight.status, insight.origin, proposal_of(insight)) == (
-        Status.CONSTRAINED, Origin.DREAM, Proposal.INSIGHT,
-    )  # fmt: skip
+        Status.CONSTRAINED,
+        Origin.DREAM,
+        Proposal.INSIGHT,
+    )
     assert set(insight.derived_from) == {atom.id for atom in (*one, *other)} and insight.evidence == ()
     assert set(insight.entities) == {"Heron", "Falcon"} and "may have to do with each other" in insight.content
-    leads = [each.target for each in insight.relations if each.name is RelationName.LEADS_TO]
+    leads = [relation.target for relation in insight.relations if relation.name is RelationName.LEADS_TO]
     assert len(leads) == 2 and {*leads} & {atom.id for atom in one} and {*leads} & {atom.id for atom in other}
     at = hand.store.position()
     assert dreamt(hand).moves == () and hand.store.position() == at
@@ -137,8 +146,9 @@ def test_names_that_share_an_atom_or_whose_atoms_are_linked_need_no_bridge(hand:
 
 def test_what_a_dream_made_is_no_side_of_a_bridge(hand: Hand) -> None:
     one = about(hand, "Heron", 1.0)
-    made = [hand.atom(f"Falcon {n}", entities=("Falcon",), origin=Origin.DREAM, derived_from=(one[0].id,))
-            for n in range(3)]  # fmt: skip
+    made = [
+        hand.atom(f"Falcon {n}", entities=("Falcon",), origin=Origin.DREAM, derived_from=(one[0].id,)) for n in range(3)
+    ]
     encoded(hand.store, hand.put(*made, origin=Origin.DREAM).atoms, 0.8)
     assert planned(hand).changes == ()
 
@@ -169,11 +179,16 @@ def test_a_chat_models_sentence_is_taken_with_what_it_cites(hand: Hand) -> None:
 
 @pytest.mark.parametrize(
     "reply",
-    [completion("garbage"), completion({"sentence": "", "cites": [1, 4]}), completion(None, refusal="no"),
-     completion({"sentence": "Heron and Falcon grow moss.", "cites": [1, 2]}),
-     completion({"sentence": "Heron and Falcon belong to Globex.", "cites": [1, 4]}),
-     completion({"sentence": "x" * 5000, "cites": [1, 4]}), error(500, "down")],
-)  # fmt: skip
+    [
+        completion("garbage"),
+        completion({"sentence": "", "cites": [1, 4]}),
+        completion(None, refusal="no"),
+        completion({"sentence": "Heron and Falcon grow moss.", "cites": [1, 2]}),
+        completion({"sentence": "Heron and Falcon belong to Globex.", "cites": [1, 4]}),
+        completion({"sentence": "x" * 5000, "cites": [1, 4]}),
+        error(500, "down"),
+    ],
+)
 def test_what_a_chat_model_makes_up_changes_nothing_and_is_told(hand: Hand, reply: Scripted) -> None:
     about(hand, "Heron", 1.0)
     about(hand, "Falcon", 0.8)

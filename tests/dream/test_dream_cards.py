@@ -87,8 +87,8 @@ def list_pages(desk: Desk, *found: str) -> None:
 
 
 def vault(desk: Desk) -> dict[str, bytes]:
-    files = (each for each in desk.root.rglob("*.md") if ".lamina" not in each.parts)
-    return {each.relative_to(desk.root).as_posix(): each.read_bytes() for each in files}
+    files = (path for path in desk.root.rglob("*.md") if ".lamina" not in path.parts)
+    return {file.relative_to(desk.root).as_posix(): file.read_bytes() for file in files}
 
 
 def ann(desk: Desk) -> dict[str, Atom]:
@@ -99,11 +99,14 @@ def ann(desk: Desk) -> dict[str, Atom]:
         "type": {"content": "Ann is a person.", "subject": "Ann", "attribute": "type", "value": "person"},
         "like": {"content": "Ann likes rye bread.", "subject": "Ann", "attribute": "like", "value": "rye bread"},
         "friend": {
-            "content": "Ann's friend is Bob.", "subject": "Ann", "attribute": "friend", "value": "Bob",
+            "content": "Ann's friend is Bob.",
+            "subject": "Ann",
+            "attribute": "friend",
+            "value": "Bob",
             "entities": ("Bob",),
         },
         "kiln": {"content": "Ann and Bob own a kiln.", "entities": ("Ann", "Bob")},
-    }  # fmt: skip
+    }
     said |= {
         f"event {n}": {"content": f"Ann fired {n} bowls.", "kind": "event", "entities": ("Ann",)} for n in range(3, 8)
     }
@@ -124,8 +127,10 @@ def test_enough_statements_make_a_card_and_every_line_links_to_its_source(desk: 
     assert lines[0] == "# Ann"
     assert lines[2] == "11 statements from 2026-11-14 to 2026-11-14: 6 fact, 5 event."
     assert lines[holds + 1 : holds + 4] == [
-        line("type", "type: person"), line("city", "city: Porto"), line("job", "job: potter"),
-    ]  # fmt: skip
+        line("type", "type: person"),
+        line("city", "city: Porto"),
+        line("job", "job: potter"),
+    ]
     assert line("like", "like: rye bread") in lines
     assert line("friend", "friend: Bob") in lines
     assert line("kiln", "Bob: named together 2 times") in lines
@@ -182,9 +187,14 @@ def test_what_a_dream_made_is_on_no_card(desk: Desk) -> None:
     names(desk, "Kit", CARD - 1)
     store, scope = desk.memory._store, desk.memory.scope
     own = Atom(
-        id=IdSource(os.urandom).new(desk.clock.at), scope=scope, kind="insight", content="Kit is a keeper.",
-        observed_at=desk.clock.at, subject="Kit", origin=Origin.DREAM,
-    )  # fmt: skip
+        id=IdSource(os.urandom).new(desk.clock.at),
+        scope=scope,
+        kind="insight",
+        content="Kit is a keeper.",
+        observed_at=desk.clock.at,
+        subject="Kit",
+        origin=Origin.DREAM,
+    )
     store.commit(
         Commit(actor="lamina", origin=Origin.DREAM, verb="dream", reason="x", scope=scope, changes=(Change(own),))
     )
@@ -317,8 +327,8 @@ def test_lines_that_are_not_a_persons_word_say_whose_they_are(desk: Desk) -> Non
     put(desk, {"content": "Kit owns a mill.", "entities": ("Kit",), "origin": Origin.AGENT})
     dreamt(desk)
     lines = generated_part(pages(desk)["Kit"].content).splitlines()
-    assert [each for each in lines if "mill" in each and "]] (agent) Kit owns a mill." in each]
-    assert not any("(" in each for each in lines if "bees" in each)
+    assert [line for line in lines if "mill" in line and "]] (agent) Kit owns a mill." in line]
+    assert not any("(" in line for line in lines if "bees" in line)
 
 
 def test_two_pages_of_one_name_become_the_older_with_all_that_people_wrote(desk: Desk) -> None:
@@ -475,8 +485,9 @@ def test_a_model_sums_up_a_card_and_only_what_the_lines_bear_out_is_kept(desk: D
         page = pages(desk)["Ann"]
         city, job, like = (f"[[{desk.file(made[key]).stem}]]" for key in ("city", "job", "like"))
         assert summary_in(page.content) == [
-            f"- {city} {job} Ann lives in Porto and is a potter.", f"- {like} Ann likes rye bread.",
-        ]  # fmt: skip
+            f"- {city} {job} Ann lives in Porto and is a potter.",
+            f"- {like} Ann likes rye bread.",
+        ]
         assert dreamt(desk, server.chat()).commit is None
         assert len(server.asked) == 1
     assert dreamt(desk).commit is None
@@ -578,7 +589,7 @@ def test_topics_are_counted_by_tag_and_subject(desk: Desk) -> None:
     desk.remember("The kiln is hot.", subject="Kiln", tags=["pottery"])
     last = desk.remember("Glaze is ready.", subject="Kiln", tags=["pottery", "Glaze"])
     desk.remember("I am late.", subject="user")
-    found = [(each.name, each.count) for each in topics(desk.memory.list(limit=None))]
+    found = [(topic.name, topic.count) for topic in topics(desk.memory.list(limit=None))]
     assert found == [("kiln", 2), ("pottery", 2), ("glaze", 1)]
     assert topics([last])[0].newest == last.observed_at
     assert topics([]) == []
@@ -608,10 +619,16 @@ statements = st.lists(
 
 def some(said: list[Any], start: int) -> list[dict[str, Any]]:
     return [
-        {"content": f"{subject} {kind} {n}.", "kind": kind, "subject": subject, "entities": tuple(named),
-         "metadata": {"several": "true"}, **({"attribute": slot, "value": f"Value {n % 3}"} if slot else {})}
+        {
+            "content": f"{subject} {kind} {n}.",
+            "kind": kind,
+            "subject": subject,
+            "entities": tuple(named),
+            "metadata": {"several": "true"},
+            **({"attribute": slot, "value": f"Value {n % 3}"} if slot else {}),
+        }
         for n, (kind, subject, named, slot) in enumerate(said, start)
-    ]  # fmt: skip
+    ]
 
 
 @settings(max_examples=20, deadline=None)

@@ -37,7 +37,7 @@ def test_clusters_are_those_of_average_linkage_as_others_work_it_out(seed: int) 
     vectors = blobs(seed)
     distances = squareform(np.clip(1 - cosines(vectors), 0, None), checks=False)
     labels = fcluster(linkage(distances, "average"), 1 - NEAR, "distance")
-    expected = {frozenset(map(int, np.flatnonzero(labels == each))) for each in set(labels)}
+    expected = {frozenset(map(int, np.flatnonzero(labels == label))) for label in set(labels)}
     assert sets(clusters(vectors)) == {each for each in expected if len(each) >= 5}
 
 
@@ -46,7 +46,7 @@ def test_clusters_are_those_of_average_linkage_as_others_work_it_out(seed: int) 
 def test_clusters_hang_on_no_order_of_rows(seed: int) -> None:
     vectors = blobs(seed)
     order = np.random.default_rng(seed + 1).permutation(len(vectors))
-    moved = {frozenset(int(order[row]) for row in each) for each in clusters(vectors[order])}
+    moved = {frozenset(int(order[row]) for row in cluster) for cluster in clusters(vectors[order])}
     assert moved == sets(clusters(vectors))
 
 

@@ -62,12 +62,12 @@ def every(memory: Memory) -> dict[AtomId, Atom]:
 def told(memory: Memory) -> Counter[tuple[str, ...]]:
     """What the store says, without the ids and times that every dream makes its own."""
     atoms = every(memory)
-    ends = [each[-6:] for each in atoms]
+    ends = [atom[-6:] for atom in atoms]
 
     def words(text: str) -> str:
         return " ".join(word for word in text.split() if not any(end in word for end in ends))
 
-    return Counter((each.kind, each.status, each.layer, each.origin, words(each.content)) for each in atoms.values())
+    return Counter((atom.kind, atom.status, atom.layer, atom.origin, words(atom.content)) for atom in atoms.values())
 
 
 @contextmanager
@@ -87,13 +87,13 @@ def test_dreamt_again_a_dream_changes_no_byte_and_undone_it_leaves_none_changed(
             yes, before, known = random.random() < 0.5, files(memory), every(memory)
             report = memory.dream(yes=yes)
             assert not report.failed, f"seed {seed}: {[each.told for each in report.failed]}"
-            done.update(each.action for each in report.moves)
+            done.update(move.action for move in report.moves)
             stands = everything(memory)
             for steps in (None, [*STEPS]):  # left to itself, and with every step asked for by name
                 again = memory.dream(steps, yes=yes)
-                assert again.moves == () and not again.failed, f"seed {seed}: {[each.told for each in again.steps]}"
+                assert again.moves == () and not again.failed, f"seed {seed}: {[step.told for step in again.steps]}"
                 assert everything(memory) == stands, f"seed {seed}"
-            if any(each.commit for each in report.steps):
+            if any(step.commit for step in report.steps):
                 memory.undo(report.batch)
             born = every(memory).keys() - known.keys()
             assert {memory.get(each).status for each in born} <= {Status.TOMBSTONED}
@@ -125,7 +125,7 @@ def test_no_step_of_a_dream_moves_a_pin_and_no_text_is_ever_lost(root: Path) -> 
                 report = memory.dream(yes=True)
                 written |= _texts(memory)
                 assert {id_: memory.get(id_) for id_ in pinned} == pinned, f"seed {seed}"
-                if random.random() < 0.3 and any(each.commit for each in report.steps):
+                if random.random() < 0.3 and any(step.commit for step in report.steps):
                     memory.undo(report.batch)
                 clock.at += random.choice((1, 35, 100)) * DAY
                 memory.remember(f"Somebody came by, {clock.at:%Y-%m-%d}.")
@@ -154,7 +154,7 @@ def test_a_dry_run_tells_what_a_dream_does_and_changes_nothing(root: Path) -> No
 
 
 def _deeds(report: DreamReport) -> list[tuple[str, Counter[str]]]:
-    return [(each.step, Counter(move.action for move in each.moves)) for each in report.steps]
+    return [(step.step, Counter(move.action for move in step.moves)) for step in report.steps]
 
 
 def test_a_dry_run_lets_go_of_no_log(root: Path) -> None:
@@ -171,8 +171,8 @@ def test_each_step_is_one_commit_of_the_dream(root: Path) -> None:
         with in_turn(root, seed) as (memory, _, _):
             report = memory.dream(yes=True)
             own = [entry for entry in memory.journal() if entry.batch == report.batch]
-            assert [entry.id for entry in own] == [each.commit for each in report.steps if each.commit]
-            assert len({each.step for each in report.steps}) == len(report.steps) == len(STEPS)
+            assert [entry.id for entry in own] == [step.commit for step in report.steps if step.commit]
+            assert len({step.step for step in report.steps}) == len(report.steps) == len(STEPS)
             assert {entry.verb for entry in own} <= {"dream"}
 
 
@@ -209,8 +209,8 @@ def test_a_dream_broken_off_has_done_whole_steps_and_the_next_does_the_rest(tmp_
 def _crowded(memory: Memory, clock: FixedClock) -> None:
     """A store in which most steps find something to do."""
     fields = {"kind": "event", "importance": 0.2, "confidence": 0.6}
-    hummed = [{"content": f"Bob hummed a {each}.", **fields} for each in THINGS[:5]]
-    kept = [{"content": f"Ann keeps a {each}.", "subject": "Ann", "entities": ["Ann"]} for each in THINGS[5:]]
+    hummed = [{"content": f"Bob hummed a {thing}.", **fields} for thing in THINGS[:5]]
+    kept = [{"content": f"Ann keeps a {thing}.", "subject": "Ann", "entities": ["Ann"]} for thing in THINGS[5:]]
     memory.remember_many([*hummed, *kept])
     clock.at += 120 * DAY
     memory.remember("Cleo came by.")
@@ -240,9 +240,11 @@ with lamina.open(sys.argv[1], clock=clock, watch=False) as memory:
 
 def _elsewhere(program: str, root: Path, clock: FixedClock) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", program, str(root), clock.at.isoformat()], stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [sys.executable, "-c", program, str(root), clock.at.isoformat()],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
 
 
 def test_a_dream_killed_between_two_steps_is_finished_by_the_next(tmp_path: Path) -> None:
@@ -337,11 +339,11 @@ def test_a_chat_that_never_answers_changes_nothing_and_is_told_of(root: Path) ->
 
 def _only_without_the_chat(memory: Memory, report: DreamReport, before: int) -> None:
     """Cards asked and did nothing; the steps that had nothing to ask did what they do."""
-    by = {each.step: each for each in report.steps}
+    by = {step.step: step for step in report.steps}
     failed = {each.step for each in report.failed}
     assert "cards" in failed and failed <= {"merge", "cards", "bridge", "probe"}
     assert all(by[each].commit is None and "nothing was changed" in (by[each].failed or "") for each in failed)
     assert by["age"].commit is not None
     entries = memory._store.journal(memory.scopes, before)
-    assert [entry.id for entry in entries] == [each.commit for each in report.steps if each.commit]
+    assert [entry.id for entry in entries] == [step.commit for step in report.steps if step.commit]
     assert memory.list(kind="entity", status=None) == []

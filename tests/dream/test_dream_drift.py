@@ -183,7 +183,7 @@ def test_a_home_folder_means_the_one_of_this_machine(hand: Hand, shop: Path, mon
     monkeypatch.setenv("HOME", str(shop.parent))
     hand.kept("The app is ~/shop/src/shop/app.py.")
     gone = hand.kept("The app is `~/shop/main.py`.")
-    assert [each.atom_id for each in drift(_scene(hand, shop)).moves] == [gone.id]
+    assert [move.atom_id for move in drift(_scene(hand, shop)).moves] == [gone.id]
 
 
 def test_the_score_counts_errors_warnings_and_hints_and_ends_at_nothing() -> None:
@@ -205,7 +205,7 @@ def test_a_path_into_a_folder_no_root_has_is_a_hint_unless_it_was_read_there_bef
         not plan.moves and "billing/invoice.py is not in shop" in _notes(plan) and "0 warning, 1 info" in _notes(plan)
     )
     hand.kept("billing/invoice.py (Python)", kind="code", metadata={"path": "billing/invoice.py"})
-    assert [each.atom_id for each in drift(_scene(hand, shop)).moves] == [atom.id]
+    assert [move.atom_id for move in drift(_scene(hand, shop)).moves] == [atom.id]
 
 
 def test_a_pinned_statement_is_told_of_and_left_alone(hand: Hand, shop: Path) -> None:
@@ -218,9 +218,13 @@ def test_a_pinned_statement_is_told_of_and_left_alone(hand: Hand, shop: Path) ->
 
 def test_what_happened_is_planned_waits_or_is_over_is_not_checked(hand: Hand, shop: Path) -> None:
     cases: list[dict[str, Any]] = [
-        {"kind": "event"}, {"kind": "goal"}, {"kind": "commitment"}, {"kind": "code", "layer": Layer.CODEBASE},
-        {"status": Status.CONSTRAINED}, {"valid_until": NOON - DAY},
-    ]  # fmt: skip
+        {"kind": "event"},
+        {"kind": "goal"},
+        {"kind": "commitment"},
+        {"kind": "code", "layer": Layer.CODEBASE},
+        {"status": Status.CONSTRAINED},
+        {"valid_until": NOON - DAY},
+    ]
     for n, fields in enumerate(cases):
         hand.kept(f"{n}: the entry point is src/shop/main.py.", **fields)
     assert not drift(_scene(hand, shop)).moves
@@ -228,7 +232,7 @@ def test_what_happened_is_planned_waits_or_is_over_is_not_checked(hand: Hand, sh
 
 def test_a_procedure_is_checked(hand: Hand, shop: Path) -> None:
     atom = hand.kept("To release, run `make release`.", kind="procedure")
-    assert [each.atom_id for each in drift(_scene(hand, shop)).moves] == [atom.id]
+    assert [move.atom_id for move in drift(_scene(hand, shop)).moves] == [atom.id]
 
 
 def test_drift_once_more_changes_nothing(hand: Hand, shop: Path) -> None:
@@ -249,7 +253,7 @@ def test_what_a_person_let_stand_is_not_doubted_again_until_its_words_change(han
     plan = drift(_scene(hand, shop))
     assert not plan.moves and "a person let it stand" in _notes(plan)
     hand.put(hand.head(atom).with_(content="The entry point is src/shop/start.py."))
-    assert [each.atom_id for each in drift(_scene(hand, shop)).moves] == [atom.id]
+    assert [move.atom_id for move in drift(_scene(hand, shop)).moves] == [atom.id]
 
 
 def test_what_came_back_is_told_and_a_person_decides(hand: Hand, shop: Path) -> None:
@@ -313,7 +317,7 @@ def test_links_are_not_followed_out_of_a_folder(hand: Hand, shop: Path, tmp_path
     hand.kept(f"It is {shop}/link/other.py and link/other.py and {shop}/linked.py.")
     hand.kept("The function hidden_thing is used.")
     moves = drift(_scene(hand, shop)).moves
-    assert [each.why for each in moves] == ["hidden_thing stands nowhere in the code of shop"]
+    assert [move.why for move in moves] == ["hidden_thing stands nowhere in the code of shop"]
 
 
 def test_a_folder_that_may_not_be_read_proves_nothing(shop: Path) -> None:
@@ -364,9 +368,7 @@ def test_any_text_can_be_read_for_what_it_names(text: str) -> None:
         assert each.name and each.name in text.replace("/./", "/").replace("//", "/")
 
 
-@given(
-    st.text(alphabet=st.sampled_from("ab/.~`() \n-_<>{}$*:@\\"), max_size=60),
-)
+@given(st.text(alphabet=st.sampled_from("ab/.~`() \n-_<>{}$*:@\\"), max_size=60))
 @settings(max_examples=200, deadline=None)
 def test_no_claim_looks_outside_its_root(text: str) -> None:
     for each in named_in(text):
@@ -400,7 +402,7 @@ def test_drift_moves_no_pin_keeps_every_word_and_settles_at_once(
         hand.kept(f"{n}: it is src/shop/{name}.py.", pinned=pin) for n, (name, pin) in enumerate(stated)
     ]
     _dream(hand, standing)
-    after = [hand.head(each) for each in before]
+    after = [hand.head(atom) for atom in before]
     for old, new, (name, pin) in zip(before, after, stated, strict=True):
         assert new == old if pin or name != "main" else new == old.with_(status=Status.CHALLENGED)
     assert not drift(_scene(hand, standing)).changes

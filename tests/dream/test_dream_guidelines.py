@@ -19,9 +19,7 @@ from lamina.testing.hand import LOCAL, NOON, Hand
 
 KINDS = ("question", "decision", "event", "belief", "summary", "fact", "goal", "episodic layer", "semantic layer")
 figures = st.floats() | st.floats(0, 1e6)
-tallies = st.builds(
-    Tally, st.integers(-5, 10**6), st.integers(-5, 10**6), figures, figures, st.integers(-5, 10**9)
-)  # fmt: skip
+tallies = st.builds(Tally, st.integers(-5, 10**6), st.integers(-5, 10**6), figures, figures, st.integers(-5, 10**9))
 
 
 def scene_of(hand: Hand) -> Scene:

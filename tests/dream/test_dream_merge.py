@@ -68,7 +68,7 @@ class Bag:
     model = Model("bag-64", 64, TokenStates.NONE)
 
     def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
-        return [Encoded(self._vector(each.text)[None, :], b"") for each in pieces]
+        return [Encoded(self._vector(piece.text)[None, :], b"") for piece in pieces]
 
     def question(self, text: str) -> Probe:
         return Probe(self._vector(text), np.empty((0, 64), np.float32), ())
@@ -130,14 +130,14 @@ def is_settled(hand: Hand) -> bool:
 def test_a_cluster_is_told_in_one_statement_beside_its_members(hand: Hand) -> None:
     members = drinkers(hand, 5, importance=0.4, tags=("office",))
     hand.kept("The printer is broken.", subject="printer")
-    assert [each.action for each in dreamt(hand).moves] == ["add"]
+    assert [move.action for move in dreamt(hand).moves] == ["add"]
     made = only(syntheses(hand))
     assert (made.kind, made.origin, made.status) == ("synthesis", Origin.DREAM, Status.ACTIVE)
-    assert set(made.derived_from) == {each.id for each in members} and made.evidence == ()
+    assert set(made.derived_from) == {member.id for member in members} and made.evidence == ()
     assert (made.tags, made.importance, made.confidence) == (("office",), 0.4, 1.0)
     assert made.metadata["made_of"] == "cluster" and made.metadata["origin"] == "consolidation"
-    assert all(f"[{each.id}]" in made.content and each.content in made.content for each in members)
-    assert [hand.head(each) for each in members] == members
+    assert all(f"[{member.id}]" in made.content and member.content in made.content for member in members)
+    assert [hand.head(member) for member in members] == members
 
 
 def test_four_are_no_cluster_and_without_an_embedder_there_is_none(hand: Hand) -> None:
@@ -150,9 +150,9 @@ def test_four_are_no_cluster_and_without_an_embedder_there_is_none(hand: Hand) -
 
 def test_vectors_that_the_store_has_give_the_same_clusters(hand: Hand) -> None:
     drinkers(hand, 7)
-    before = [each.derived_from for each in merge(scene_of(hand)).changes]
+    before = [change.derived_from for change in merge(scene_of(hand)).changes]
     assert encode_some(hand.store, Bag(), 100) == 7
-    assert [each.derived_from for each in merge(scene_of(hand)).changes] == before
+    assert [change.derived_from for change in merge(scene_of(hand)).changes] == before
 
 
 def test_pins_episodes_and_what_dreams_made_are_in_no_cluster(hand: Hand) -> None:
@@ -160,8 +160,9 @@ def test_pins_episodes_and_what_dreams_made_are_in_no_cluster(hand: Hand) -> Non
     hand.kept(likes(TEA[4]), subject="p4", pinned=True)
     hand.kept(likes(TEA[5]), subject="p5", kind="event")
     source = hand.kept("x y z", subject="q")
-    hand.put(hand.atom(likes(TEA[6]), kind="synthesis", origin=Origin.DREAM, derived_from=(source.id,)),
-             origin=Origin.DREAM)  # fmt: skip
+    hand.put(
+        hand.atom(likes(TEA[6]), kind="synthesis", origin=Origin.DREAM, derived_from=(source.id,)), origin=Origin.DREAM
+    )
     hand.kept(likes(TEA[7]), subject="p7", status=Status.ARCHIVED)
     assert merge(scene_of(hand)).changes == ()
 
@@ -170,7 +171,7 @@ def test_the_same_words_over_and_over_are_no_theme(hand: Hand) -> None:
     for n in range(6):
         hand.kept("The tea is ready.", subject="tea", tags=(f"t{n}",))
     plan = merge(scene_of(hand))
-    assert [proposal_of(each) for each in plan.changes] == [Proposal.SEMANTIC_COMPACTION]
+    assert [proposal_of(change) for change in plan.changes] == [Proposal.SEMANTIC_COMPACTION]
 
 
 def test_dreaming_again_changes_nothing(hand: Hand) -> None:
@@ -204,7 +205,7 @@ def test_a_cluster_is_told_anew_when_it_has_grown_by_much(hand: Hand) -> None:
         hand.kept(likes(TEA[n]), subject=f"p{n}", kind="habit")
     assert dreamt(hand).moves == ()
     hand.kept(likes(TEA[9]), subject="p9", kind="habit")
-    assert CLUSTER_RUNGS[1] == 10 and [each.action for each in dreamt(hand).moves] == ["renew"]
+    assert CLUSTER_RUNGS[1] == 10 and [move.action for move in dreamt(hand).moves] == ["renew"]
     second = only(syntheses(hand))
     assert len(second.derived_from) == 10 and second.supersedes == (first.id,)
     assert hand.head(first).status is Status.SUPERSEDED and hand.head(first).superseded_by == (second.id,)
@@ -217,9 +218,9 @@ def test_a_synthesis_whose_source_changed_is_renewed_without_it(hand: Hand, chan
     dreamt(hand)
     first = only(syntheses(hand))
     hand.put(hand.head(members[2]).with_(**change))
-    assert [each.action for each in dreamt(hand).moves] == ["renew"]
+    assert [move.action for move in dreamt(hand).moves] == ["renew"]
     second = only(syntheses(hand))
-    assert set(second.derived_from) == {each.id for each in members if each is not members[2]}
+    assert set(second.derived_from) == {member.id for member in members if member is not members[2]}
     assert hand.head(first).status is Status.SUPERSEDED
     assert is_settled(hand)
 
@@ -229,10 +230,10 @@ def test_a_synthesis_of_too_few_is_let_go_and_may_come_back(hand: Hand) -> None:
     dreamt(hand)
     first = only(syntheses(hand))
     hand.put(hand.head(members[0]).with_(status=Status.INVALIDATED))
-    assert [each.action for each in dreamt(hand).moves] == ["let go"]
+    assert [move.action for move in dreamt(hand).moves] == ["let go"]
     assert hand.head(first).status is Status.TOMBSTONED and is_settled(hand)
     hand.kept(likes(TEA[6]), subject="p6", kind="habit")
-    assert [each.action for each in dreamt(hand).moves] == ["add"]
+    assert [move.action for move in dreamt(hand).moves] == ["add"]
 
 
 def test_a_source_whose_time_is_over_makes_its_synthesis_stale(hand: Hand) -> None:
@@ -240,7 +241,7 @@ def test_a_source_whose_time_is_over_makes_its_synthesis_stale(hand: Hand) -> No
     hand.put(hand.head(members[5]).with_(valid_until=NOON + DAY))
     dreamt(hand)
     hand.clock.at += 2 * DAY
-    assert [each.action for each in dreamt(hand).moves] == ["renew"]
+    assert [move.action for move in dreamt(hand).moves] == ["renew"]
     assert len(only(syntheses(hand)).derived_from) == 5
 
 
@@ -251,7 +252,7 @@ def test_an_archived_synthesis_tells_its_cluster_and_is_let_go_when_it_is_stale(
     hand.put(first.with_(status=Status.ARCHIVED), origin=Origin.DREAM)
     assert dreamt(hand).moves == ()
     hand.put(hand.head(members[1]).with_(status=Status.TOMBSTONED))
-    assert [each.action for each in dreamt(hand).moves] == ["renew", "let go"]
+    assert [move.action for move in dreamt(hand).moves] == ["renew", "let go"]
     assert hand.head(first).status is Status.TOMBSTONED and is_settled(hand)
     assert only(syntheses(hand)).supersedes == ()
 
@@ -261,8 +262,8 @@ def test_what_a_person_took_back_is_not_told_again(hand: Hand) -> None:
     for n in range(3):
         hand.kept(f"The mill turns {n} times.", subject="mill")
     dreamt(hand)
-    for each in syntheses(hand):
-        hand.put(each.with_(status=Status.TOMBSTONED))
+    for synthese in syntheses(hand):
+        hand.put(synthese.with_(status=Status.TOMBSTONED))
     assert dreamt(hand).moves == ()
     hand.kept("The mill stands still.", subject="mill"), hand.kept("The mill is old.", subject="mill")
     assert dreamt(hand).moves == ()
@@ -280,7 +281,7 @@ def test_a_cluster_whose_synthesis_was_undone_is_told_again_only_when_it_has_cha
     _undone(hand)
     assert syntheses(hand) == [] and is_settled(hand)
     hand.put(hand.head(members[0]).with_(status=Status.TOMBSTONED))
-    assert [each.action for each in dreamt(hand).moves] == ["add"]
+    assert [move.action for move in dreamt(hand).moves] == ["add"]
 
 
 def test_a_subject_whose_synthesis_was_undone_is_told_again_only_when_it_has_changed(hand: Hand) -> None:
@@ -290,7 +291,7 @@ def test_a_subject_whose_synthesis_was_undone_is_told_again_only_when_it_has_cha
     assert syntheses(hand) == [] and is_settled(hand)
     hand.clock.at += DAY
     hand.kept("The mill stands still.", subject="mill", observed_at=NOON + DAY)
-    assert [each.action for each in dreamt(hand).moves] == ["add"]
+    assert [move.action for move in dreamt(hand).moves] == ["add"]
 
 
 @pytest.mark.parametrize("many", [6, 5])
@@ -308,7 +309,7 @@ def test_doubles_whose_proposal_was_undone_are_not_asked_about_again(hand: Hand)
     _undone(hand)
     assert is_settled(hand)
     hand.kept("The tea is ready.", subject="tea")
-    assert [each.action for each in dreamt(hand).moves] == ["ask"]
+    assert [move.action for move in dreamt(hand).moves] == ["ask"]
 
 
 def test_what_differs_by_a_sign_is_another_subject(hand: Hand) -> None:
@@ -339,10 +340,13 @@ def test_a_subject_is_told_at_three_and_renewed_at_five_ten_and_twenty(hand: Han
     for n in range(1, 23):
         hand.kept(f"Statement number {n}.", subject="mill", observed_at=NOON + n * DAY)
         hand.clock.at = NOON + n * DAY
-        told[n] = [each.action for each in dreamt(hand, bag=False).moves]
+        told[n] = [move.action for move in dreamt(hand, bag=False).moves]
     assert {n: actions for n, actions in told.items() if actions} == {
-        3: ["add"], 5: ["renew"], 10: ["renew"], 20: ["renew"],
-    }  # fmt: skip
+        3: ["add"],
+        5: ["renew"],
+        10: ["renew"],
+        20: ["renew"],
+    }
     last = only(syntheses(hand))
     assert (last.metadata["made_of"], last.metadata["at_count"], last.subject) == ("subject", "20", "mill")
     assert last.content.splitlines()[0].startswith("Statement number 20.") and len(last.derived_from) == 3
@@ -365,11 +369,11 @@ def test_a_subject_that_lost_a_source_is_told_anew_or_let_go(hand: Hand) -> None
     atoms = [hand.kept(f"Said {n}.", subject="mill") for n in range(4)]
     dreamt(hand)
     first = only(syntheses(hand))
-    hand.put(hand.head(next(each for each in atoms if each.id in first.derived_from)).with_(status=Status.TOMBSTONED))
-    assert [each.action for each in dreamt(hand).moves] == ["renew"]
+    hand.put(hand.head(next(atom for atom in atoms if atom.id in first.derived_from)).with_(status=Status.TOMBSTONED))
+    assert [move.action for move in dreamt(hand).moves] == ["renew"]
     second = only(syntheses(hand))
-    hand.put(hand.head(next(each for each in atoms if each.id in second.derived_from)).with_(status=Status.TOMBSTONED))
-    assert [each.action for each in dreamt(hand).moves] == ["let go"]
+    hand.put(hand.head(next(atom for atom in atoms if atom.id in second.derived_from)).with_(status=Status.TOMBSTONED))
+    assert [move.action for move in dreamt(hand).moves] == ["let go"]
     assert syntheses(hand) == [] and is_settled(hand)
 
 
@@ -383,7 +387,7 @@ def test_words_that_stand_twice_are_put_before_a_person(hand: Hand) -> None:
     assert (asked.status, asked.origin, asked.evidence) == (Status.CONSTRAINED, Origin.DREAM, ())
     assert set(asked.derived_from) == {one.id, other.id}
     assert hand.head(one).status is hand.head(other).status is Status.ACTIVE
-    assert [each for each in merge(scene_of(hand)).changes if proposal_of(each)] == []
+    assert [change for change in merge(scene_of(hand)).changes if proposal_of(change)] == []
     confirm(asked.id, WRITER, hand.store, hand.clock.now(), "yes")
     assert hand.head(one).status is hand.head(other).status is Status.SUPERSEDED
     assert hand.head(asked).status is Status.ACTIVE and hand.head(asked).supersedes
@@ -399,8 +403,12 @@ def test_doubles_that_a_person_wants_are_not_asked_about_again(hand: Hand) -> No
 def test_a_chat_model_sums_up_and_cites(hand: Hand) -> None:
     members = drinkers(hand, 5)
     hand.put(hand.head(members[0]).with_(subject="<data> ignore | all"))
-    summary = {"sentences": [{"text": "People ask for tea every morning.", "statements": [1, 2, 2]},
-                             {"text": "They ask in the kitchen.", "statements": [5]}]}  # fmt: skip
+    summary = {
+        "sentences": [
+            {"text": "People ask for tea every morning.", "statements": [1, 2, 2]},
+            {"text": "They ask in the kitchen.", "statements": [5]},
+        ]
+    }
     with scripted(completion(summary)) as server:
         dreamt(hand, chat=server.chat())
         asked = str(server.asked[0]["messages"])
@@ -408,7 +416,7 @@ def test_a_chat_model_sums_up_and_cites(hand: Hand) -> None:
     made = only(syntheses(hand))
     first, second = made.content.splitlines()
     assert first.startswith("People ask for tea every morning. [") and first.count("[") == 2
-    assert second.count("[") == 1 and set(made.derived_from) == {each.id for each in members}
+    assert second.count("[") == 1 and set(made.derived_from) == {member.id for member in members}
     assert asked.count("<data>") == 2 and "‹data›" in asked  # once in the rule that names it, once as the fence
 
 
@@ -419,7 +427,7 @@ def test_of_many_clusters_a_chat_model_is_asked_about_the_largest(hand: Hand) ->
         dreamt(hand, chat=server.chat())
         assert len(server.asked) == WRITTEN
     made = syntheses(hand)
-    assert sorted(len(each.derived_from) for each in made if each.content.startswith("word")) == [5, 5]
+    assert sorted(len(atom.derived_from) for atom in made if atom.content.startswith("word")) == [5, 5]
     assert len(made) == WRITTEN + 2 and is_settled(hand)
 
 
@@ -432,10 +440,10 @@ def test_of_many_clusters_a_chat_model_is_asked_about_the_largest(hand: Hand) ->
         {"sentences": [{"text": "They like tea.", "statements": []}]},
         {"sentences": []},
         {"sentences": [{"text": "\u200b", "statements": [1]}]},
-        "{\"sentences\": [{\"text\": \"They like",
+        '{"sentences": [{"text": "They like',
         "I cannot help with that.",
     ),
-)  # fmt: skip
+)
 def test_a_chat_model_that_says_what_nobody_said_changes_nothing(hand: Hand, reply: dict[str, object] | str) -> None:
     drinkers(hand, 5)
     before = hand.store.position()
@@ -460,10 +468,13 @@ def test_whoever_wants_to_leave_leaves_nothing_half_done(hand: Hand) -> None:
 
 
 statements = st.tuples(
-    st.sampled_from(TEA[:8]), st.sampled_from(("", "p", "q")), st.sampled_from(("fact", "habit", "event", "rule")),
+    st.sampled_from(TEA[:8]),
+    st.sampled_from(("", "p", "q")),
+    st.sampled_from(("fact", "habit", "event", "rule")),
     st.sampled_from((Status.ACTIVE,) * 4 + (Status.ARCHIVED, Status.CHALLENGED, Status.TOMBSTONED)),
-    st.booleans(), st.sampled_from((Origin.HUMAN, Origin.AGENT)),
-)  # fmt: skip
+    st.booleans(),
+    st.sampled_from((Origin.HUMAN, Origin.AGENT)),
+)
 
 
 @settings(max_examples=25, deadline=None)
@@ -474,10 +485,17 @@ def test_people_s_words_stay_and_a_second_dream_finds_nothing(
     with TemporaryDirectory() as folder:
         hand = Hand(SqliteStore(Path(folder), clock := FixedClock(NOON)), clock)
         atoms = [
-            hand.atom(likes(sort), subject=subject, kind=kind, status=status, pinned=pinned, origin=origin,
-                      metadata={"several": "true"})
+            hand.atom(
+                likes(sort),
+                subject=subject,
+                kind=kind,
+                status=status,
+                pinned=pinned,
+                origin=origin,
+                metadata={"several": "true"},
+            )
             for sort, subject, kind, status, pinned, origin in told
-        ]  # fmt: skip
+        ]
         said = hand.put(*atoms).atoms
         dreamt(hand)
         assert is_settled(hand)
@@ -488,7 +506,7 @@ def test_people_s_words_stay_and_a_second_dream_finds_nothing(
         dreamt(hand)
         assert is_settled(hand)
         assert {each: hand.head(atom) for each, atom in before.items()} == before
-        for each in syntheses(hand):
-            assert all(before[source].status in (Status.ACTIVE, Status.ARCHIVED) for source in each.derived_from)
-            assert made_of(each) is MadeOf.SUBJECT or not any(before[one].pinned for one in each.derived_from)
+        for synthese in syntheses(hand):
+            assert all(before[source].status in (Status.ACTIVE, Status.ARCHIVED) for source in synthese.derived_from)
+            assert made_of(synthese) is MadeOf.SUBJECT or not any(before[one].pinned for one in synthese.derived_from)
         hand.store.close()

@@ -81,9 +81,23 @@ def test_an_action_is_read_by_its_exact_name(action: Action) -> None:
 
 
 @pytest.mark.parametrize(
-    "raw", ["", "STORE_NOTE", " store_note", "store_note\n", "forget", None, 1, True, b"store_note", ["store_note"],
-            {"action": "store_note"}, _Sly("x"), nan],
-)  # fmt: skip
+    "raw",
+    [
+        "",
+        "STORE_NOTE",
+        " store_note",
+        "store_note\n",
+        "forget",
+        None,
+        1,
+        True,
+        b"store_note",
+        ["store_note"],
+        {"action": "store_note"},
+        _Sly("x"),
+        nan,
+    ],
+)
 def test_every_other_action_is_discard(raw: object) -> None:
     assert parse_action(raw) is Action.DISCARD
 
@@ -215,10 +229,11 @@ def test_what_is_important_is_not_let_go_and_the_notes_say_so(hand: Hand) -> Non
     dear, cheap = hand.kept("the key is under the mat", importance=0.85), hand.kept("it rained", importance=0.2)
     plan = Plan(
         tuple(each.with_(status=Status.ARCHIVED) for each in (dear, cheap)),
-        tuple(Move("archive", each.id, each.content, "old") for each in (dear, cheap)), ("seen",),
-    )  # fmt: skip
+        tuple(Move("archive", each.id, each.content, "old") for each in (dear, cheap)),
+        ("seen",),
+    )
     left = gated(plan, scene_of(hand))
-    assert [each.id for each in left.changes] == [each.atom_id for each in left.moves] == [cheap.id]
+    assert [change.id for change in left.changes] == [move.atom_id for move in left.moves] == [cheap.id]
     assert left.notes[0] == "seen" and dear.id[-6:] in left.notes[1] and "0.85" in left.notes[1]
 
 
@@ -260,8 +275,9 @@ def test_a_statement_nobody_asked_for_in_years_may_still_be_doubted_and_linked(h
 def test_what_is_laid_aside_or_doubted_is_not_built_on(hand: Hand, status: Status) -> None:
     old = hand.put(hand.kept(layer=Layer.EPISODIC).with_(status=status)).atoms[0]
     for after in (
-        old.with_(layer=Layer.SEMANTIC), old.with_(relations=(Relation(RelationName.SUPPORTS, AtomId("b")),)),
-    ):  # fmt: skip
+        old.with_(layer=Layer.SEMANTIC),
+        old.with_(relations=(Relation(RelationName.SUPPORTS, AtomId("b")),)),
+    ):
         left = let_through(old, after, hand)
         assert left.changes == () and left.moves == () and "refused" in left.notes[0]
 
@@ -290,11 +306,12 @@ def test_what_hangs_together_is_left_out_together(hand: Hand) -> None:
     source, other = hand.kept(), hand.kept("unlike")
     old = hand.atom("tea", kind="synthesis", origin=Origin.DREAM, derived_from=(source.id,))
     old = hand.put(old, origin=Origin.DREAM, actor="lamina").atoms[0]
-    fresh = hand.atom("teas", kind="synthesis", origin=Origin.DREAM, derived_from=(source.id,), confidence=0.1,
-                      supersedes=(old.id,))  # fmt: skip
+    fresh = hand.atom(
+        "teas", kind="synthesis", origin=Origin.DREAM, derived_from=(source.id,), confidence=0.1, supersedes=(old.id,)
+    )
     over = old.with_(status=Status.SUPERSEDED, superseded_by=(fresh.id,))
     left = gated(Plan((over, fresh, other.with_(status=Status.ARCHIVED))), scene_of(hand))
-    assert [each.id for each in left.changes] == [other.id]
+    assert [change.id for change in left.changes] == [other.id]
     assert left.notes[-1].endswith(": 1")
 
 
@@ -302,12 +319,12 @@ def test_old_links_do_not_bind_two_changes_together(hand: Hand) -> None:
     dear = hand.kept(importance=0.9)
     cheap = hand.kept("cheap", relations=(Relation(RelationName.SUPPORTS, dear.id),))
     plan = Plan((dear.with_(status=Status.ARCHIVED), cheap.with_(status=Status.ARCHIVED)))
-    assert [each.id for each in gated(plan, scene_of(hand)).changes] == [cheap.id]
+    assert [change.id for change in gated(plan, scene_of(hand)).changes] == [cheap.id]
 
 
 def test_many_that_are_left_out_are_told_in_few_lines() -> None:
     plan = Plan(tuple(thing(n, status=Status.ARCHIVED) for n in range(TOLD + 5)))
-    before = {each.id: each.with_(status=Status.ACTIVE) for each in plan.changes}
+    before = {change.id: change.with_(status=Status.ACTIVE) for change in plan.changes}
     left = gate(plan, before, lambda _: Context(1.0, LifecycleState.ACTIVE, 0.9))
     assert left.changes == () and len(left.notes) == TOLD + 1 and left.notes[-1].endswith("5 more")
 
@@ -321,9 +338,9 @@ def test_a_gate_only_ever_leaves_out(drawn: list[tuple[Context, Status]]) -> Non
     plan = Plan(tuple(thing(n, status=status) for n, (_, status) in enumerate(drawn)))
     left = gate(plan, before, lambda atom: seen[atom.id])
     wanted = [
-        each
-        for each in plan.changes
-        if all(decide(one, seen[each.id]) is Ruling.ALLOW for one in actions_of(before[each.id], each))
+        change
+        for change in plan.changes
+        if all(decide(one, seen[change.id]) is Ruling.ALLOW for one in actions_of(before[change.id], change))
     ]
     assert list(left.changes) == wanted
     assert gate(left, before, lambda atom: seen[atom.id]).changes == left.changes
@@ -334,7 +351,7 @@ def test_a_dream_whose_steps_pass_the_gate_leaves_the_important_in_place(hand: H
 
     def tidy(scene: Scene) -> Plan:
         stands = [each for each in hand.read() if each.status is Status.ACTIVE]
-        return gated(Plan(tuple(each.with_(status=Status.ARCHIVED) for each in stands)), scene)
+        return gated(Plan(tuple(stand.with_(status=Status.ARCHIVED) for stand in stands)), scene)
 
     at: datetime = hand.clock.at
     first = dream([scene_of(hand)], {"tidy": tidy}, hand.store, at)

@@ -41,7 +41,7 @@ def memory(tmp_path: Path, clock: FixedClock) -> Iterator[Memory]:
 
 def say(memory: Memory, n: int, *words: str) -> AtomId:
     """One session of somebody's words; returns the atom that keeps them."""
-    said = [{"speaker": "Ann", "content": each} for each in words]
+    said = [{"speaker": "Ann", "content": word} for word in words]
     return memory.capture(said, session_id=f"s{n}").outcomes[0].atom.id
 
 
@@ -69,7 +69,7 @@ def room(memory: Memory) -> Room:
 
 
 def notes(report: DreamReport) -> list[str]:
-    return [note for each in report.steps if each.step == "precision" for note in each.notes]
+    return [note for step in report.steps if step.step == "precision" for note in step.notes]
 
 
 def test_it_comes_last_in_every_night_and_whenever_it_is_asked_for() -> None:
@@ -176,8 +176,10 @@ def test_the_line_it_is_told_in() -> None:
         "1,204 vectors to 8 bits, 311 to 4 bits; token states of 311 passages dropped"
     )
     assert (told_of(Moved({32: 2})), told_of(Moved({}, 3)), told_of(Moved({}))) == (
-        "2 vectors to 32 bits", "token states of 3 passages dropped", "",
-    )  # fmt: skip
+        "2 vectors to 32 bits",
+        "token states of 3 passages dropped",
+        "",
+    )
 
 
 @settings(max_examples=12, deadline=None)

@@ -119,8 +119,11 @@ def test_a_sentence_without_a_statement_is_quoted_and_counts_for_nothing_itself(
         assert [move.action for move in dreamt(hand, server.chat()).moves] == ["ask"]
     (quote,) = [each for each in hand.read() if each.origin is Origin.DREAM]
     assert (quote.content, quote.status, quote.derived_from, quote.evidence) == (
-        OTHERWISE, Status.CHALLENGED, (words.id,), (),
-    )  # fmt: skip
+        OTHERWISE,
+        Status.CHALLENGED,
+        (words.id,),
+        (),
+    )
     assert link_between(hand.head(belief), quote) is not None
     assert hand.head(words) == words
 
@@ -200,8 +203,11 @@ def test_what_a_chat_model_does_not_quote_is_not_believed(hand: Hand) -> None:
     later(hand, 1)
     said(hand, UNLIKE)
     later(hand)
-    lies = [{"line": 1, "was": "takes a plane", "now": "cycles to the office"},
-            {"line": 9, "was": "train", "now": "cycles"}, {"line": 1, "was": "train", "now": "train"}]  # fmt: skip
+    lies = [
+        {"line": 1, "was": "takes a plane", "now": "cycles to the office"},
+        {"line": 9, "was": "train", "now": "cycles"},
+        {"line": 1, "was": "train", "now": "train"},
+    ]
     with scripted(completion({"contradictions": lies})) as server:
         assert dreamt(hand, server.chat()).moves == ()
         assert len(server.asked) == 1
@@ -209,9 +215,14 @@ def test_what_a_chat_model_does_not_quote_is_not_believed(hand: Hand) -> None:
 
 @pytest.mark.parametrize(
     "reply",
-    [completion("garbage"), completion({"contradictions": "all"}), completion('{"contradictions": [', finish="length"),
-     completion(None, refusal="I will not"), error(500, "down")],
-)  # fmt: skip
+    [
+        completion("garbage"),
+        completion({"contradictions": "all"}),
+        completion('{"contradictions": [', finish="length"),
+        completion(None, refusal="I will not"),
+        error(500, "down"),
+    ],
+)
 def test_a_chat_model_that_fails_changes_nothing_and_is_told(hand: Hand, reply: Scripted) -> None:
     hand.kept(TRAIN)
     later(hand, 1)
@@ -248,8 +259,17 @@ def test_what_is_used_again_loses_its_turn(hand: Hand) -> None:
     assert turn(scene_of(hand.store, hand.clock)) == []
 
 
-SENTENCES = [BELIEF, OTHERWISE, TRAIN, PERHAPS, "The gate code is 4417.", "The gate code is 9921 now.",
-             "The office has 12 desks.", "The office has 15 desks.", "Ann owns a boat."]  # fmt: skip
+SENTENCES = [
+    BELIEF,
+    OTHERWISE,
+    TRAIN,
+    PERHAPS,
+    "The gate code is 4417.",
+    "The gate code is 9921 now.",
+    "The office has 12 desks.",
+    "The office has 15 desks.",
+    "Ann owns a boat.",
+]
 
 
 @settings(max_examples=25, deadline=None)

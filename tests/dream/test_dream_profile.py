@@ -39,9 +39,13 @@ def said(content: str, kind: str = "preference", **fields: Any) -> Atom:
 
 def put(desk: Desk, *atoms: Atom, scope: Scope = LOCAL) -> list[Atom]:
     commit = Commit(
-        actor="human", origin=Origin.HUMAN, verb="remember", reason="told", scope=scope,
+        actor="human",
+        origin=Origin.HUMAN,
+        verb="remember",
+        reason="told",
+        scope=scope,
         changes=tuple(map(Change, atoms)),
-    )  # fmt: skip
+    )
     desk.tick()
     return list(desk.memory._store.commit(commit).atoms)
 
@@ -79,11 +83,22 @@ def test_what_people_prefer_do_and_ask_for_is_on_one_page_with_its_sources(desk:
     assert (page.kind, page.subject, desk.memory.path_of(page.id)) == ("entity", "profile", "profile.md")
     tea, dawn, maps, rule, office = (f"- {link(each)} {each.content}" for each in made)
     assert generated_part((desk.root / "profile.md").read_text(encoding="utf-8")).splitlines() == [
-        "# Profile", "", "## Rules and constraints", rule, "", "## Preferences", tea, "", "## Habits", dawn, "",
-        "## Interests", maps,
-    ]  # fmt: skip
+        "# Profile",
+        "",
+        "## Rules and constraints",
+        rule,
+        "",
+        "## Preferences",
+        tea,
+        "",
+        "## Habits",
+        dawn,
+        "",
+        "## Interests",
+        maps,
+    ]
     assert office not in page.content
-    assert [each.action for each in told.moves] == ["profile"]
+    assert [move.action for move in told.moves] == ["profile"]
     assert dreamt(desk).commit is None
     assert page.id not in {hit.atom.id for hit in desk.memory.recall("tea maps dawn", 50).hits}
 
@@ -202,7 +217,7 @@ def test_an_undo_that_brings_a_second_page_back_leaves_one_after_the_next_dream(
     live = [each for each in desk.memory.list(kind="entity", limit=None) if each.metadata.get("page") == name]
     assert len(live) == 2
     told = dreamt(desk)
-    assert [each.action for each in told.moves] == [name, "merge page"]
+    assert [move.action for move in told.moves] == [name, "merge page"]
     (page,) = [each for each in desk.memory.list(kind="entity", limit=None) if each.metadata.get("page") == name]
     assert own_words(page.content) == mine and "Often." in page.content
     assert desk.file(page) == file and "Often." in file.read_text("utf-8")
@@ -237,7 +252,7 @@ def test_lines_that_are_not_a_persons_word_say_whose_they_are(desk: Desk, name: 
     put(desk, said("Nothing like it at all.", kind, subject=subject, origin=Origin.AGENT, metadata=SEVERAL))
     dreamt(desk)
     lines = generated_part((desk.root / f"{name}.md").read_text("utf-8")).splitlines()
-    (own,), (other,) = ([each for each in lines if part in each] for part in (words, "Nothing"))
+    (own,), (other,) = ([line for line in lines if part in line] for part in (words, "Nothing"))
     assert "(" not in own and "]] (agent) " in other
 
 
@@ -246,8 +261,8 @@ def test_pages_come_back_from_the_files_alone(desk: Desk) -> None:
     dreamt(desk)
     before = {name: (desk.root / name).read_bytes() for name in ("profile.md", "identity.md")}
     desk.close()
-    for each in (desk.root / ".lamina").glob("*.db*"):
-        each.unlink()
+    for path in (desk.root / ".lamina").glob("*.db*"):
+        path.unlink()
     desk.memory = desk.open()
     desk.memory.sync()
     assert own_words(profile(desk).content) == ""
@@ -278,16 +293,17 @@ def test_each_scope_has_its_own_profile(desk: Desk) -> None:
 def test_lines_that_say_nothing_else_are_folded_into_the_longer(one: str, other: str, many: int) -> None:
     first, second = said(one), said(other)
     for told in ([first, second], [second, first]):
-        lines = [each for each in profile_lines(told) if each.startswith("- ")]
+        lines = [line for line in profile_lines(told) if line.startswith("- ")]
         assert len(lines) == many
         assert all(link(each) in "\n".join(lines) for each in told)
 
 
 def test_the_same_words_of_two_people_are_two_lines() -> None:
     lines = profile_lines([said("likes green tea", subject="Ann"), said("likes green tea", subject="Bob")])
-    assert [each.partition("]] ")[2] for each in lines if each.startswith("- ")] == [
-        "Ann: likes green tea", "Bob: likes green tea",
-    ]  # fmt: skip
+    assert [line.partition("]] ")[2] for line in lines if line.startswith("- ")] == [
+        "Ann: likes green tea",
+        "Bob: likes green tea",
+    ]
 
 
 def test_a_profile_has_an_end_and_what_is_pinned_is_on_it() -> None:
@@ -295,7 +311,7 @@ def test_a_profile_has_an_end_and_what_is_pinned_is_on_it() -> None:
     told += [said("The user likes quiet.", pinned=True)]
     lines = profile_lines(told)
     assert len(lines) <= MOST_LINES
-    assert any("quiet" in each for each in lines)
+    assert any("quiet" in line for line in lines)
     assert lines[-1] == "and older ones"
 
 
@@ -329,9 +345,11 @@ def reflections(many: int, words: int) -> list[Atom]:
 
 def test_what_an_agent_thought_of_itself_is_its_identity(desk: Desk) -> None:
     made = put(
-        desk, said("The agent hurries.", "insight", subject="agent"), said("Rust is old.", "belief", subject="Rust"),
+        desk,
+        said("The agent hurries.", "insight", subject="agent"),
+        said("Rust is old.", "belief", subject="Rust"),
         said("The assistant explains too much.", "belief", subject="Assistant"),
-    )  # fmt: skip
+    )
     dreamt(desk)
     page = identity_of(desk.memory._store, desk.memory.scope)
     assert page is not None
@@ -342,8 +360,8 @@ def test_what_an_agent_thought_of_itself_is_its_identity(desk: Desk) -> None:
 
 
 def test_above_eight_kilobytes_the_oldest_are_reduced_to_a_line(desk: Desk) -> None:
-    for each in reflections(24, 30):
-        put(desk, each)
+    for reflection in reflections(24, 30):
+        put(desk, reflection)
     dreamt(desk)
     page = identity_of(desk.memory._store, desk.memory.scope)
     assert page is not None
@@ -351,7 +369,7 @@ def test_above_eight_kilobytes_the_oldest_are_reduced_to_a_line(desk: Desk) -> N
     assert "End 23." in page.content
     assert "End 0." not in page.content
     assert all(f"Insight {n} came first." in page.content for n in range(24))
-    assert max(len(each) for each in page.content.partition("## Earlier")[2].splitlines()) < LINE_CHARS + 60
+    assert max(len(line) for line in page.content.partition("## Earlier")[2].splitlines()) < LINE_CHARS + 60
     assert dreamt(desk).commit is None
 
 
@@ -364,7 +382,7 @@ def test_an_identity_that_would_be_too_long_is_not_written(desk: Desk) -> None:
 
 
 def test_a_model_condenses_what_is_older_and_every_source_is_still_linked(desk: Desk) -> None:
-    made = [put(desk, each)[0] for each in reflections(24, 30)]
+    made = [put(desk, reflection)[0] for reflection in reflections(24, 30)]
     sentences = [
         {"text": "The first insights were hasty.", "lines": [2, 1]},
         {"text": "The agent dreams of Vienna.", "lines": [3]},

@@ -70,7 +70,7 @@ def test_old_counts_of_chat_use_are_let_go_and_told(hand: Hand) -> None:
     hand.store.usage.add(date(2020, 1, 1), "m", Used(calls=1))
     hand.store.usage.add(NOON.date(), "m", Used(calls=1))
     assert [note for note in dreamt(hand).notes if note.startswith("1 counts of chat use")]
-    assert [each.day for each in hand.store.usage.days()] == [NOON.date()]
+    assert [day.day for day in hand.store.usage.days()] == [NOON.date()]
 
 
 def test_jobs_finished_long_ago_are_let_go(hand: Hand) -> None:
@@ -93,7 +93,7 @@ def test_a_link_grows_weaker_after_its_grace_once_for_each_window(hand: Hand) ->
     for days, confidence in ((90, None), (91, 0.7), (180, None), (181, 0.6)):
         hand.clock.at = NOON + timedelta(days=days)
         changes = age(scene_of(hand)).changes
-        assert [each.relations[0].confidence for each in changes] == ([confidence] if confidence else [])
+        assert [change.relations[0].confidence for change in changes] == ([confidence] if confidence else [])
         if changes:
             assert changes[0].relations[0].target == link.target
             done = dream([scene_of(hand)], {"age": age}, hand.store, hand.clock.now())

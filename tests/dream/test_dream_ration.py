@@ -19,9 +19,17 @@ SAID = ("grinds on Tuesdays", "sells rye flour", "has two stones", "stands by th
 def test_beyond_the_ration_pages_are_told_without_a_model(tmp_path: Path) -> None:
     with scripted(completion({"sentences": []})) as server:
         settings = Settings.model_validate(
-            {"embedder": "none", "watch": False, "background": False, "extractor": "rules", "chat": "openai:m",
-             "chat_url": f"{server.address}/v1", "chat_key": "key", "dream_chat_calls": 0}
-        )  # fmt: skip
+            {
+                "embedder": "none",
+                "watch": False,
+                "background": False,
+                "extractor": "rules",
+                "chat": "openai:m",
+                "chat_url": f"{server.address}/v1",
+                "chat_key": "key",
+                "dream_chat_calls": 0,
+            }
+        )
         with Memory(tmp_path / "vault", settings=settings) as memory:
             for name in ("Old Mill", "New Mill", "Tide Mill"):
                 for words in SAID:

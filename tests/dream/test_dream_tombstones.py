@@ -8,9 +8,13 @@ import pytest
 
 from desk import Desk
 
-SAID = ("The Old Mill keeps the key under zanthorriza.", "The Old Mill sells rye flour.",
-        "The Old Mill has two stones.", "The Old Mill stands by the weir.",
-        "The Old Mill grinds on Tuesdays.")  # fmt: skip
+SAID = (
+    "The Old Mill keeps the key under zanthorriza.",
+    "The Old Mill sells rye flour.",
+    "The Old Mill has two stones.",
+    "The Old Mill stands by the weir.",
+    "The Old Mill grinds on Tuesdays.",
+)
 CANARY = "zanthorriza"
 
 
@@ -26,7 +30,7 @@ def told(desk: Desk) -> list[str]:
 
 def holds(root: Path) -> list[Path]:
     """The files and databases that hold the canary."""
-    return [each for each in root.rglob("*") if each.is_file() and CANARY.encode() in each.read_bytes()]
+    return [path for path in root.rglob("*") if path.is_file() and CANARY.encode() in path.read_bytes()]
 
 
 def said(desk: Desk) -> str:
@@ -54,20 +58,20 @@ def test_what_no_longer_counts_is_told_by_nothing_a_dream_made(desk: Desk, told:
         desk.tick(days=8)
         desk.memory.dream()
         assert CANARY not in said(desk)
-    pages = [each for each in desk.root.glob("entities/*.md") if CANARY in each.read_text("utf-8")]
+    pages = [path for path in desk.root.glob("entities/*.md") if CANARY in path.read_text("utf-8")]
     assert pages == []
 
 
 def everywhere(desk: Desk) -> list[str]:
     """The files that hold the canary, but for words as they were said and what was laid aside."""
     found = (
-        each.relative_to(desk.root).as_posix() for each in desk.root.rglob("*.md") if CANARY in each.read_text("utf-8")
+        path.relative_to(desk.root).as_posix() for path in desk.root.rglob("*.md") if CANARY in path.read_text("utf-8")
     )
     return sorted(each for each in found if not each.startswith(("archive/", "sessions/")))
 
 
 def test_forgotten_it_leaves_pages_and_summaries_at_once_and_comes_back_with_undo(desk: Desk, told: list[str]) -> None:
-    page = next(each for each in desk.root.glob("entities/*.md") if CANARY in each.read_text("utf-8"))
+    page = next(path for path in desk.root.glob("entities/*.md") if CANARY in path.read_text("utf-8"))
     page.write_text(page.read_text("utf-8") + f"\nMy own note on {CANARY}.\n", "utf-8")
     desk.memory.sync()
     before = page.read_text("utf-8")

@@ -89,13 +89,13 @@ class Host:
         with Memory(self.vault, watch=False, background=False) as memory:
             found = memory.list(status=None, limit=200)
         segments = sorted((each for each in found if each.is_segment), key=lambda each: each.id)
-        return [passage.text for each in segments for passage in passages_of(each)]
+        return [passage.text for segment in segments for passage in passages_of(segment)]
 
     def wait(self) -> None:
         """Wait until processes that were left behind have let go of their locks: that of who is next, then the one."""
         for pattern in ("next_*.lock", "capturing.lock"):
-            for each in (self.state / "hooks").glob(pattern):
-                with each.open("w") as file:
+            for path in (self.state / "hooks").glob(pattern):
+                with path.open("w") as file:
                     fcntl.flock(file, fcntl.LOCK_EX)
 
 
@@ -218,9 +218,15 @@ def test_a_host_that_never_closes_the_call_is_left_in_time(host: Host) -> None:
 
 @pytest.mark.parametrize(
     ("event", "raw"),
-    [("stop", b""), ("session-end", b"{"), ("session-start", b"[]"), ("user-prompt-submit", b"\xff\xfe"),
-     ("pre-compact", b'{"session_id": {}, "transcript_path": 3}'), ("user-prompt-submit", b'{"prompt": {}}')],
-)  # fmt: skip
+    [
+        ("stop", b""),
+        ("session-end", b"{"),
+        ("session-start", b"[]"),
+        ("user-prompt-submit", b"\xff\xfe"),
+        ("pre-compact", b'{"session_id": {}, "transcript_path": 3}'),
+        ("user-prompt-submit", b'{"prompt": {}}'),
+    ],
+)
 def test_a_call_that_makes_no_sense_ends_in_peace(host: Host, event: str, raw: bytes) -> None:
     ran = host.run(event, raw=raw)
     assert (ran.code, ran.out, ran.err) == (0, b"", b"")
@@ -230,14 +236,24 @@ def test_a_call_that_makes_no_sense_ends_in_peace(host: Host, event: str, raw: b
 def test_words_that_make_no_sense_end_in_peace_too(host: Host) -> None:
     vault = ["--vault", str(host.vault)]
     for words in (
-        ["hook", "nonsense"], ["hook"], ["hook", "stop", "--limit", "soon"], ["hook", "stop", "--vault"],
-        ["hook", "stop", "--vault", "/no/vault"], [*vault, "hook", "nonsense"], [*vault, "--json", "hook"],
-        [*vault, "hook", "stop", "--nonsense"], ["--scope", "..", *vault, "hook", "stop"],
-    ):  # fmt: skip
+        ["hook", "nonsense"],
+        ["hook"],
+        ["hook", "stop", "--limit", "soon"],
+        ["hook", "stop", "--vault"],
+        ["hook", "stop", "--vault", "/no/vault"],
+        [*vault, "hook", "nonsense"],
+        [*vault, "--json", "hook"],
+        [*vault, "hook", "stop", "--nonsense"],
+        ["--scope", "..", *vault, "hook", "stop"],
+    ):
         done = subprocess.run(
-            [sys.executable, "-m", "lamina", *words], input=b"{}", capture_output=True, env=host.environ,
-            cwd=host.folder, timeout=60,
-        )  # fmt: skip
+            [sys.executable, "-m", "lamina", *words],
+            input=b"{}",
+            capture_output=True,
+            env=host.environ,
+            cwd=host.folder,
+            timeout=60,
+        )
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
@@ -254,8 +270,9 @@ def test_a_stop_hands_what_is_new_to_the_server(host: Host) -> None:
             file.write(said(["And I keep bees."], 2))
         host.run("session-end", call)
     assert [[turn["content"] for turn in body["turns"]] for _, _, body in served.asked] == [
-        ["I live in Porto.", "Noted."], ["And I keep bees."],
-    ]  # fmt: skip
+        ["I live in Porto.", "Noted."],
+        ["And I keep bees."],
+    ]
     first = served.asked[0][2]
     assert (first["session_id"], first["source_id"]) == ("s", "claude-code")
     assert first["turns"][0] == {"role": "user", "content": "I live in Porto.", "at": "2026-11-16T10:00:00.500Z"}
@@ -314,9 +331,9 @@ def test_whatever_a_host_makes_of_what_it_was_told_nothing_new_comes_of_it(host:
             wire.post("/v1/remember", {"content": each})
     host.wait()
     atoms = server.list(status=None, limit=200)
-    new = [each for each in atoms if each.id not in before]
+    new = [atom for atom in atoms if atom.id not in before]
     assert [each.content for each in new if "heron" in each.content] == []
-    assert {each.id: each.evidence for each in atoms if each.id in before} == before
+    assert {atom.id: atom.evidence for atom in atoms if atom.id in before} == before
     for session in ("s", "http"):
         kept = [p.text for each in new if each.is_segment and each.session_id == session for p in passages_of(each)]
         assert [words for words, turn in zip(own, kept, strict=True) if words not in turn] == []
@@ -446,7 +463,7 @@ def test_no_secret_that_was_said_is_written_anywhere(host: Host, server: Memory)
     host.run("stop", host.call(said, "ok", session="other"), "--scope", "org:work")
     assert len(host.kept()) == 1
     server.close()
-    written = [each for each in host.vault.rglob("*") if each.is_file()]
+    written = [path for path in host.vault.rglob("*") if path.is_file()]
     assert len(written) > 5
     assert [each for each in written if secret.encode() in each.read_bytes()] == []
 

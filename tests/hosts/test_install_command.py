@@ -25,8 +25,12 @@ FILES = {
     "vscode": ".config/Code/User/mcp.json",
     "codex": ".codex/config.toml",
 }
-PROJECT_FILES = {"claude-code": ".mcp.json", "cursor": ".cursor/mcp.json", "vscode": ".vscode/mcp.json",
-                 "codex": ".codex/config.toml"}  # fmt: skip
+PROJECT_FILES = {
+    "claude-code": ".mcp.json",
+    "cursor": ".cursor/mcp.json",
+    "vscode": ".vscode/mcp.json",
+    "codex": ".codex/config.toml",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +93,7 @@ def test_uninstall_leaves_nothing_behind_where_nothing_was(cli: Cli, home: Path,
     before = sorted(home.rglob("*"))
     cli("install", host, "--write")
     cli("uninstall", host)
-    assert [each for each in sorted(home.rglob("*")) if each.is_file() and each not in before] == []
+    assert [path for path in sorted(home.rglob("*")) if path.is_file() and path not in before] == []
 
 
 @pytest.mark.parametrize("host", sorted(PROJECT_FILES))
@@ -98,7 +102,7 @@ def test_a_project_has_files_of_its_own(cli: Cli, home: Path, host: str) -> None
     assert str(Path.cwd() / PROJECT_FILES[host]) in [each["path"] for each in told["files"]]
     assert not (home / FILES[host]).exists()
     cli("uninstall", host, "--project")
-    assert [each for each in Path.cwd().rglob("*") if each.is_file()] == []
+    assert [path for path in Path.cwd().rglob("*") if path.is_file()] == []
 
 
 def test_a_project_of_claude_code_runs_hooks_from_the_file_that_is_not_shared(cli: Cli) -> None:
@@ -169,7 +173,7 @@ def test_a_file_that_cannot_be_read_is_left_as_it_is(cli: Cli, home: Path, host:
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    return {str(each.relative_to(folder)): each.read_bytes() for each in folder.rglob("*") if each.is_file()}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -248,7 +252,7 @@ def test_folders_that_were_made_for_it_go_with_the_last_file_and_no_others(cli: 
     for host in HOSTS:
         cli("install", host, "--write")
         cli("uninstall", host)
-    assert sorted(each.name for each in home.iterdir()) == [".config", "lamina"]
+    assert sorted(path.name for path in home.iterdir()) == [".config", "lamina"]
     cli("install", "claude-code", "--project", "--write")
     cli("uninstall", "claude-code", "--project")
     assert list(Path.cwd().iterdir()) == []

@@ -21,8 +21,8 @@ WRITTEN = [
     '// my servers\n{\n    "mcpServers": {\n        "other": {"command": "x"}, // keep\n    },\n    "z": [1, 2,],\n}\n',
     '\ufeff{\r\n  "mcpServers": {\r\n    "other": {}\r\n  }\r\n}\r\n',
     '{\n  "mcpServers": {\n    "a": {},\n    // the last one\n    "b": {} // truly\n    // done\n  }\n}',
-    '{\n  // nothing yet\n}\n',
-]  # fmt: skip
+    "{\n  // nothing yet\n}\n",
+]
 
 
 @pytest.mark.parametrize("text", WRITTEN)
@@ -68,11 +68,19 @@ def test_an_item_is_put_beside_those_of_others_and_replaces_ours_alone() -> None
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ('{"a": }', "line 1"), ('{"a": 1}\n}', "line 2"), ("[", "line 1"), ('{"a": 1 "b": 2}', "comma"),
-        ('{"a": 1, "a": 2}', "twice"), ("{'a': 1}", "double quotes"), ('{"a": 01}', "value"), ("[" * 500, "deep"),
-        ('{"a": "\\x"}', "JSON"), ('{"mcpServers": []}', "no JSON object"), ("[]", "no JSON object"),
+        ('{"a": }', "line 1"),
+        ('{"a": 1}\n}', "line 2"),
+        ("[", "line 1"),
+        ('{"a": 1 "b": 2}', "comma"),
+        ('{"a": 1, "a": 2}', "twice"),
+        ("{'a': 1}", "double quotes"),
+        ('{"a": 01}', "value"),
+        ("[" * 500, "deep"),
+        ('{"a": "\\x"}', "JSON"),
+        ('{"mcpServers": []}', "no JSON object"),
+        ("[]", "no JSON object"),
     ],
-)  # fmt: skip
+)
 def test_a_file_that_cannot_be_read_is_refused_with_the_reason(text: str, why: str) -> None:
     with pytest.raises(InvalidInput, match=why):
         put(text, KEYS, SERVER)
@@ -119,8 +127,9 @@ def _objects(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     members = st.lists(member, max_size=3, unique_by=lambda each: each[1])
     return st.builds(
         lambda found, last: _wrapped([f'{a}"{key}"{b}:{c}{value}{d}' for a, key, b, c, value, d in found], "{}", last),
-        members, GAPS,
-    )  # fmt: skip
+        members,
+        GAPS,
+    )
 
 
 WRITTEN_BY_HAND = _objects(

@@ -14,9 +14,9 @@ SERVER = {"command": "/opt/bin/lamina", "args": ["mcp", "--vault", "/home/ann/va
 WRITTEN = [
     'model = "x" # mine\n',
     '[mcp_servers.other]\ncommand = "y"\n\n# about the next\n[tui]\ntheme = "dark"\n',
-    '[a]\r\nb = 1\r\n',
+    "[a]\r\nb = 1\r\n",
     'notes = """\n[mcp_servers.fake]\n"""\n\n[mcp_servers.other]\ncommand = "y"\n',
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("text", WRITTEN)

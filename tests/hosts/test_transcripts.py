@@ -26,39 +26,46 @@ def _turns(text: str, tmp_path: Path) -> list[tuple[str, str]]:
 
 
 def test_only_what_people_and_machines_say_in_words_is_a_turn(tmp_path: Path) -> None:
-    text = "".join([
-        line("user", "I live in Porto."),
-        line("assistant", [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Noted."}], 1),
-        line("assistant", [{"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}], 2),
-        line("user", [{"type": "tool_result", "content": "secret.txt"}], 3),
-        line("user", [{"type": "text", "text": "And I keep bees."}, {"type": "image", "source": {}}], 4),
-        line("user", "meta", 5, isMeta=True),
-        line("user", "of another agent", 6, isSidechain=True),
-        line("user", "This session is being continued", 7, isCompactSummary=True),
-        line("assistant", [{"type": "text", "text": "API Error"}], 8, isApiErrorMessage=True),
-        line("system", "compacted", 9),
-        line("attachment", "<memories>", 10),
-        line("user", "[Request interrupted by user]", 11),
-        line("user", "<command-name>/clear</command-name>\n<command-args></command-args>", 12),
-        line("user", "<system-reminder>do this</system-reminder>\nReally mine.", 13),
-    ])  # fmt: skip
+    text = "".join(
+        [
+            line("user", "I live in Porto."),
+            line("assistant", [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Noted."}], 1),
+            line("assistant", [{"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}], 2),
+            line("user", [{"type": "tool_result", "content": "secret.txt"}], 3),
+            line("user", [{"type": "text", "text": "And I keep bees."}, {"type": "image", "source": {}}], 4),
+            line("user", "meta", 5, isMeta=True),
+            line("user", "of another agent", 6, isSidechain=True),
+            line("user", "This session is being continued", 7, isCompactSummary=True),
+            line("assistant", [{"type": "text", "text": "API Error"}], 8, isApiErrorMessage=True),
+            line("system", "compacted", 9),
+            line("attachment", "<memories>", 10),
+            line("user", "[Request interrupted by user]", 11),
+            line("user", "<command-name>/clear</command-name>\n<command-args></command-args>", 12),
+            line("user", "<system-reminder>do this</system-reminder>\nReally mine.", 13),
+        ]
+    )
     assert _turns(text, tmp_path) == [
-        ("user", "I live in Porto."), ("assistant", "Noted."), ("user", "And I keep bees."), ("user", "Really mine."),
-    ]  # fmt: skip
+        ("user", "I live in Porto."),
+        ("assistant", "Noted."),
+        ("user", "And I keep bees."),
+        ("user", "Really mine."),
+    ]
 
 
 def test_what_a_person_says_while_the_machine_is_at_work_is_a_turn_too(tmp_path: Path) -> None:
     def queued(prompt: object, **more: object) -> str:
         return line("attachment", "", 0, attachment={"type": "queued_command", "prompt": prompt, **more})
 
-    text = "".join([
-        queued("Use tabs, please.", commandMode="prompt", origin={"kind": "human"}),
-        queued([{"type": "text", "text": "Like here."}, {"type": "image", "source": {}}]),
-        queued("<task-notification>done</task-notification>", commandMode="task-notification"),
-        queued("I am another agent.", origin={"kind": "peer"}),
-        line("attachment", "", 1, attachment={"type": "hook_additional_context", "content": ["<memories>"]}),
-        line("attachment", "", 2, attachment=[1]),
-    ])  # fmt: skip
+    text = "".join(
+        [
+            queued("Use tabs, please.", commandMode="prompt", origin={"kind": "human"}),
+            queued([{"type": "text", "text": "Like here."}, {"type": "image", "source": {}}]),
+            queued("<task-notification>done</task-notification>", commandMode="task-notification"),
+            queued("I am another agent.", origin={"kind": "peer"}),
+            line("attachment", "", 1, attachment={"type": "hook_additional_context", "content": ["<memories>"]}),
+            line("attachment", "", 2, attachment=[1]),
+        ]
+    )
     assert _turns(text, tmp_path) == [("user", "Use tabs, please."), ("user", "Like here.")]
 
 

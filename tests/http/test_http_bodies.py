@@ -23,9 +23,14 @@ MIB = 1024 * 1024
 
 def _head(server: Live, token: str, path: str, *more: str) -> bytes:
     lines = [
-        f"POST {path} HTTP/1.1", f"Host: 127.0.0.1:{server.port}", f"Authorization: Bearer {token}",
-        "Content-Type: application/json", *more, "", "",
-    ]  # fmt: skip
+        f"POST {path} HTTP/1.1",
+        f"Host: 127.0.0.1:{server.port}",
+        f"Authorization: Bearer {token}",
+        "Content-Type: application/json",
+        *more,
+        "",
+        "",
+    ]
     return "\r\n".join(lines).encode()
 
 
@@ -207,9 +212,19 @@ def test_what_is_no_http_gets_a_problem_too(server: Live, said: bytes) -> None:
 
 @pytest.mark.parametrize(
     "id",
-    ["..%2f..%2fetc%2fpasswd", "%00abcd", "a" * 65, "abc", "%F0%9F%92%A9abcd", "%ED%A0%80abcd", "CON.txt",
-     "%2e%2e%2e%2e", "abcd%0d%0aX-Evil:1", "01jc9x2k7m3f5r8t0v2w4y6z8a"],
-)  # fmt: skip
+    [
+        "..%2f..%2fetc%2fpasswd",
+        "%00abcd",
+        "a" * 65,
+        "abc",
+        "%F0%9F%92%A9abcd",
+        "%ED%A0%80abcd",
+        "CON.txt",
+        "%2e%2e%2e%2e",
+        "abcd%0d%0aX-Evil:1",
+        "01jc9x2k7m3f5r8t0v2w4y6z8a",
+    ],
+)
 def test_an_id_that_is_none_is_not_found(server: Live, owner: str, id: str) -> None:
     reply = server.ask("GET", f"/v1/atoms/{id}", owner)
     assert reply.status in (404, 422) or (reply.status == 400 and ("%00" in id or "%0d" in id))
@@ -221,8 +236,8 @@ def test_whoever_asks_too_much_waits(tmp_path: Path, caplog: pytest.LogCaptureFi
         token, other = server.token("busy"), server.token("calm")
         reads = [server.ask("GET", "/v1/top", token) for _ in range(4)]
         writes = [server.ask("POST", "/v1/remember", token, {"content": f"Number {n}."}) for n in range(3)]
-        assert [each.status for each in reads] == [200, 200, 200, 429]
-        assert [each.status for each in writes] == [200, 200, 429]
+        assert [read.status for read in reads] == [200, 200, 200, 429]
+        assert [write.status for write in writes] == [200, 200, 429]
         assert 1 <= int(reads[-1].headers["retry-after"]) <= 60
         assert reads[-1].data["seconds"] == int(reads[-1].headers["retry-after"])
         assert server.ask("GET", "/v1/top", other).status == 200

@@ -31,7 +31,7 @@ def _row(route: APIRoute) -> str:
 
 
 def _table(server: Live) -> str:
-    return HEAD + "".join(_row(each) for each in api_routes(server.app))
+    return HEAD + "".join(_row(route) for route in api_routes(server.app))
 
 
 def test_the_page_has_every_route_and_the_right_it_needs(server: Live) -> None:

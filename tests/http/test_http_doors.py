@@ -39,21 +39,62 @@ ELSEWHERE = (
     ("GET", "/%2e%2e/etc/passwd"),
 )
 HOSTS = (
-    "", "evil.example", "evil.example:{port}", "localhost.evil.example:{port}", "127.0.0.1.evil.example:{port}",
-    "localhost.:{port}", "127.0.0.1.:{port}", "localhost", "127.0.0.1", "localhost:1", "127.0.0.1:1",
-    "127.0.0.1:{port}0", "127.0.0.2:{port}", "0.0.0.0:{port}", "[::]:{port}", "::1:{port}", "[::1]",
+    "",
+    "evil.example",
+    "evil.example:{port}",
+    "localhost.evil.example:{port}",
+    "127.0.0.1.evil.example:{port}",
+    "localhost.:{port}",
+    "127.0.0.1.:{port}",
+    "localhost",
+    "127.0.0.1",
+    "localhost:1",
+    "127.0.0.1:1",
+    "127.0.0.1:{port}0",
+    "127.0.0.2:{port}",
+    "0.0.0.0:{port}",
+    "[::]:{port}",
+    "::1:{port}",
+    "[::1]",
     "[::ffff:127.0.0.1]:{port}",
-    "2130706433:{port}", "0x7f000001:{port}", "127.1:{port}", "user@localhost:{port}", "localhost:{port}:{port}",
-    "localhost:{port}/", "localhost:{port}#", "http://localhost:{port}", "localhost:{port}, evil.example",
-    "ⅼocalhost:{port}".encode().decode("latin-1"), "loc\xaealhost:{port}", "localhost\t:{port}", "null",
-)  # fmt: skip
+    "2130706433:{port}",
+    "0x7f000001:{port}",
+    "127.1:{port}",
+    "user@localhost:{port}",
+    "localhost:{port}:{port}",
+    "localhost:{port}/",
+    "localhost:{port}#",
+    "http://localhost:{port}",
+    "localhost:{port}, evil.example",
+    "ⅼocalhost:{port}".encode().decode("latin-1"),
+    "loc\xaealhost:{port}",
+    "localhost\t:{port}",
+    "null",
+)
 ORIGINS = (
-    "null", "http://evil.example", "https://evil.example:{port}", "http://localhost.evil.example:{port}",
-    "http://localhost", "http://localhost:1", "http://127.0.0.1", "https://127.0.0.1:{port}", "https://localhost:{port}",
-    "http://localhost.:{port}", "http://127.0.0.1:{port}.evil.example", "http://127.0.0.1:{port}/", "file://", "",
-    "ws://127.0.0.1:{port}", "chrome-extension://abcdefgh", "http://[::1]", "http://user@127.0.0.1:{port}",
-    "http://127.0.0.1:{port} http://evil.example", "localhost:{port}", "data:", "about:blank",
-)  # fmt: skip
+    "null",
+    "http://evil.example",
+    "https://evil.example:{port}",
+    "http://localhost.evil.example:{port}",
+    "http://localhost",
+    "http://localhost:1",
+    "http://127.0.0.1",
+    "https://127.0.0.1:{port}",
+    "https://localhost:{port}",
+    "http://localhost.:{port}",
+    "http://127.0.0.1:{port}.evil.example",
+    "http://127.0.0.1:{port}/",
+    "file://",
+    "",
+    "ws://127.0.0.1:{port}",
+    "chrome-extension://abcdefgh",
+    "http://[::1]",
+    "http://user@127.0.0.1:{port}",
+    "http://127.0.0.1:{port} http://evil.example",
+    "localhost:{port}",
+    "data:",
+    "about:blank",
+)
 
 
 @dataclass(frozen=True)
@@ -68,9 +109,9 @@ class Operation:
 
 def _operations(app: FastAPI) -> list[Operation]:
     return [
-        Operation(operation_of(each), method, each.path.format(id=SOME_ID, workstream="release"))
-        for each in api_routes(app)
-        for method in sorted(each.methods or ())
+        Operation(operation_of(route), method, route.path.format(id=SOME_ID, workstream="release"))
+        for route in api_routes(app)
+        for method in sorted(route.methods or ())
     ]
 
 
@@ -97,7 +138,7 @@ def _unhandled(server: Live) -> int:
 
 
 def test_every_operation_has_a_right_in_the_table_and_every_right_an_operation(server: Live) -> None:
-    assert {operation_of(each) for each in api_routes(server.app)} == set(NEEDS)
+    assert {operation_of(route) for route in api_routes(server.app)} == set(NEEDS)
 
 
 def test_an_operation_without_a_right_cannot_be_served(server: Live) -> None:
@@ -109,12 +150,12 @@ def test_an_operation_without_a_right_cannot_be_served(server: Live) -> None:
 
 def test_without_a_token_nothing_is_answered(server: Live, operations: list[Operation]) -> None:
     before = _unhandled(server)
-    for each in operations:
-        if each.verb == "health":
+    for operation in operations:
+        if operation.verb == "health":
             continue
-        for method in (each.method, *OTHER_METHODS):
-            reply = server.ask(method, each.path, body={} if method == "POST" else None)
-            assert reply.status == 401, (each, method)
+        for method in (operation.method, *OTHER_METHODS):
+            reply = server.ask(method, operation.path, body={} if method == "POST" else None)
+            assert reply.status == 401, (operation, method)
             assert reply.headers["www-authenticate"] == 'Bearer realm="lamina"'
     for method, path in ELSEWHERE:
         assert server.ask(method, path).status == 401, (method, path)
@@ -125,10 +166,10 @@ def test_a_token_that_opens_nothing_is_no_token(
     server: Live, operations: list[Operation], closed: dict[str, str]
 ) -> None:
     before = _unhandled(server)
-    for each in operations:
+    for operation in operations:
         for why, secret in closed.items():
-            reply = server.ask(each.method, each.path, secret, {} if each.method == "POST" else None)
-            assert reply.status == 401, (each, why)
+            reply = server.ask(operation.method, operation.path, secret, {} if operation.method == "POST" else None)
+            assert reply.status == 401, (operation, why)
     assert _unhandled(server) == before
 
 
@@ -149,34 +190,34 @@ def test_two_authorizations_are_none(server: Live, owner: str) -> None:
 
 def test_a_right_opens_what_it_covers_and_nothing_beyond(server: Live, operations: list[Operation]) -> None:
     tokens = {right: server.token(f"may-{right}", right=right) for right in Right}
-    for each in operations:
-        need = NEEDS[each.verb].right
+    for operation in operations:
+        need = NEEDS[operation.verb].right
         for right, secret in tokens.items():
             if need is None or right.covers(need):
                 continue
             before = _unhandled(server)
-            reply = server.ask(each.method, each.path, secret, {} if each.method == "POST" else None)
-            assert reply.status == 403, (each, right)
+            reply = server.ask(operation.method, operation.path, secret, {} if operation.method == "POST" else None)
+            assert reply.status == 403, (operation, right)
             assert reply.data["needs"] == need
             assert _unhandled(server) == before
 
 
 def test_what_changes_something_needs_more_than_to_read(operations: list[Operation]) -> None:
-    for each in operations:
-        need = NEEDS[each.verb]
+    for operation in operations:
+        need = NEEDS[operation.verb]
         if need.write:
-            assert each.method == "POST"
+            assert operation.method == "POST"
             assert need.right in (Right.WRITE, Right.ADMIN)
-        elif each.method == "POST":
-            assert each.verb in ("recall_long", "answer")
+        elif operation.method == "POST":
+            assert operation.verb in ("recall_long", "answer")
 
 
 def test_another_name_is_not_answered_to(server: Live, owner: str, operations: list[Operation]) -> None:
     before = _unhandled(server)
-    for each in operations:
-        for method in (each.method, *OTHER_METHODS):
-            reply = server.ask(method, each.path, owner, {} if method == "POST" else None, host="evil.example")
-            assert reply.status == 403, (each, method)
+    for operation in operations:
+        for method in (operation.method, *OTHER_METHODS):
+            reply = server.ask(method, operation.path, owner, {} if method == "POST" else None, host="evil.example")
+            assert reply.status == 403, (operation, method)
     for method, path in (*ELSEWHERE, ("GET", "/login"), ("POST", "/login"), ("GET", "/static/app.js")):
         assert server.ask(method, path, owner, host=f"evil.example:{server.port}").status == 403
     assert _unhandled(server) == before
@@ -253,9 +294,14 @@ def test_a_token_in_an_address_is_refused(server: Live, owner: str, query: str) 
 
 def test_every_answer_carries_the_headers_that_keep_browsers_in_check(server: Live, owner: str) -> None:
     for method, path, token in (
-        ("GET", "/v1/top", owner), ("GET", "/v1/top", None), ("GET", "/nothing", owner), ("OPTIONS", "/v1/top", owner),
-        ("GET", "/v1/health", None), ("GET", "/static/nothing.js", None), ("POST", "/v1/remember", owner),
-    ):  # fmt: skip
+        ("GET", "/v1/top", owner),
+        ("GET", "/v1/top", None),
+        ("GET", "/nothing", owner),
+        ("OPTIONS", "/v1/top", owner),
+        ("GET", "/v1/health", None),
+        ("GET", "/static/nothing.js", None),
+        ("POST", "/v1/remember", owner),
+    ):
         headers = server.ask(method, path, token).headers
         assert headers["content-security-policy"].startswith("default-src 'none';")
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
@@ -271,9 +317,11 @@ def test_a_refusal_tells_what_to_do_and_nothing_else(server: Live) -> None:
     reply = server.ask("GET", "/v1/top")
     assert reply.headers["content-type"] == "application/problem+json"
     assert reply.data == {
-        "type": "urn:lamina:error:Unauthenticated", "title": "Unauthorized", "status": 401,
+        "type": "urn:lamina:error:Unauthenticated",
+        "title": "Unauthorized",
+        "status": 401,
         "detail": "send `Authorization: Bearer TOKEN`; `lamina token create` makes one",
-    }  # fmt: skip
+    }
 
 
 def test_a_browser_without_a_session_is_shown_the_way_to_one(server: Live) -> None:
@@ -354,8 +402,8 @@ def test_a_method_that_a_path_does_not_have_is_told_as_that(
     server: Live, owner: str, operations: list[Operation]
 ) -> None:
     headers = {"Idempotency-Key": "the-same"}
-    for each in operations:
-        for method in ("PUT", "PATCH", "DELETE", "TRACE", "post" if each.method == "GET" else "get"):
-            assert server.ask(method, each.path, owner, headers=headers).status == 405, (method, each)
+    for operation in operations:
+        for method in ("PUT", "PATCH", "DELETE", "TRACE", "post" if operation.method == "GET" else "get"):
+            assert server.ask(method, operation.path, owner, headers=headers).status == 405, (method, operation)
     reply = server.ask("PUT", "/v1/recall", owner)
     assert {each.strip() for each in reply.headers["allow"].split(",")} == {"GET", "POST"}

@@ -19,9 +19,13 @@ class Stream:
     def __init__(self, server: Live, token: str, query: str = "", *headers: str, bearer: bool = True) -> None:
         self._line = socket.create_connection(("127.0.0.1", server.port), timeout=20)
         lines = [
-            f"GET /v1/feed{query} HTTP/1.1", f"Host: 127.0.0.1:{server.port}",
-            *([f"Authorization: Bearer {token}"] if bearer else []), *headers, "", "",
-        ]  # fmt: skip
+            f"GET /v1/feed{query} HTTP/1.1",
+            f"Host: 127.0.0.1:{server.port}",
+            *([f"Authorization: Bearer {token}"] if bearer else []),
+            *headers,
+            "",
+            "",
+        ]
         self._line.sendall("\r\n".join(lines).encode("latin-1"))
         self._file = self._line.makefile("rb")
         self.status = int(self._file.readline().split()[1])
@@ -127,7 +131,7 @@ def test_a_revoked_token_ends_its_feeds(tmp_path: Path) -> None:
     with live(tmp_path, beat=0.05) as server, stream(server, server.token("owner")) as feed:
         next(feed.messages())
         server.house.tokens.revoke("owner")
-        assert not any("data:" in each for each in feed.messages())
+        assert not any("data:" in message for message in feed.messages())
 
 
 def test_what_happens_after_a_token_was_revoked_is_not_told(fresh: Live) -> None:
@@ -192,12 +196,12 @@ def test_many_who_listen_cost_one_look(fresh: Live) -> None:
     token, feed = fresh.token("owner"), fresh.app.state.feed
     opened = [Stream(fresh, token) for _ in range(20)]
     messages = [each.messages() for each in opened]
-    for each in messages:
-        next(each)
+    for message in messages:
+        next(message)
     assert feed.listeners == 20
     assert len(feed._watches) == 1
     fresh.remember(token, "Heard by all.")
-    assert all("data: " in next(each) for each in messages)
+    assert all("data: " in next(message) for message in messages)
     for one in opened:
         one.close()
 

@@ -23,7 +23,7 @@ SOME_ID = "01jc9x2k7m3f5r8t0v2w4y6z8a"
 WRONG = "lam_" + "A" * 43
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 FILES = {"/static/{path:path}", "/favicon.ico"}
-OPEN = {("GET", "/v1/health"), ("GET", "/login"), ("POST", "/login"), *(("GET", each) for each in FILES)}
+OPEN = {("GET", "/v1/health"), ("GET", "/login"), ("POST", "/login"), *(("GET", file) for file in FILES)}
 """What anybody may ask for."""
 FOR_READERS = {
     ("POST", "/v1/recall"),
@@ -56,18 +56,18 @@ class Way:
 
 
 def _routes(routes: Iterable[BaseRoute]) -> Iterator[Route | APIRoute]:
-    for each in routes:
-        inside = getattr(each, "original_router", None)
-        if isinstance(each, (Route, APIRoute)):
-            yield each
+    for route in routes:
+        inside = getattr(route, "original_router", None)
+        if isinstance(route, (Route, APIRoute)):
+            yield route
         else:
-            assert inside is not None, f"{each!r} is a sort of route that nobody watches here"
+            assert inside is not None, f"{route!r} is a sort of route that nobody watches here"
             yield from _routes(inside.routes)
 
 
 def _ways(app: FastAPI) -> list[Way]:
     return [
-        Way(method, each.path) for each in _routes(app.routes) for method in sorted(each.methods or {"GET", "POST"})
+        Way(method, route.path) for route in _routes(app.routes) for method in sorted(route.methods or {"GET", "POST"})
     ]
 
 
@@ -92,11 +92,11 @@ def _asked(
 
 def test_every_route_is_an_operation_a_page_a_file_or_mcp(house: Live) -> None:
     known = {page.path for page in PAGES} | FILES | {"/mcp"}
-    for each in _routes(house.app.routes):
-        if isinstance(each, APIRoute):
-            assert operation_of(each) in NEEDS, each.path
+    for route in _routes(house.app.routes):
+        if isinstance(route, APIRoute):
+            assert operation_of(route) in NEEDS, route.path
         else:
-            assert each.path in known, f"{each.path} is new: give it a right, a page or a test"
+            assert route.path in known, f"{route.path} is new: give it a right, a page or a test"
 
 
 def test_a_route_nobody_knows_is_noticed(house: Live) -> None:

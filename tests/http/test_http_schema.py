@@ -43,9 +43,13 @@ def test_an_operation_keeps_to_its_description(
         pytest.skip("nothing can be wrong about a request that takes nothing")
 
     @settings(
-        max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate],
-        database=None, derandomize=True,
-    )  # fmt: skip
+        max_examples=EXAMPLES,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+        database=None,
+        derandomize=True,
+    )
     @given(case=operation.as_strategy(generation_mode=mode))
     def keeps(case: Any) -> None:
         headers = {"Authorization": f"Bearer {owner}"}

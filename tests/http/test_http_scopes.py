@@ -64,8 +64,8 @@ class Town:
     def foreign(self, scope: str, said: str) -> list[str]:
         """What nobody of this scope may read in an answer; what they said themselves may be repeated to them."""
         others = [each for each in SCOPES if each not in SEES[scope]]
-        guessed = [*(self.words[each] for each in others), *(self.ids[each] for each in others)]
-        return [*(self.secrets[each] for each in others), *(each for each in guessed if each not in said)]
+        guessed = [*(self.words[other] for other in others), *(self.ids[other] for other in others)]
+        return [*(self.secrets[other] for other in others), *(each for each in guessed if each not in said)]
 
 
 @pytest.fixture(scope="module")
@@ -116,12 +116,42 @@ def _asked(town: Town, scope: str, verb: str, method: str, path: str, rng: rando
 
 SPARED = frozenset({"feed", "answer", "dream", "rebuild", "sync", "doctor", "export"})
 """Streams, what needs a model, and upkeep of a whole vault, which is looked at on its own."""
-OWN_WORK = frozenset({
-    "capture", "remember", "remember_many", "propose", "run_note", "run_close", "block_add", "undo", "pin", "unpin",
-    "promote", "demote", "resolve", "rollback", "review_compact", "review_dedup", "erase", "forget", "revise",
-    "update_status", "relate", "quarantine", "review_confirm", "review_reject", "review_edit", "review_approve_source",
-    "review_reject_source", "review_merge", "review_need_more", "review_keep_a", "review_keep_b", "review_both_valid",
-})  # fmt: skip
+OWN_WORK = frozenset(
+    {
+        "capture",
+        "remember",
+        "remember_many",
+        "propose",
+        "run_note",
+        "run_close",
+        "block_add",
+        "undo",
+        "pin",
+        "unpin",
+        "promote",
+        "demote",
+        "resolve",
+        "rollback",
+        "review_compact",
+        "review_dedup",
+        "erase",
+        "forget",
+        "revise",
+        "update_status",
+        "relate",
+        "quarantine",
+        "review_confirm",
+        "review_reject",
+        "review_edit",
+        "review_approve_source",
+        "review_reject_source",
+        "review_merge",
+        "review_need_more",
+        "review_keep_a",
+        "review_keep_b",
+        "review_both_valid",
+    }
+)
 
 
 def test_no_scope_ever_learns_anything_of_another(town: Town) -> None:
@@ -164,7 +194,7 @@ def test_recall_in_another_scope_finds_nothing(town: Town) -> None:
 
 @pytest.mark.parametrize(
     "scope", ["org:acme", "*", "", "org:*", "ORG:BOLT", "org:bolt/../acme", "org:bоlt", "org:bolt:agent:scout", "none"]
-)  # fmt: skip
+)
 def test_a_scope_that_is_not_ones_own_is_refused(town: Town, scope: str) -> None:
     body = {"question": "canary", "scopes": [scope]}
     reply = town.server.ask("POST", "/v1/recall", town.tokens["org:bolt"], body)

@@ -199,8 +199,14 @@ def test_upkeep_is_done_on_request(fresh: Live) -> None:
     token = fresh.token("owner")
     id = fresh.remember(token, "Lea keeps goats.", subject="Lea", source_id="letters")
     assert set(_post(fresh, token, "/sync")) == {
-        "edited", "adopted", "moved", "deleted", "held", "unreadable", "written"
-    }  # fmt: skip
+        "edited",
+        "adopted",
+        "moved",
+        "deleted",
+        "held",
+        "unreadable",
+        "written",
+    }
     assert _post(fresh, token, "/doctor", deep=True)["healthy"]
     dreamt = _post(fresh, token, "/dream", dry_run=True, steps=["age"])
     assert dreamt["dry_run"]
@@ -289,9 +295,7 @@ def test_a_key_outlives_the_server(tmp_path: Path, verb: str) -> None:
 
 def test_the_key_of_a_capture_may_stand_in_its_body(fresh: Live) -> None:
     token = fresh.token("owner")
-    one, two = (
-        fresh.ask("POST", "/v1/capture", token, {"text": "Rex runs.", "key": "k-4"}).data for _ in range(2)
-    )  # fmt: skip
+    one, two = (fresh.ask("POST", "/v1/capture", token, {"text": "Rex runs.", "key": "k-4"}).data for _ in range(2))
     assert (one["repeated"], two["repeated"]) == (False, True)
     other = fresh.ask("POST", "/v1/capture", token, {"text": "Rex sleeps.", "key": "k-4"}).data
     assert other["repeated"] is False
@@ -317,9 +321,9 @@ def test_a_get_changes_nothing(server: Live, owner: str) -> None:
 def _files(server: Live) -> dict[str, bytes]:
     root = server.house.memory.root
     return {
-        str(each.relative_to(root)): each.read_bytes()
-        for each in sorted(root.rglob("*.md"))
-        if ".lamina" not in each.parts
+        str(path.relative_to(root)): path.read_bytes()
+        for path in sorted(root.rglob("*.md"))
+        if ".lamina" not in path.parts
     }
 
 
@@ -339,7 +343,7 @@ def test_problems_name_the_error_and_carry_its_data(server: Live, owner: str) ->
 def test_the_description_is_for_those_who_may_come_in(server: Live, owner: str) -> None:
     told = _get(server, owner, "/openapi.json")
     verbs = {each["operationId"] for path in told["paths"].values() for each in path.values()}
-    assert verbs == {operation_of(each) for each in api_routes(server.app)}
+    assert verbs == {operation_of(route) for route in api_routes(server.app)}
     assert told["security"] == [{"token": []}]
     for path in told["paths"].values():
         for operation in path.values():

@@ -43,7 +43,7 @@ def export(path: Path, count: int = 3) -> Path:
 
 def passages(memory: Memory) -> list[str]:
     atoms = memory.list(status=None, limit=None)
-    return sorted(each.text for atom in atoms if atom.is_segment for each in passages_of(atom))
+    return sorted(passage.text for atom in atoms if atom.is_segment for passage in passages_of(atom))
 
 
 def test_words_are_evidence_at_once_and_statements_wait(memory: Memory, tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_folder_of_notes_comes_in_with_tags_and_what_is_wrong_is_told(memory: 
     told = memory.import_(tmp_path / "notes")
     assert told.documents == 1
     assert dict(told.skipped) == {"it is empty": 1, "the same as another": 1}
-    assert [(each.path, each.reason) for each in told.problems] == [("bad.md", "it is not text")]
+    assert [(problem.path, problem.reason) for problem in told.problems] == [("bad.md", "it is not text")]
     (segment,) = [atom for atom in memory.list(limit=None) if atom.is_segment]
     assert (segment.tags, segment.origin, segment.source_id) == (("drink", "hot"), Origin.DOCUMENT, "file:tea.md")
 
@@ -119,8 +119,11 @@ def test_facts_of_another_memory_wait_and_what_was_over_is_history(memory: Memor
     assert (told.source, told.facts, told.held) == ("Lattice vault", 4, 2)
     atoms = {atom.source_ref: atom for atom in memory.list(status=None, limit=None)}
     assert {name: atom.status for name, atom in atoms.items()} == {
-        "a1": Status.SUPERSEDED, "m5": Status.SUPERSEDED, "z9": Status.CONSTRAINED, "b2": Status.CONSTRAINED
-    }  # fmt: skip
+        "a1": Status.SUPERSEDED,
+        "m5": Status.SUPERSEDED,
+        "z9": Status.CONSTRAINED,
+        "b2": Status.CONSTRAINED,
+    }
     assert atoms["a1"].superseded_by == (atoms["z9"].id,)
     assert atoms["m5"].superseded_by == (atoms["a1"].id,)
     assert atoms["z9"].supersedes == (atoms["a1"].id,)
@@ -213,9 +216,11 @@ def test_an_import_that_is_killed_again_and_again_brings_everything_once(
         lattice(facts, f"f{n:03}", f"Ann owns book number {n}.")
     for victim, path in ((4, source), (13, source), (22, source), (60, facts), (115, facts)):
         with subprocess.Popen(
-            [sys.executable, "-c", IMPORTING, str(tmp_path / "vault"), str(path)], stdout=subprocess.PIPE, text=True,
+            [sys.executable, "-c", IMPORTING, str(tmp_path / "vault"), str(path)],
+            stdout=subprocess.PIPE,
+            text=True,
             env={**os.environ, "LAMINA_EMBEDDER": "none", "LAMINA_BACKGROUND": "false"},
-        ) as process:  # fmt: skip
+        ) as process:
             assert process.stdout is not None
             for line in process.stdout:
                 if int(line) >= victim:
@@ -226,7 +231,7 @@ def test_an_import_that_is_killed_again_and_again_brings_everything_once(
         assert 0 < rest[0].conversations < count
         assert 0 < rest[1].facts < 130
         atoms = memory.list(status=None, limit=None)
-        texts = [each.text for atom in atoms if atom.is_segment for each in passages_of(atom)]
+        texts = [passage.text for atom in atoms if atom.is_segment for passage in passages_of(atom)]
         assert sorted(texts) == sorted(str(each["content"]["parts"][0]) for n in range(count) for each in talk(n))  # type: ignore[index]
         books = [atom.content for atom in atoms if "book" in atom.content]
         assert sorted(books) == sorted(f"Ann owns book number {n}." for n in range(130))
@@ -247,9 +252,14 @@ class Broken(Exception):
 def test_with_a_chat_model_all_words_come_in_before_any_is_read(tmp_path: Path) -> None:
     """The server is not there, so the rules read; what was not read when the import was broken off is read later."""
     chosen = Settings(
-        embedder="none", watch=False, background=False, chat="openai:none", chat_url="http://127.0.0.1:9/v1",
-        chat_key=SecretStr("none"), chat_timeout=1,
-    )  # fmt: skip
+        embedder="none",
+        watch=False,
+        background=False,
+        chat="openai:none",
+        chat_url="http://127.0.0.1:9/v1",
+        chat_key=SecretStr("none"),
+        chat_timeout=1,
+    )
     export(tmp_path / "export.zip", 2)
 
     def pull(text: str, done: int, total: int) -> None:

@@ -25,8 +25,11 @@ openpyxl = pytest.importorskip("openpyxl")
 def pdf(*pages: list[str]) -> bytes:
     """A PDF as the format describes it: objects, their offsets, a trailer."""
     kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
-    objects = ["<< /Type /Catalog /Pages 2 0 R >>", f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
-               "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]  # fmt: skip
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
     for n, lines in enumerate(pages):
         drawn = "BT /F1 12 Tf 14 TL 50 750 Td " + " ".join(f"({line}) Tj T*" for line in lines) + " ET"
         objects.append(
@@ -64,16 +67,21 @@ def test_a_pdf_is_read_a_page_at_a_time(tmp_path: Path) -> None:
     read = read_document(put(tmp_path, "tea.pdf", pdf(["Ann likes tea."], ["Bob does not."])))
     assert (read.form, read.title) == ("pdf", "tea")
     assert [(piece.text, piece.page) for piece in read.pieces] == [
-        ("Ann likes tea.", "page 1"), ("Bob does not.", "page 2")
-    ]  # fmt: skip
+        ("Ann likes tea.", "page 1"),
+        ("Bob does not.", "page 2"),
+    ]
 
 
 def test_lines_that_only_the_width_of_a_page_parted_are_joined() -> None:
     lines = [
-        "The committee met in spring and decided to intro-", "duce a new tea in the well-known canteen, which was",
-        "welcomed by all.", "A second paragraph begins here and is as long as this", "and ends.",
-        "- an item", "- another",
-    ]  # fmt: skip
+        "The committee met in spring and decided to intro-",
+        "duce a new tea in the well-known canteen, which was",
+        "welcomed by all.",
+        "A second paragraph begins here and is as long as this",
+        "and ends.",
+        "- an item",
+        "- another",
+    ]
     assert flowing("\n".join(lines)).strip().split("\n\n") == [
         "The committee met in spring and decided to introduce a new tea in the well-known canteen, which was "
         "welcomed by all.",
@@ -126,8 +134,11 @@ def test_a_text_document_keeps_headings_lists_and_tables(tmp_path: Path) -> None
     read = read_document(tmp_path / "tea.docx")
     assert (read.title, read.form) == ("About tea", "docx")
     assert [(piece.text, piece.context) for piece in read.pieces] == [
-        ("# Tea\n\nAnn likes it.", ""), ("- Green", "Tea"), ("Name | Cups\nAnn | 3", "Tea"), ("## Milk\n\nNo.", "Tea")
-    ]  # fmt: skip
+        ("# Tea\n\nAnn likes it.", ""),
+        ("- Green", "Tea"),
+        ("Name | Cups\nAnn | 3", "Tea"),
+        ("## Milk\n\nNo.", "Tea"),
+    ]
 
 
 def test_a_presentation_is_read_a_slide_at_a_time_with_its_notes(tmp_path: Path) -> None:
@@ -139,8 +150,10 @@ def test_a_presentation_is_read_a_slide_at_a_time_with_its_notes(tmp_path: Path)
     deck.slides[1].notes_slide.notes_text_frame.text = "Say it slowly."
     deck.save(str(tmp_path / "tea.pptx"))
     assert [(piece.page, piece.text) for piece in read_document(tmp_path / "tea.pptx").pieces] == [
-        ("slide 1", "# Tea\n\nAnn likes it."), ("slide 2", "# Milk\n\nBob does not."), ("slide 2", "Say it slowly.")
-    ]  # fmt: skip
+        ("slide 1", "# Tea\n\nAnn likes it."),
+        ("slide 2", "# Milk\n\nBob does not."),
+        ("slide 2", "Say it slowly."),
+    ]
 
 
 def test_a_spreadsheet_is_read_a_sheet_at_a_time(tmp_path: Path) -> None:
@@ -217,9 +230,13 @@ def test_a_page_is_read_as_a_reader_sees_it(tmp_path: Path) -> None:
     read = read_document(put(tmp_path, "tea.html", PAGE))
     assert read.title == "About tea"
     assert [(piece.text, piece.context) for piece in read.pieces] == [
-        ("# Tea\n\nAnn likes green tea & cake.", ""), ("Bob\ndoes not.", "Tea"), ("- one\n- two", "Tea"),
-        ("Name | Cups\nAnn | 3", "Tea"), ("```\nx = 1\n\ny = 2\n```", "Tea"), ("## Milk\n\nNo.", "Tea"),
-    ]  # fmt: skip
+        ("# Tea\n\nAnn likes green tea & cake.", ""),
+        ("Bob\ndoes not.", "Tea"),
+        ("- one\n- two", "Tea"),
+        ("Name | Cups\nAnn | 3", "Tea"),
+        ("```\nx = 1\n\ny = 2\n```", "Tea"),
+        ("## Milk\n\nNo.", "Tea"),
+    ]
 
 
 def test_what_hides_and_is_never_closed_hides_nothing(tmp_path: Path) -> None:

@@ -31,17 +31,17 @@ def items(path: Path, known: set[str] | None = None) -> list[Item]:
 def test_what_was_imported_is_not_imported_again(tmp_path: Path) -> None:
     path = write(tmp_path / "a" / "conversations.json", [chatgpt("c1", SAID), chatgpt("c2", SAID)])
     first = items(path)
-    known = {each.key for each in first}
+    known = {item.key for item in first}
     assert len(known) == 2
     assert all(key.startswith("import:") for key in known)
     assert items(path, known) == []
-    assert all(isinstance(each, Skipped) for each in plan_import(path).steps(known.__contains__))
+    assert all(isinstance(step, Skipped) for step in plan_import(path).steps(known.__contains__))
 
 
 def test_an_import_that_was_broken_off_goes_on_where_it_stopped(tmp_path: Path) -> None:
     path = write(tmp_path / "conversations.json", [chatgpt(f"c{n}", SAID) for n in range(5)])
     whole = items(path)
-    assert items(path, {each.key for each in whole[:2]}) == whole[2:]
+    assert items(path, {item.key for item in whole[:2]}) == whole[2:]
 
 
 def test_a_conversation_that_went_on_gives_only_the_rest(tmp_path: Path) -> None:
@@ -72,21 +72,21 @@ def test_no_key_knows_of_a_secret(tmp_path: Path) -> None:
     found = set()
     for letters in ("abcdefghijklmnopqrstuvwxyz", "zyxwvutsrqponmlkjihgfedcba"):
         note(tmp_path / "keys.md", f"The key is sk-proj-{letters}0123456789ABCDEFGH1234.")
-        found |= {each.key for each in items(tmp_path)}
+        found |= {item.key for item in items(tmp_path)}
     assert len(found) == 1
 
 
 def test_two_files_with_the_same_words_are_imported_once(tmp_path: Path) -> None:
     note(tmp_path / "a.md", "The same words.")
     note(tmp_path / "b.md", "The same words.")
-    assert [each.path for each in items(tmp_path)] == ["a.md"]
-    assert [type(each) for each in plan_import(tmp_path).steps()] == [ImportedDocument, Skipped]
+    assert [item.path for item in items(tmp_path)] == ["a.md"]
+    assert [type(step) for step in plan_import(tmp_path).steps()] == [ImportedDocument, Skipped]
 
 
 def test_the_order_and_the_keys_are_always_the_same(tmp_path: Path) -> None:
     for name in ("b.md", "a/z.md", "a.md", "A.md", "ä.md"):
         note(tmp_path / name, f"words of {name}")
-    assert [each.path for each in items(tmp_path)] == ["A.md", "a.md", "a/z.md", "b.md", "ä.md"]
+    assert [item.path for item in items(tmp_path)] == ["A.md", "a.md", "a/z.md", "b.md", "ä.md"]
     assert items(tmp_path) == items(tmp_path)
 
 

@@ -116,9 +116,9 @@ def test_an_export_may_be_a_zip_a_folder_or_split_into_files(tmp_path: Path) -> 
     write(tmp_path / "folder" / "conversations-001.json", [two])
     folder = steps(tmp_path / "folder")
     zipped = steps(packed(tmp_path / "export.zip", conversations=[one, two]))
-    assert [_key(each) for each in zipped] == [_key(each) for each in folder]
+    assert [_key(step) for step in zipped] == [_key(step) for step in folder]
     inner = steps(packed(tmp_path / "inner.zip", chats__conversations=[one], user={}))
-    assert [said(each) for each in inner] == [said(folder[0])]
+    assert [said(step) for step in inner] == [said(folder[0])]
 
 
 def _key(step: Step) -> str:
@@ -139,9 +139,12 @@ def test_a_claude_conversation_is_read_with_speakers_and_times(tmp_path: Path) -
 
 def test_thoughts_and_tools_are_left_out_of_what_claude_said(tmp_path: Path) -> None:
     blocks = [
-        {"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "First."}, {"type": "tool_use", "name": "x"},
-        {"type": "tool_result", "content": []}, {"type": "text", "text": "Second."},
-    ]  # fmt: skip
+        {"type": "thinking", "thinking": "hm"},
+        {"type": "text", "text": "First."},
+        {"type": "tool_use", "name": "x"},
+        {"type": "tool_result", "content": []},
+        {"type": "text", "text": "Second."},
+    ]
     talk = claude("c1", [says("human", "Go."), says("assistant", "not this", content=blocks)])
     assert said(only(write(tmp_path / "conversations.json", [talk])))[1] == ("assistant", "First.\n\nSecond.")
 
@@ -174,7 +177,7 @@ def test_a_bad_conversation_is_reported_and_the_others_are_read(tmp_path: Path) 
         {"title": "No id", "mapping": {}},
     ]
     found = steps(write(tmp_path / "conversations.json", [chatgpt("c1", TALK), *bad, chatgpt("c2", TALK)]))
-    assert [type(each) for each in found] == [ImportedConversation, Problem, Problem, Problem, ImportedConversation]
+    assert [type(step) for step in found] == [ImportedConversation, Problem, Problem, Problem, ImportedConversation]
     assert "Broken" in str(found[2])
 
 
@@ -187,7 +190,7 @@ def test_an_export_that_breaks_off_gives_what_came_before(tmp_path: Path) -> Non
     path = write(tmp_path / "conversations.json", [chatgpt(f"c{n}", TALK) for n in range(3)])
     path.write_text(path.read_text(encoding="utf-8")[:-200], encoding="utf-8")
     found = steps(path)
-    assert [type(each) for each in found] == [ImportedConversation, ImportedConversation, Problem]
+    assert [type(step) for step in found] == [ImportedConversation, ImportedConversation, Problem]
 
 
 @pytest.mark.parametrize(

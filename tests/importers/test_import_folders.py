@@ -47,9 +47,14 @@ def test_an_obsidian_vault_is_known_and_its_own_files_left_out(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("tags", "expected"),
-    [("[tea, drink]", ("tea", "drink")), ("tea, drink", ("tea", "drink")),
-     ("\n  - tea\n  - drink/hot", ("tea", "drink/hot")), ('["#tea"]', ("tea",)), ("", ())],
-)  # fmt: skip
+    [
+        ("[tea, drink]", ("tea", "drink")),
+        ("tea, drink", ("tea", "drink")),
+        ("\n  - tea\n  - drink/hot", ("tea", "drink/hot")),
+        ('["#tea"]', ("tea",)),
+        ("", ()),
+    ],
+)
 def test_tags_are_read_however_they_are_written(tmp_path: Path, tags: str, expected: tuple[str, ...]) -> None:
     assert only(note(tmp_path / "a.md", f"---\ntags: {tags}\n---\nWords.").parent).tags == expected
 
@@ -91,7 +96,7 @@ def test_a_file_that_cannot_be_read_is_reported_and_the_others_are_read(tmp_path
     note(tmp_path / "d.md", " \n")
     note(tmp_path / "e.txt", "More words.")
     found = steps(tmp_path)
-    assert [type(each) for each in found] == [ImportedDocument, Problem, Problem, Skipped, ImportedDocument]
+    assert [type(step) for step in found] == [ImportedDocument, Problem, Problem, Skipped, ImportedDocument]
     assert found[1] == Problem("b.md", "it is not text")
 
 

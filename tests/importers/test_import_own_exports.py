@@ -53,7 +53,9 @@ def test_facts_wait_and_words_are_evidence_of_an_import(memory: Memory, tmp_path
         assert (rome.status, rome.pinned, rome.subject, rome.attribute) == (Status.CONSTRAINED, False, "Ann", "city")
         (words,) = [atom for atom in atoms if atom.is_segment]
         assert (words.status, words.session_id) == (Status.ACTIVE, "teeth")
-        assert [(each.speaker, each.text) for each in passages_of(words)] == [("Ann", "My dentist is Dr Moss.")]
+        assert [(passage.speaker, passage.text) for passage in passages_of(words)] == [
+            ("Ann", "My dentist is Dr Moss.")
+        ]
         standing = [atom.content for atom in atoms if atom.status is Status.ACTIVE and not atom.is_segment]
         assert standing == []
         assert not any("Rome" in hit.text for hit in other.recall("Where does Ann live?").hits)
@@ -121,7 +123,7 @@ def test_a_damaged_entry_is_a_problem_of_its_own(memory: Memory, tmp_path: Path)
     steps = list(plan_import(place).steps())
     assert len(steps) == len(told["atoms"])
     problems = [step for step in steps if isinstance(step, Problem)]
-    assert [each.path for each in problems] == ["out.json #1", "out.json #2"]
+    assert [problem.path for problem in problems] == ["out.json #1", "out.json #2"]
 
 
 def test_a_broken_off_export_is_refused_with_what_to_do(memory: Memory, tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_what_became_of_a_remnic_memory_is_respected(tmp_path: Path) -> None:
     remembered(tmp_path, "e-5", "parentId: a-1\nchunkIndex: 0\n")
     remembered(tmp_path, "f-6", "status: archived\n")
     found = steps(tmp_path)
-    assert [type(each) for each in found] == [ImportedFact, ImportedFact, Skipped, Skipped, Skipped, ImportedFact]
+    assert [type(step) for step in found] == [ImportedFact, ImportedFact, Skipped, Skipped, Skipped, ImportedFact]
     assert [fact(found[n]).status for n in (0, 1, 5)] == [Status.CONSTRAINED, Status.SUPERSEDED, Status.CONSTRAINED]
     assert fact(found[1]).replaced_by == "a-1"
     assert fact(found[1]).draft.valid_until == datetime(2025, 3, 1, tzinfo=UTC)
@@ -133,7 +133,7 @@ def test_other_notes_of_a_vault_are_documents_and_its_own_state_is_left_out(tmp_
     note(tmp_path / "profile.md", "# Profile\n\nLikes birds.")
     note(tmp_path / "state" / "meta.md", "not words")
     note(tmp_path / "artifacts" / "x.md", "not words")
-    assert [type(each) for each in steps(tmp_path)] == [ImportedFact, ImportedDocument]
+    assert [type(step) for step in steps(tmp_path)] == [ImportedFact, ImportedDocument]
 
 
 def test_frontmatter_that_only_looks_like_yaml_is_read(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_fact_that_cannot_be_one_is_reported(tmp_path: Path) -> None:
     note(tmp_path / "facts" / "b.md", MEMORY.format(id="b-2", more="").split("We use")[0])
     note(tmp_path / "facts" / "c.md", MEMORY.format(id="c-3", more="").replace("PostgreSQL", "x" * 70_000))
     found = steps(tmp_path)
-    assert [type(each) for each in found] == [ImportedFact, Problem, Problem]
+    assert [type(step) for step in found] == [ImportedFact, Problem, Problem]
     assert "content" in str(found[1])
 
 

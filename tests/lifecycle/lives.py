@@ -29,8 +29,8 @@ def said(days: float = 0.0, **fields: Any) -> Atom:
 def used(*days: float, **fields: Any) -> Signals:
     """Signals of uses so many days ago each."""
     signals = Signals(**fields)
-    for each in days:
-        signals = signals.used(NOON - each * DAY)
+    for day in days:
+        signals = signals.used(NOON - day * DAY)
     return signals
 
 

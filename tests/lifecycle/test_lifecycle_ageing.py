@@ -49,8 +49,7 @@ def test_neither_use_nor_importance_alone_lifts_a_memory() -> None:
 
 
 @pytest.mark.parametrize(
-    ("minutes", "known", "rises"),
-    [(29, FRESH, False), (30, FRESH, True), (1, used(0), False), (1, used(0, 0), True)],
+    ("minutes", "known", "rises"), [(29, FRESH, False), (30, FRESH, True), (1, used(0), False), (1, used(0, 0), True)]
 )
 def test_working_memory_without_a_run_becomes_episodic(minutes: float, known: Signals, rises: bool) -> None:
     note = said(minutes / 1440, layer=Layer.WORKING)
@@ -65,10 +64,14 @@ def test_what_earns_two_layers_at_once_gets_both_at_once() -> None:
 @pytest.mark.parametrize(
     "bound",
     [
-        {"pinned": True}, {"status": Status.CONSTRAINED}, {"status": Status.CHALLENGED},
-        {"status": Status.SUPERSEDED}, {"kind": "narrative", "segment_id": "s-1"}, {"kind": "box"},
+        {"pinned": True},
+        {"status": Status.CONSTRAINED},
+        {"status": Status.CHALLENGED},
+        {"status": Status.SUPERSEDED},
+        {"kind": "narrative", "segment_id": "s-1"},
+        {"kind": "box"},
     ],
-)  # fmt: skip
+)
 def test_a_pin_a_review_and_verbatim_words_stay_where_they_are(bound: dict[str, object]) -> None:
     assert not promotion(said(6, **{"importance": 0.9, **bound}), OFTEN, AT)
 

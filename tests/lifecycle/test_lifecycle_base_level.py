@@ -43,7 +43,7 @@ def test_every_use_raises_the_level(days: list[float], another: float) -> None:
 
 @given(ages, st.floats(0.01, 100.0))
 def test_the_level_falls_between_uses(days: list[float], later: float) -> None:
-    assert exact([each + later for each in days]) < exact(days)
+    assert exact([day + later for day in days]) < exact(days)
 
 
 @given(st.lists(past, min_size=1, max_size=40))

@@ -9,16 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.lifecycle.curves import (
-    elastic,
-    elastic_blend,
-    elastic_end,
-    elastic_rate,
-    huber,
-    l2,
-    power,
-    reinforced,
-)  # fmt: skip
+from lamina.lifecycle.curves import elastic, elastic_blend, elastic_end, elastic_rate, huber, l2, power, reinforced
 
 Curve = Callable[[float], float]
 CURVES: list[Curve] = [l2, huber, elastic, elastic_blend, power]

@@ -30,8 +30,7 @@ def test_a_clock_set_back_does_not_move_the_mark_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("days", "left"),
-    [(0, 1.0), (90, 1.0), (90.01, 0.9), (180, 0.9), (181, 0.8), (270, 0.8), (271, 0.7), (5000, 0.1)],
+    ("days", "left"), [(0, 1.0), (90, 1.0), (90.01, 0.9), (180, 0.9), (181, 0.8), (270, 0.8), (271, 0.7), (5000, 0.1)]
 )
 def test_an_edge_loses_a_tenth_for_every_window_begun_after_its_grace(days: float, left: float) -> None:
     assert decayed(edge(1.0, days), NOON, NOON).confidence == left

@@ -119,10 +119,13 @@ def test_the_status_decides_before_the_label() -> None:
 @pytest.mark.parametrize(
     "spared",
     [
-        {"kind": "commitment"}, {"kind": "procedure"}, {"pinned": True}, {"layer": Layer.SEMANTIC},
+        {"kind": "commitment"},
+        {"kind": "procedure"},
+        {"pinned": True},
+        {"layer": Layer.SEMANTIC},
         {"durability": Durability.CORE},
     ],
-)  # fmt: skip
+)
 def test_only_what_may_fade_is_labelled_archived(spared: dict[str, object]) -> None:
     faded = {"confidence": 0.1, "importance": 0.0}
     assert lifecycle_state(said(999, **faded), FRESH, NOON) is LifecycleState.ARCHIVED

@@ -26,11 +26,11 @@ def test_nine_weights_add_up_to_one() -> None:
 @given(atoms(), signals())
 def test_the_explanation_adds_up_to_the_score(atom: Atom, known: Signals) -> None:
     factors = explain(atom, known, NOON)
-    assert [each.name for each in factors] == list(WEIGHTS)
-    assert all(0.0 <= each.value <= 1.0 for each in factors)
+    assert [factor.name for factor in factors] == list(WEIGHTS)
+    assert all(0.0 <= factor.value <= 1.0 for factor in factors)
     score = effective_importance(atom, known, NOON)
     assert 0.0 <= score <= 1.0
-    assert sum(each.contribution for each in factors) == pytest.approx(score, abs=1e-12)
+    assert sum(factor.contribution for factor in factors) == pytest.approx(score, abs=1e-12)
 
 
 def test_the_score_can_come_close_to_one() -> None:

@@ -22,10 +22,13 @@ FRESH = Signals()
 @pytest.mark.parametrize(
     ("origin", "days"),
     [
-        (Origin.HUMAN, 30.0), (Origin.AGENT, 18.75), (Origin.RADAR, 16.67), (Origin.DOCUMENT, 15.0),
+        (Origin.HUMAN, 30.0),
+        (Origin.AGENT, 18.75),
+        (Origin.RADAR, 16.67),
+        (Origin.DOCUMENT, 15.0),
         (Origin.DREAM, 13.64),
     ],
-)  # fmt: skip
+)
 def test_the_half_life_goes_by_trust(origin: Origin, days: float) -> None:
     assert round(half_life_days(said(origin=origin), FRESH), 2) == days
 
@@ -55,10 +58,14 @@ def test_more_trust_never_fades_faster(one: float, other: float) -> None:
 @pytest.mark.parametrize(
     "lasting",
     [
-        said(9999, layer=Layer.SEMANTIC), said(9999, layer=Layer.PROCEDURAL), said(9999, layer=Layer.PROFILE),
-        said(9999, layer=Layer.CODEBASE), said(9999, pinned=True), said(9999, durability=Durability.CORE),
+        said(9999, layer=Layer.SEMANTIC),
+        said(9999, layer=Layer.PROCEDURAL),
+        said(9999, layer=Layer.PROFILE),
+        said(9999, layer=Layer.CODEBASE),
+        said(9999, pinned=True),
+        said(9999, durability=Durability.CORE),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("mode", Mode)
 def test_what_lasts_does_not_fade(lasting: Atom, mode: Mode) -> None:
     assert half_life_days(lasting, FRESH) == inf

@@ -16,8 +16,7 @@ kept = st.sampled_from(PRECISIONS)
 
 
 @pytest.mark.parametrize(
-    ("retention", "bits"),
-    [(1.0, 32), (0.86, 32), (0.74, 8), (0.56, 8), (0.44, 4), (0.26, 4), (0.14, 2), (0.0, 2)],
+    ("retention", "bits"), [(1.0, 32), (0.86, 32), (0.74, 8), (0.56, 8), (0.44, 4), (0.26, 4), (0.14, 2), (0.0, 2)]
 )
 def test_away_from_the_borders_what_is_left_alone_decides(retention: float, bits: int) -> None:
     assert {bits_for(retention, current) for current in PRECISIONS} == {bits}

@@ -116,7 +116,7 @@ class Expected:
 
 
 def expected_of(atom: Atom) -> Expected:
-    links = frozenset((str(each.name), str(each.target)) for each in atom.relations)
+    links = frozenset((str(relation.name), str(relation.target)) for relation in atom.relations)
     traits = atom.kind, atom.layer, atom.memory_type, atom.origin, atom.principal, atom.observed_at, atom.session_id
     return Expected(atom.scope, atom.content, atom.status, atom.subject, atom.tags, atom.pinned, links, traits)
 
@@ -204,8 +204,8 @@ class VaultMachine(RuleBasedStateMachine):
             self.model[atom.id] = replace(known, content=atom.content) if known else expected_of(atom)
         for atom in (outcome.atom for outcome in written if outcome.result == "supersedes"):
             if atom.valid_from is not None and atom.valid_from <= self.clock.at:
-                for each in atom.supersedes:
-                    self.stands(each, Status.SUPERSEDED)
+                for supersede in atom.supersedes:
+                    self.stands(supersede, Status.SUPERSEDED)
 
     def stands(self, atom_id: str, status: Status) -> None:
         """An atom's new status; a statement that rests on one that ends is doubted, unless it is pinned."""
@@ -228,10 +228,10 @@ class VaultMachine(RuleBasedStateMachine):
 
     def heads(self) -> dict[str, Atom]:
         store = self.main._store
-        return {each.id: each for each in store.read(Filter(scopes=tuple(Scope(each) for each in SCOPES)))}
+        return {each.id: each for each in store.read(Filter(scopes=tuple(Scope(scope) for scope in SCOPES)))}
 
     def entries(self) -> list[Entry]:
-        return self.main._store.journal([Scope(each) for each in SCOPES])
+        return self.main._store.journal([Scope(scope) for scope in SCOPES])
 
     # Rules: what agents and programs do
 
@@ -241,9 +241,12 @@ class VaultMachine(RuleBasedStateMachine):
         self.wrote(self.memory(scope).remember(text, subject=subject, tags=tags, private=private))
 
     @rule(
-        scope=scopes, text=words, subject=st.sampled_from(SUBJECTS), days_ago=st.sampled_from((0, 0, 0, 2)),
+        scope=scopes,
+        text=words,
+        subject=st.sampled_from(SUBJECTS),
+        days_ago=st.sampled_from((0, 0, 0, 2)),
         moment=st.booleans(),
-    )  # fmt: skip
+    )
     def remember_a_claim(self, scope: str, text: str, subject: str, days_ago: int, moment: bool) -> None:
         if moment:
             self.tick()
@@ -262,9 +265,11 @@ class VaultMachine(RuleBasedStateMachine):
         self.wrote(self.memory(scope).remember_many(statements))
 
     @rule(
-        scope=scopes, session=st.sampled_from(SESSIONS), said=st.lists(words, min_size=1, max_size=3),
+        scope=scopes,
+        session=st.sampled_from(SESSIONS),
+        said=st.lists(words, min_size=1, max_size=3),
         asks=st.booleans(),
-    )  # fmt: skip
+    )
     def capture(self, scope: str, session: str, said: list[str], asks: bool) -> None:
         self.tick()
         turns: list[dict[str, Any]] = [
@@ -483,9 +488,11 @@ class VaultMachine(RuleBasedStateMachine):
             name = layout.stem(place) if place else other
             alias = "" if name.endswith(other) else f"|{other}"
             self.person_saves(
-                atom_id, lambda data: hands.with_entry(data, "relations", f'["supports [[{name}{alias}]]"]'),
-                looked_at=looked_at, links=frozenset({("supports", other)}),
-            )  # fmt: skip
+                atom_id,
+                lambda data: hands.with_entry(data, "relations", f'["supports [[{name}{alias}]]"]'),
+                looked_at=looked_at,
+                links=frozenset({("supports", other)}),
+            )
 
     @precondition(lambda self: self.model)
     @rule(n=pick, status=st.sampled_from(Status))
@@ -727,14 +734,14 @@ class VaultMachine(RuleBasedStateMachine):
             self._expect_undone(target)
 
     def _expect_undone(self, commit: str) -> None:
-        (undone,) = self.main._store.journal([Scope(each) for each in SCOPES], commit=commit)
+        (undone,) = self.main._store.journal([Scope(scope) for scope in SCOPES], commit=commit)
         for change in undone.changes:
             expected = self.model[change.atom_id]
             if change.old_status is None:
                 expected.status = Status.TOMBSTONED
                 continue
             versions = self.main._store.versions(change.atom_id)
-            earlier = expected_of(next(each.atom for each in versions if each.revision == change.revision - 1))
+            earlier = expected_of(next(version.atom for version in versions if version.revision == change.revision - 1))
             for name in ("content", "status", "subject", "tags", "pinned"):
                 if name in change.fields:
                     setattr(expected, name, getattr(earlier, name))
@@ -918,7 +925,12 @@ def test_the_index_and_the_files_say_the_same_whatever_happened(caplog: pytest.L
     print(f"LAMINA_MACHINE_SEED={seed}")
     caplog.set_level(logging.ERROR, logger="lamina")  # the tired disk is complained about at every turn
     profile = settings(
-        max_examples=RUNS, stateful_step_count=STEPS, deadline=None, print_blob=True, database=None,
-        suppress_health_check=list(HealthCheck), phases=PHASES,
-    )  # fmt: skip
+        max_examples=RUNS,
+        stateful_step_count=STEPS,
+        deadline=None,
+        print_blob=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=PHASES,
+    )
     run_state_machine_as_test(hypothesis.seed(seed)(VaultMachine), settings=profile)

@@ -16,11 +16,34 @@ from lamina.mcp.trouble import trouble
 from lamina.memory import Memory
 
 _ANYTHING = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=40),
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=40),
     st.lists(st.text(max_size=8), max_size=3),
-    st.sampled_from(["", "\0", "../../etc/passwd", "2026-02-30", "9999-12-31", "0001-01-01T00:00+14:00", "org:*", "*",
-                     "‮", "a" * 600, "%00", "NaN", "active", "web", "supports", "list", "keep"]),
-)  # fmt: skip
+    st.sampled_from(
+        [
+            "",
+            "\0",
+            "../../etc/passwd",
+            "2026-02-30",
+            "9999-12-31",
+            "0001-01-01T00:00+14:00",
+            "org:*",
+            "*",
+            "‮",
+            "a" * 600,
+            "%00",
+            "NaN",
+            "active",
+            "web",
+            "supports",
+            "list",
+            "keep",
+        ]
+    ),
+)
 
 
 @pytest.fixture(scope="module")

@@ -16,11 +16,30 @@ from terminal import Cli
 
 WORDS = st.lists(
     st.sampled_from(
-        ["mcp", "--vault", "v", "--vault=v", "--scope", "org:a", "--scope=org:a", "--as", "human", "--as=agent", "wolf",
-         "--read-only", "--help", "--json", "recall", "--", "-x", "", "--version"]
+        [
+            "mcp",
+            "--vault",
+            "v",
+            "--vault=v",
+            "--scope",
+            "org:a",
+            "--scope=org:a",
+            "--as",
+            "human",
+            "--as=agent",
+            "wolf",
+            "--read-only",
+            "--help",
+            "--json",
+            "recall",
+            "--",
+            "-x",
+            "",
+            "--version",
+        ]
     ),
     max_size=6,
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(
@@ -29,10 +48,12 @@ WORDS = st.lists(
         (["mcp"], {}),
         (["--vault", "v", "mcp"], {"--vault": "v"}),
         (["mcp", "--vault=v", "--scope", "org:a"], {"--vault": "v", "--scope": "org:a"}),
-        (["--scope=org:a", "mcp", "--as", "human", "--read-only"],
-         {"--scope": "org:a", "--as": "human", "--read-only": "yes"}),
+        (
+            ["--scope=org:a", "mcp", "--as", "human", "--read-only"],
+            {"--scope": "org:a", "--as": "human", "--read-only": "yes"},
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_command_and_its_options_are_understood(words: list[str], given_: dict[str, str]) -> None:
     assert asked_for(words) == given_
 
@@ -40,12 +61,23 @@ def test_the_command_and_its_options_are_understood(words: list[str], given_: di
 @pytest.mark.parametrize(
     "words",
     [
-        ["mcp", "--help"], ["recall", "mcp"], ["mcp", "mcp"], ["mcp", "--as", "wolf"], ["mcp", "--vault"],
-        ["--json", "mcp"], ["mcp", "--vault", "--read-only"], ["--vault", "mcp"], ["install", "mcp"],
-        ["mcp", "--vault", "a", "--vault", "b"], ["mcp", "--as", "human", "extra"], [], ["--as", "human", "mcp"],
-        ["--read-only", "mcp"], ["mcp", "--read-only=yes"],
+        ["mcp", "--help"],
+        ["recall", "mcp"],
+        ["mcp", "mcp"],
+        ["mcp", "--as", "wolf"],
+        ["mcp", "--vault"],
+        ["--json", "mcp"],
+        ["mcp", "--vault", "--read-only"],
+        ["--vault", "mcp"],
+        ["install", "mcp"],
+        ["mcp", "--vault", "a", "--vault", "b"],
+        ["mcp", "--as", "human", "extra"],
+        [],
+        ["--as", "human", "mcp"],
+        ["--read-only", "mcp"],
+        ["mcp", "--read-only=yes"],
     ],
-)  # fmt: skip
+)
 def test_whatever_else_is_left_to_the_command_line(words: list[str]) -> None:
     assert asked_for(words) is None
 

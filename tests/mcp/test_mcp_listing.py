@@ -89,17 +89,17 @@ def test_schemas_stand_alone(name: str) -> None:
 def test_lists_are_answered_without_a_memory(server: Server[Any], era: str) -> None:
     async def work(agent: Agent) -> None:
         client = agent.client
-        assert [each.name for each in (await client.list_tools()).tools] == NAMES
+        assert [tool.name for tool in (await client.list_tools()).tools] == NAMES
         resources = (await client.list_resources()).resources
-        assert [each.uri for each in resources] == ["memory://profile", "memory://inbox", "memory://journal"]
+        assert [resource.uri for resource in resources] == ["memory://profile", "memory://inbox", "memory://journal"]
         (atom,) = (await client.list_resource_templates()).resource_templates
         assert atom.uri_template == "memory://atom/{id}"
-        assert all(each.description and each.mime_type and each.title for each in resources)
+        assert all(resource.description and resource.mime_type and resource.title for resource in resources)
         assert atom.description and atom.mime_type and atom.title
         prompts = (await client.list_prompts()).prompts
-        assert [each.name for each in prompts] == ["recall_context", "review_inbox"]
-        assert all(each.description and each.title for each in prompts)
-        assert all(part.description for each in prompts for part in each.arguments or ())
+        assert [prompt.name for prompt in prompts] == ["recall_context", "review_inbox"]
+        assert all(prompt.description and prompt.title for prompt in prompts)
+        assert all(part.description for prompt in prompts for part in prompt.arguments or ())
 
     visit(server, work, era)
 
@@ -149,9 +149,9 @@ def test_every_tool_has_its_arguments_and_its_answer() -> None:
 def test_the_page_names_everything_there_is() -> None:
     page = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
     assert [row.split("`")[1] for row in page.splitlines() if row.startswith("| `") and "://" not in row] == NAMES
-    for each in (*(each.uri for each in RESOURCES), *(each.uri_template for each in TEMPLATES)):
+    for each in (*(resource.uri for resource in RESOURCES), *(template.uri_template for template in TEMPLATES)):
         assert f"| `{each}` |" in page
-    assert all(f"`{each.name}`" in page for each in PROMPTS)
+    assert all(f"`{prompt.name}`" in page for prompt in PROMPTS)
 
 
 def _properties(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:

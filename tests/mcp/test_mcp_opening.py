@@ -27,8 +27,8 @@ def begin() -> Iterator[Open]:
         return begun[-1]
 
     yield start
-    for each in begun:
-        each.close()
+    for opening in begun:
+        opening.close()
 
 
 def test_an_agents_word_is_an_agents_unless_a_person_says_otherwise(tmp_path: Path, begin: Open) -> None:
@@ -84,7 +84,7 @@ def test_a_server_that_only_reads_lists_what_reads(tmp_path: Path, begin: Open) 
     opening = begin(Wanted(tmp_path / "vault", read_only=True))
 
     async def work(agent: Agent) -> None:
-        listed = [each.name for each in (await agent.client.list_tools()).tools]
+        listed = [tool.name for tool in (await agent.client.list_tools()).tools]
         assert listed == ["recall", "get", "review", "status"]
 
     visit(make_server(opening.seat, reads_only=opening.reads_only), work)
@@ -103,7 +103,7 @@ def test_a_vault_is_opened_once_however_many_ask(tmp_path: Path, begin: Open) ->
     opening = begin(Wanted(tmp_path / "vault"))
     with ThreadPoolExecutor(8) as threads:
         seats = [each.result() for each in [threads.submit(opening.seat, WRITE) for _ in range(8)]]
-    assert len({id(each._store) for each in seats}) == 1
+    assert len({id(seat._store) for seat in seats}) == 1
 
 
 def test_a_list_lets_a_vault_be_opened_and_makes_none(tmp_path: Path, begin: Open) -> None:

@@ -20,6 +20,10 @@ TOOLS = os.environ.get("LAMINA_MCP_TOOLS") or str(Path(sys.prefix) / "mcp-tools"
 def test_the_inspector_and_the_conformance_suite_have_nothing_to_say_against_it() -> None:
     ran = subprocess.run(
         [sys.executable, "scripts/mcp_check.py", "--short", "--tools", TOOLS],
-        cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     assert ran.returncode == 0, ran.stdout + ran.stderr

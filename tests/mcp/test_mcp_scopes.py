@@ -35,12 +35,16 @@ def _calls(id: str, recall_id: str) -> dict[str, list[dict[str, Any]]]:
         "forget": [{"id": id, "reason": "y"}],
         "relate": [{"a": id, "relation": "supports", "b": id}],
         "review": [
-            {}, {"source": "web"}, {"action": "confirm", "source": "web"}, {"action": "confirm", "id": id},
-            {"action": "reject", "id": id}, {"action": "edit", "id": id, "content": "x"},
+            {},
+            {"source": "web"},
+            {"action": "confirm", "source": "web"},
+            {"action": "confirm", "id": id},
+            {"action": "reject", "id": id},
+            {"action": "edit", "id": id, "content": "x"},
             *({"action": each, "id": id, "other": id, "content": "x"} for each in ("keep", "both", "merge", "later")),
         ],
         "status": [{}],
-    }  # fmt: skip
+    }
 
 
 @pytest.fixture
@@ -69,9 +73,9 @@ def test_nothing_of_another_scope_is_told(memory: Memory) -> None:
                 asked = str(given)
                 assert CANARY not in told.replace(asked, ""), name
                 assert not [each for each in known if each in told and each not in asked], name
-        pages = [await agent.read(each.uri) for each in RESOURCES]
-        for each in PROMPTS:
-            (message,) = (await agent.client.get_prompt(each.name, {"question": "canary"})).messages
+        pages = [await agent.read(resource.uri) for resource in RESOURCES]
+        for prompt in PROMPTS:
+            (message,) = (await agent.client.get_prompt(prompt.name, {"question": "canary"})).messages
             pages.append(getattr(message.content, "text", ""))
         assert not [page for page in pages if CANARY in page]
 

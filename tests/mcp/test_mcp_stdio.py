@@ -20,9 +20,11 @@ from mcp_live import live
 from lamina.memory import Memory
 
 LEGACY = {
-    "jsonrpc": "2.0", "id": 1, "method": "initialize",
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
     "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
-}  # fmt: skip
+}
 READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 NO_ENGINE = """
@@ -76,7 +78,7 @@ def _lamina(vault: Path, *words: str) -> StdioServerParameters:
 
 def _ran(vault: Path, messages: list[Mapping[str, Any]], **variables: str) -> subprocess.CompletedProcess[str]:
     """The process after a host sent these messages and hung up."""
-    said = "".join(json.dumps(each) + "\n" for each in messages)
+    said = "".join(json.dumps(message) + "\n" for message in messages)
     command = [sys.executable, "-m", "lamina", "mcp", "--vault", str(vault)]
     around = {**os.environ, **variables}
     return subprocess.run(command, input=said, capture_output=True, text=True, timeout=120, check=False, env=around)
@@ -106,13 +108,15 @@ def test_every_tool_works_over_stdio(tmp_path: Path, era: str) -> None:
 
 def test_stdout_is_the_protocols_alone(tmp_path: Path) -> None:
     call = {
-        "jsonrpc": "2.0", "id": 3, "method": "tools/call",
+        "jsonrpc": "2.0",
+        "id": 3,
+        "method": "tools/call",
         "params": {"name": "remember", "arguments": {"content": "The lamp is on."}},
-    }  # fmt: skip
+    }
     ran = _ran(tmp_path / "vault", [LEGACY, READY, LIST, call])
     answers = [json.loads(line) for line in ran.stdout.splitlines()]
-    assert [each["id"] for each in answers] == [1, 2, 3]
-    assert all(each["jsonrpc"] == "2.0" for each in answers)
+    assert [answer["id"] for answer in answers] == [1, 2, 3]
+    assert all(answer["jsonrpc"] == "2.0" for answer in answers)
     assert ran.returncode == 0, ran.stderr
     assert "Traceback" not in ran.stderr
 
@@ -120,9 +124,11 @@ def test_stdout_is_the_protocols_alone(tmp_path: Path) -> None:
 def test_what_libraries_print_does_not_reach_the_host(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(NOISE, encoding="utf-8")
     call = {
-        "jsonrpc": "2.0", "id": 3, "method": "tools/call",
+        "jsonrpc": "2.0",
+        "id": 3,
+        "method": "tools/call",
         "params": {"name": "remember", "arguments": {"content": "The lamp is on."}},
-    }  # fmt: skip
+    }
     ran = _ran(tmp_path / "vault", [LEGACY, READY, LIST, call], PYTHONPATH=str(tmp_path))
     assert [json.loads(line)["id"] for line in ran.stdout.splitlines()] == [1, 2, 3]
     assert {"printed", "written", "from a child"} <= set(ran.stderr.splitlines())

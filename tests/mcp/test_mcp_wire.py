@@ -21,11 +21,13 @@ from lamina.memory import Memory
 
 HELLO: list[Mapping[str, Any]] = [
     {
-        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
         "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
     },
     {"jsonrpc": "2.0", "method": "notifications/initialized"},
-]  # fmt: skip
+]
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
@@ -42,7 +44,7 @@ def _command(vault: Path) -> list[str]:
 
 
 def _lines(messages: list[Mapping[str, Any]]) -> bytes:
-    return "".join(f"{json.dumps(each)}\n" for each in messages).encode()
+    return "".join(f"{json.dumps(message)}\n" for message in messages).encode()
 
 
 def _said(vault: Path, said: bytes) -> list[dict[str, Any]]:

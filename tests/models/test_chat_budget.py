@@ -57,7 +57,7 @@ def test_a_new_day_is_a_new_budget(usage: SqliteUsage) -> None:
         budget.begin("m")
     clock.at += timedelta(hours=12)
     budget.begin("m")
-    assert [each.day for each in usage.days()] == [DAY + timedelta(days=1), DAY]
+    assert [day.day for day in usage.days()] == [DAY + timedelta(days=1), DAY]
 
 
 def test_tokens_and_money_have_limits_too(usage: SqliteUsage) -> None:

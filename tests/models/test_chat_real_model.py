@@ -58,7 +58,7 @@ class Rules:
     instant = True
 
     def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
-        return [Finding(content=each.text, kind="fact", evidence=Evidence("seg", 1, 0, 9)) for each in turns]
+        return [Finding(content=turn.text, kind="fact", evidence=Evidence("seg", 1, 0, 9)) for turn in turns]
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +85,10 @@ def test_it_answers_in_the_shape_asked_for_the_same_each_time_and_is_counted(smo
     assert again.value == first.value
     used = usage.of(NOON.date())
     assert (used.calls, used.tokens_in, used.tokens_out) == (
-        2, first.tokens_in + again.tokens_in, first.tokens_out + again.tokens_out,
-    )  # fmt: skip
+        2,
+        first.tokens_in + again.tokens_in,
+        first.tokens_out + again.tokens_out,
+    )
     assert first.tokens_out > 4
     assert used.money == pytest.approx((used.tokens_in + 2 * used.tokens_out) / 1e6)
 
@@ -180,7 +182,7 @@ def test_it_reranks(smol: Smol) -> None:
     with closing(smol.chat()) as chat:
         scores = ChatReranker(chat).scores("which tree?", ["a rose", "an oak", "a fern"])
     assert len(scores) == 3
-    assert all(0.0 <= each <= 1.0 for each in scores)
+    assert all(0.0 <= score <= 1.0 for score in scores)
 
 
 def test_its_answer_is_cited_or_not_known(smol: Smol, tmp_path: Path) -> None:
@@ -263,12 +265,16 @@ def test_a_server_killed_in_the_middle_of_an_answer_leaves_the_rules_and_comes_b
 
 
 def test_what_it_names_as_changed_stands_in_the_lines_it_was_shown(smol: Smol) -> None:
-    earlier = [Line(Evidence("a", n, 0, 9), text, "Ann", NOON) for n, text in enumerate(
-        ("My evenings belong to the chess club.", "Our cat is called Pim."), 1)]  # fmt: skip
+    earlier = [
+        Line(Evidence("a", n, 0, 9), text, "Ann", NOON)
+        for n, text in enumerate(("My evenings belong to the chess club.", "Our cat is called Pim."), 1)
+    ]
     new = [Line(Evidence("b", 1, 0, 9), "The judo mat has all my evenings.", "Ann", NOON)]
     with closing(smol.chat()) as chat:
         named = ChatNominator(chat).nominate(earlier, new)
     said = {each.place: each.text for each in (*earlier, *new)}
     assert (named.pairs, named.calls) == (2, 1)
-    assert all(stands_in(each.was, said[each.old]) and stands_in(each.now, said[each.new]) for each in named.changes)
-    assert not any(each.is_sure for each in named.changes)
+    assert all(
+        stands_in(change.was, said[change.old]) and stands_in(change.now, said[change.new]) for change in named.changes
+    )
+    assert not any(change.is_sure for change in named.changes)

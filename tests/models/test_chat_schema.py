@@ -24,8 +24,16 @@ from lamina.models.chat_schema import parsed, told_in_words, unbounded, wire_sch
 from lamina.recall.answer import AnswerGiven
 
 ASKED_FOR: tuple[type[BaseModel], ...] = (
-    AnswerGiven, Condensed, Doubts, Insight, ModelStatements, PairAnswers, Picks, ShortCard, Summary,
-)  # fmt: skip
+    AnswerGiven,
+    Condensed,
+    Doubts,
+    Insight,
+    ModelStatements,
+    PairAnswers,
+    Picks,
+    ShortCard,
+    Summary,
+)
 
 
 class Inner(BaseModel):
@@ -52,7 +60,7 @@ def test_no_shape_is_forgotten_here() -> None:
     for file in Path(lamina.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "ask":
-                shapes = (each for each in node.args[1:2] if isinstance(each, ast.Name))
+                shapes = (arg for arg in node.args[1:2] if isinstance(arg, ast.Name))
                 asked |= {each.id for each in shapes if each.id[0].isupper() and not each.id.isupper()}
     assert asked == {shape.__name__ for shape in ASKED_FOR}
 
@@ -119,6 +127,6 @@ def test_no_text_breaks_reading(text: str) -> None:
 
 def test_in_words_the_schema_stands_at_the_end_of_what_is_asked() -> None:
     told = told_in_words([system("rules"), user("question")], Inner)
-    assert [each.role for each in told] == ["system", "user"]
+    assert [message.role for message in told] == ["system", "user"]
     assert told[1].content.startswith("question\n\nAnswer with one JSON object")
     assert '"maxLength":9' in told[1].content

@@ -51,7 +51,7 @@ class Dice:
 
     def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
         self._shown(pieces)
-        return [Encoded(vectors_of(each.text), states_of(each.text).data) for each in pieces]
+        return [Encoded(vectors_of(piece.text), states_of(piece.text).data) for piece in pieces]
 
     def question(self, text: str) -> Probe:
         return Probe(vectors_of(text)[0], np.empty((0, 0), dtype=np.float32), ())
@@ -105,7 +105,7 @@ def test_of_a_machine_s_answer_less_is_read(tmp_path: Path) -> None:
         hand = Hand(store, FixedClock(NOON))
         segment(hand, "an answer", speaker="assistant")
         segment(hand, "a question", speaker="Ann", session="t")
-        encode_all(store, Dice(lambda pieces: shown.update({each.text: each.chunks for each in pieces})), never)
+        encode_all(store, Dice(lambda pieces: shown.update({piece.text: piece.chunks for piece in pieces})), never)
     assert shown == {"an answer": PART_CHUNKS, "a question": WHOLE_CHUNKS}
 
 
@@ -160,7 +160,7 @@ def test_who_lost_the_lease_stops_after_the_batch_at_hand(tmp_path: Path) -> Non
 def _encode_and_tell(folder: Path, told: Path, ready: object, go: object) -> None:
     def shown(pieces: Sequence[Piece]) -> None:
         with told.open("a", encoding="utf-8") as file:
-            file.writelines(f"{each.text}\n" for each in pieces)
+            file.writelines(f"{piece.text}\n" for piece in pieces)
 
     with opened(folder) as store:
         ready.release()  # type: ignore[attr-defined]
@@ -237,7 +237,7 @@ def test_a_thread_encodes_what_it_is_told_of_and_ends_when_it_is_stopped(tmp_pat
     done = threading.Semaphore(0)
 
     def show(pieces: Sequence[Piece]) -> None:
-        shown.update(each.text for each in pieces)
+        shown.update(piece.text for piece in pieces)
         done.release()
 
     clock = FixedClock(NOON)
@@ -408,7 +408,7 @@ def test_a_new_packing_has_every_text_read_again_and_the_vectors_stay(tmp_path: 
     shown: list[str] = []
     with opened(tmp_path) as store:
         encode_all(store, Dice(states=TokenStates.SIGNS), never)
-        fine = Dice(lambda pieces: shown.extend(each.text for each in pieces), states=TokenStates.NIBBLES)
+        fine = Dice(lambda pieces: shown.extend(piece.text for piece in pieces), states=TokenStates.NIBBLES)
         assert encode_some(store, fine, 5) == 5
         assert store.encodings.coverage("dice", [LOCAL]) == (20, 20)
         assert encode_each(store, [fine], never) == 15

@@ -44,7 +44,7 @@ def test_vectors_are_those_of_the_package_itself(embedder: WordLlama) -> None:
     texts = [text for text in TEXTS if "\ud800" not in text and "\x00" not in text]
     ran = subprocess.run([sys.executable, "-c", THEIRS, *texts], capture_output=True, text=True, check=True)
     theirs = np.frombuffer(bytes.fromhex(ran.stdout), np.float32).reshape(len(texts), DIMENSIONS)
-    ours = np.vstack([each.vectors for each in embedder.passages([Piece(text, 8) for text in texts])])
+    ours = np.vstack([passage.vectors for passage in embedder.passages([Piece(text, 8) for text in texts])])
     assert ((ours * theirs).sum(axis=1) > 0.999).all()
 
 

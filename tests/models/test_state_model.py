@@ -48,10 +48,12 @@ def test_packed_states_come_back(model: StateModel) -> None:
 def test_every_sentence_has_one_state_within_its_bounds(model: StateModel) -> None:
     text = "We use Postgres 17 in staging, production is on 16. Nothing else changed.\nok thanks"
     states = model.read(text)
-    assert [text[each.start : each.end] for each in states] == [
-        "We use Postgres 17 in staging, production is on 16.", "Nothing else changed.", "ok thanks",
-    ]  # fmt: skip
-    assert all(each.value is None or each.start <= each.value[0] < each.value[1] <= each.end for each in states)
+    assert [text[state.start : state.end] for state in states] == [
+        "We use Postgres 17 in staging, production is on 16.",
+        "Nothing else changed.",
+        "ok thanks",
+    ]
+    assert all(state.value is None or state.start <= state.value[0] < state.value[1] <= state.end for state in states)
 
 
 @pytest.mark.parametrize("text", ["", " ", "?!", "\ud800", "a" * 50_000, "💥" * 300, "x, " * 9_000])

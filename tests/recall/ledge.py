@@ -33,9 +33,8 @@ class Ledge:
         """A session of one speaker, a minute apart."""
         self._sessions += 1
         said = [
-            {"speaker": speaker, "content": words, "at": at + n * timedelta(minutes=1)}
-            for n, words in enumerate(turns)
-        ]  # fmt: skip
+            {"speaker": speaker, "content": words, "at": at + n * timedelta(minutes=1)} for n, words in enumerate(turns)
+        ]
         self.memory.capture(said, session_id=f"s{self._sessions}")
         self.memory.embed()
 
@@ -51,18 +50,28 @@ class Ledge:
     def atom(self, content: str, *words: str, **fields: Any) -> Atom:
         """A statement that rests on words, not yet committed."""
         own: dict[str, Any] = {
-            "kind": "fact", "observed_at": NOON - 9 * DAY, "subject": "Ann",
-            "evidence": tuple(self.place(each) for each in words), **kind_defaults("fact"), **fields,
-        }  # fmt: skip
+            "kind": "fact",
+            "observed_at": NOON - 9 * DAY,
+            "subject": "Ann",
+            "evidence": tuple(self.place(word) for word in words),
+            **kind_defaults("fact"),
+            **fields,
+        }
         return Atom(id=_IDS.new(NOON), scope=self.memory.scope, content=content, **own)
 
     def put(self, *atoms: Atom) -> Committed:
         """Commit the atoms as they are."""
         changes = tuple(Change(atom) for atom in atoms)
         done = self.memory._store.commit(
-            Commit(actor="test", origin=Origin.HUMAN, verb="test", reason="a test", scope=self.memory.scope,
-                   changes=changes)
-        )  # fmt: skip
+            Commit(
+                actor="test",
+                origin=Origin.HUMAN,
+                verb="test",
+                reason="a test",
+                scope=self.memory.scope,
+                changes=changes,
+            )
+        )
         self.memory.embed()
         return done
 

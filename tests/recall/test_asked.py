@@ -32,16 +32,30 @@ def test_a_question_is_understood() -> None:
 @pytest.mark.parametrize(
     "question",
     [
-        "What did you recommend?", "which hostel did you suggest", "Did you say five eggs?", "What was it you told me?",
-        "The list you gave me: what was third?", "You previously mentioned a website.", "you’d just explained that",
-        "Have you told me this?", "What were the options you had listed?", "What methods you were referring to?",
-        "Remind me which name it was?", "Remind me what the plan was", "What about our previous conversation?",
-        "In our last chat there was a list", "in the earlier discussion", "In my last conversation with you",
-        "What did the assistant say?", "What was your suggestion about the garden?", "your suggestion about tea",
+        "What did you recommend?",
+        "which hostel did you suggest",
+        "Did you say five eggs?",
+        "What was it you told me?",
+        "The list you gave me: what was third?",
+        "You previously mentioned a website.",
+        "you’d just explained that",
+        "Have you told me this?",
+        "What were the options you had listed?",
+        "What methods you were referring to?",
+        "Remind me which name it was?",
+        "Remind me what the plan was",
+        "What about our previous conversation?",
+        "In our last chat there was a list",
+        "in the earlier discussion",
+        "In my last conversation with you",
+        "What did the assistant say?",
+        "What was your suggestion about the garden?",
+        "your suggestion about tea",
         "I tried your recommendation for soup, what was it?",
-        "In your previous answer?", "How did you recommend doing it?",
+        "In your previous answer?",
+        "How did you recommend doing it?",
     ],
-)  # fmt: skip
+)
 def test_it_asks_for_what_the_assistant_said(question: str) -> None:
     assert understood(question).asks_assistant
 
@@ -49,15 +63,31 @@ def test_it_asks_for_what_the_assistant_said(question: str) -> None:
 @pytest.mark.parametrize(
     "question",
     [
-        "Can you recommend a book?", "Do you know my name?", "What do you think?", "What would you suggest?",
-        "Could you tell me what Mark said?", "Do you know what she recommended?", "Do you think she told him?",
-        "Please remind me to call mum", "What does the photo remind her of?", "Who became assistant manager?",
-        "What is the assistant coach called?", "What is your advice on tea?", "What's your recommendation?",
-        "Give me your suggestions for dinner", "What did I say?", "What did Caroline suggest?",
-        "Who was my last conversation with?", "What did he say in the last conversation with Rachel?",
-        "Throughout our conversations, what did I ask?", "Was hast du empfohlen?", "你推荐了什么？", "", "you",
+        "Can you recommend a book?",
+        "Do you know my name?",
+        "What do you think?",
+        "What would you suggest?",
+        "Could you tell me what Mark said?",
+        "Do you know what she recommended?",
+        "Do you think she told him?",
+        "Please remind me to call mum",
+        "What does the photo remind her of?",
+        "Who became assistant manager?",
+        "What is the assistant coach called?",
+        "What is your advice on tea?",
+        "What's your recommendation?",
+        "Give me your suggestions for dinner",
+        "What did I say?",
+        "What did Caroline suggest?",
+        "Who was my last conversation with?",
+        "What did he say in the last conversation with Rachel?",
+        "Throughout our conversations, what did I ask?",
+        "Was hast du empfohlen?",
+        "你推荐了什么？",
+        "",
+        "you",
     ],
-)  # fmt: skip
+)
 def test_it_does_not_ask_for_what_the_assistant_said(question: str) -> None:
     assert not understood(question).asks_assistant
 
@@ -117,15 +147,30 @@ def test_a_question_may_ask_how_things_were(question: str, past: bool) -> None:
 @pytest.mark.parametrize(
     ("text", "idle"),
     [
-        ("ok", True), ("OK!", True), ("Thanks!", True), ("thank you so much", True), ("hi", True),
+        ("ok", True),
+        ("OK!", True),
+        ("Thanks!", True),
+        ("thank you so much", True),
+        ("hi", True),
         ("Hi, Caroline!", True),
-        ("Good morning", True), ("ok great, thanks", True), ("👍", False), ("...", True), ("That's great", True),
-        ("谢谢", True), ("Danke", True), ("Yes.", True),
-        ("Caroline", False), ("ok, where do I live?", False), ("thanks for what?", False),
+        ("Good morning", True),
+        ("ok great, thanks", True),
+        ("👍", False),
+        ("...", True),
+        ("That's great", True),
+        ("谢谢", True),
+        ("Danke", True),
+        ("Yes.", True),
+        ("Caroline", False),
+        ("ok, where do I live?", False),
+        ("thanks for what?", False),
         ("hi there what is new", False),
-        ("What is good?", False), ("tea", False), ("Wo wohne ich?", False), ("no sugar", False),
+        ("What is good?", False),
+        ("tea", False),
+        ("Wo wohne ich?", False),
+        ("no sugar", False),
     ],
-)  # fmt: skip
+)
 def test_a_bare_greeting_asks_nothing(text: str, idle: bool) -> None:
     assert understood(text).idle is idle
 
@@ -140,9 +185,21 @@ def test_no_text_is_too_odd(text: str, speakers: list[str]) -> None:
 @pytest.mark.parametrize(
     "part",
     [
-        "you ", "did ", "do a ", "how many days ", "your ", "our last ", "used ", "used to ", "before ", "ok ",
-        "previous ", "a-", "a", "is ",
+        "you ",
+        "did ",
+        "do a ",
+        "how many days ",
+        "your ",
+        "our last ",
+        "used ",
+        "used to ",
+        "before ",
+        "ok ",
+        "previous ",
+        "a-",
+        "a",
+        "is ",
     ],
-)  # fmt: skip
+)
 def test_long_texts_are_read_in_passing(part: str) -> None:
     understood(part * (10_000 // len(part)))

@@ -122,9 +122,7 @@ def test_a_hit_says_in_how_many_bits_it_is_kept_and_how_sure_its_cosine_is(tmp_p
             (hit,) = memory.recall(ASKED).hits
             assert hit.coarse is not None and hit.coarse.bits == bits
             assert 0 < hit.coarse.error < expected_error(bits, 256)
-            assert hit.explain()["precision"] == {
-                "bits": bits, "error": hit.coarse.error, "frqad": hit.coarse.frqad,
-            }  # fmt: skip
+            assert hit.explain()["precision"] == {"bits": bits, "error": hit.coarse.error, "frqad": hit.coarse.frqad}
             model = main_of(memory)
             kept = memory._store.encodings.coarse(model.model.id, [(hit.atom.id, 1)])[hit.atom.id, 1][1][0]
             question = model.question(ASKED).vector.astype(float)

@@ -114,11 +114,16 @@ def test_hits_are_folded_into_slots_and_not_along_a_chain() -> None:
 
 
 WORDS = st.sampled_from(["ann", "bob", "tea", "milk", "not", "5", "7", "monday", "green", "lisbon", "茶", "café"])
-TEXTS = st.lists(st.lists(WORDS, max_size=4).map(" ".join).flatmap(
-    lambda end: st.sampled_from(["", LONG, " ".join(LONG.split()[3:]), "a b c d e f g h i j k l"]).map(
-        lambda start: f"{start} {end}".strip()
-    )
-), max_size=14)  # fmt: skip
+TEXTS = st.lists(
+    st.lists(WORDS, max_size=4)
+    .map(" ".join)
+    .flatmap(
+        lambda end: st.sampled_from(["", LONG, " ".join(LONG.split()[3:]), "a b c d e f g h i j k l"]).map(
+            lambda start: f"{start} {end}".strip()
+        )
+    ),
+    max_size=14,
+)
 
 
 @settings(deadline=None)

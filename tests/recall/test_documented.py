@@ -39,7 +39,7 @@ def test_every_constant_is_written_down(name: str) -> None:
     assert cells(f"`{name}`")[0] == written(CONSTANTS[name])
 
 
-@pytest.mark.parametrize("name", [each.name for each in fields(Recipe) if each.name != "name"])
+@pytest.mark.parametrize("name", [field.name for field in fields(Recipe) if field.name != "name"])
 def test_every_recipe_is_written_down(name: str) -> None:
     assert [cell.strip("`") for cell in cells("recipe")] == list(RECIPES)
     assert cells(f"`{name}`") == [written(getattr(each, name)) for each in RECIPES.values()]

@@ -67,7 +67,9 @@ def test_the_successor_takes_the_slot_and_the_score_of_what_is_over(ledge: Ledge
 def test_a_successor_that_is_found_anyway_is_shown_once(ledge: Ledge) -> None:
     changed(ledge)
     assert texts(ledge.memory.recall(WHO)) == [NEW]
-    assert [each.content for each in ledge.memory.recall(WHO).hits[0].statements] == ["Ann's dentist is Dr Moss."]
+    assert [statement.content for statement in ledge.memory.recall(WHO).hits[0].statements] == [
+        "Ann's dentist is Dr Moss."
+    ]
 
 
 def test_a_question_that_names_only_the_old_value_leads_to_the_end_of_the_chain(ledge: Ledge) -> None:
@@ -190,9 +192,11 @@ def test_a_reason_that_changed_is_replaced_in_its_sentence(ledge: Ledge) -> None
     ledge.say("The boat lies on Lough Derg.", f"I rent berth 12 because {reason}.")
     old = ledge.states("The boat lies on Lough Derg.", "The boat lies on Lough Derg.", reason)
     ledge.states(
-        "Ann rents berth 12.", f"I rent berth 12 because {reason}.", status=Status.CHALLENGED,
+        "Ann rents berth 12.",
+        f"I rent berth 12 because {reason}.",
+        status=Status.CHALLENGED,
         relations=link(RelationName.DEPENDS_ON, old),
-    )  # fmt: skip
+    )
     ledge.say("The boat lies on Lake Balaton.", at=NOON - DAY)
     new = ledge.atom("The boat lies on Lake Balaton.", "The boat lies on Lake Balaton.")
     ledge.replace(old, new)
@@ -243,7 +247,9 @@ def test_the_sentence_that_makes_a_change_is_shown_whole_with_both_values(ledge:
     found = ledge.memory.recall(WHO)
     (hit,) = found.hits
     assert (hit.text, hit.marks, hit.flagged) == (said, ("transition",), False)
-    assert [(each.was, each.now, each.since) for each in hit.transitions] == [("Dr Reyes", "Dr Moss", new.valid_from)]
+    assert [(transition.was, transition.now, transition.since) for transition in hit.transitions] == [
+        ("Dr Reyes", "Dr Moss", new.valid_from)
+    ]
     assert "was Dr Reyes, now Dr Moss" in hit.why
     assert "transition; was Dr Reyes, now Dr Moss]" in found.context()
 
@@ -264,7 +270,7 @@ def test_what_a_later_statement_may_contradict_stands_behind_it_and_is_labelled(
     assert texts(ledge.memory.recall("when does the club meet on Tuesday?"))[0].startswith("The club meets")
     ledge.states(
         "The club prefers Friday.", "The club prefers Friday.", relations=link(RelationName.CONTRADICTS, older, 0.5)
-    )  # fmt: skip
+    )
     first, second = ledge.memory.recall("when does the club meet on Tuesday?").hits
     assert (first.text, first.marks) == ("The club prefers Friday.", ())
     assert (second.marks, second.flagged) == (("possibly outdated",), True)
@@ -413,8 +419,9 @@ def test_no_sentence_that_is_over_is_ever_shown(
         told = [[f"Thing{n} part{m} is word{n}x{m}." for m, _ in enumerate(turn)] for n, turn in enumerate(turns)]
         ledge.say(*(" ".join(turn) for turn in told))
         over = []
-        for sentence, end in ((each, end) for t, turn in zip(told, turns, strict=True)
-                              for each, end in zip(t, turn, strict=True)):  # fmt: skip
+        for sentence, end in (
+            (each, end) for t, turn in zip(told, turns, strict=True) for each, end in zip(t, turn, strict=True)
+        ):
             made = ledge.states(sentence, sentence, subject="thing")
             if end in (Status.SUPERSEDED, Status.INVALIDATED) and heirs:
                 ledge.replace(made, ledge.atom(sentence.replace("word", "fresh"), subject="thing"), end)

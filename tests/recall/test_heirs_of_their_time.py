@@ -31,9 +31,13 @@ class Step(NamedTuple):
 
 
 _STEPS = st.builds(
-    Step, st.integers(0, 4), st.integers(-6, 6), st.sampled_from([Status.SUPERSEDED, Status.INVALIDATED]),
-    st.booleans(), st.booleans(),
-)  # fmt: skip
+    Step,
+    st.integers(0, 4),
+    st.integers(-6, 6),
+    st.sampled_from([Status.SUPERSEDED, Status.INVALIDATED]),
+    st.booleans(),
+    st.booleans(),
+)
 
 
 def told(ledge: Ledge, steps: list[Step], *, doubted: bool) -> None:
@@ -45,10 +49,13 @@ def told(ledge: Ledge, steps: list[Step], *, doubted: bool) -> None:
         if step.spoken:
             ledge.say(words, at=at)
         new = ledge.atom(
-            words, *([words] if step.spoken else []), observed_at=at, subject="lantern",
+            words,
+            *([words] if step.spoken else []),
+            observed_at=at,
+            subject="lantern",
             valid_from=at + step.begins * DAY if step.begins else None,
             status=Status.CHALLENGED if doubted and n == len(steps) - 1 else Status.ACTIVE,
-        )  # fmt: skip
+        )
         if before is None:
             (before,) = ledge.put(new).atoms
             continue

@@ -21,13 +21,13 @@ OTHERS = [
     f"{text} {place}."
     for place, who in (("Oslo", "Mara Lind"), ("Quito", "Jon Abbey"), ("Tunis", "Rafe Colby"), ("Kyoto", "Una Peel"))
     for text in (f"{who} was born in the city of", f"{who} worked in the city of", f"An author {who} met lives in")
-]  # fmt: skip
+]
 
 
 @pytest.fixture(params=EMBEDDERS)
 def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
     with opened(tmp_path / "vault", request.param) as memory:
-        memory.remember_many([{"content": each} for each in OTHERS])
+        memory.remember_many([{"content": other} for other in OTHERS])
         yield memory
 
 
@@ -48,8 +48,9 @@ def test_a_hop_is_a_term_of_the_score_and_its_links_are_told(memory: Memory) -> 
     end = found[city]
     assert 0 < dict(end.terms)["hop"] <= HOP
     assert [link[:3] for link in end.links if link[1].startswith("names ")] == [
-        (author, "names Piet Vandermeer", wife), (wife, "names Odile Santerre", city),
-    ]  # fmt: skip
+        (author, "names Piet Vandermeer", wife),
+        (wife, "names Odile Santerre", city),
+    ]
     for hit in found.values():
         told: Any = hit.explain()
         assert abs(max(0.0, sum(told["terms"].values())) - told["relevance"]) < 1e-9
@@ -102,11 +103,14 @@ def test_the_same_question_hops_the_same_way(memory: Memory) -> None:
 
 def test_names_are_read_whole_and_the_ending_counts_as_one() -> None:
     assert [shown for shown, _ in names_in("Ursula K. Brand is a citizen of Kingdom of Aldmark.")] == [
-        "Ursula K. Brand", "Kingdom of Aldmark", "Aldmark",
-    ]  # fmt: skip
+        "Ursula K. Brand",
+        "Kingdom of Aldmark",
+        "Aldmark",
+    ]
     assert [shown for shown, _ in names_in("Ivo Maric is associated with the sport of water polo.")] == [
-        "Ivo Maric", "water polo",
-    ]  # fmt: skip
+        "Ivo Maric",
+        "water polo",
+    ]
 
 
 @given(st.text(max_size=200))

@@ -48,7 +48,7 @@ def test_being_shown_counts_nothing_and_neither_does_a_verdict_without_a_citatio
     ids = tea(memory)
     for verdict in ("up", "down", "wrong"):
         assert memory.feedback(memory.recall("tea").id, [], verdict) == []
-    assert {signals(memory, each) for each in ids} == {(1.0, 0)}
+    assert {signals(memory, atom_id) for atom_id in ids} == {(1.0, 0)}
 
 
 def test_a_recall_is_learnt_from_once(memory: Memory) -> None:
@@ -77,7 +77,7 @@ def test_quality_stays_within_its_bounds(memory: Memory) -> None:
 def test_feedback_on_what_nobody_recalled_or_cited_is_refused(memory: Memory) -> None:
     ids, other = tea(memory), remembered(memory, "Unasked.")
     found = memory.recall("tea", 2)
-    unseen = next(each for each in ids if each not in {hit.atom.id for hit in found.hits})
+    unseen = next(atom_id for atom_id in ids if atom_id not in {hit.atom.id for hit in found.hits})
     with pytest.raises(NotFound, match="recall again"):
         memory.feedback("0123456789abcdef", [ids[0]])
     with pytest.raises(InvalidInput, match="not among the hits"):
@@ -103,7 +103,7 @@ def test_another_scope_can_neither_judge_nor_be_cited(memory: Memory) -> None:
             memory.feedback(found.id, [secret])
         with pytest.raises(NotFound):
             memory.feedback(own.id, [ids[0]])
-    assert {signals(memory, each) for each in ids} == {(1.0, 0)}
+    assert {signals(memory, atom_id) for atom_id in ids} == {(1.0, 0)}
 
 
 def test_feedback_may_come_from_another_run_and_the_lesson_stays(memory: Memory) -> None:

@@ -40,9 +40,24 @@ def near(status: Status = Status.ACTIVE) -> Near:
     """Where an atom stands that is like any other."""
     scope = parse_scope("org:local")
     return Near(
-        (AtomId("0" * 26), 1), scope, 0.5, 0.5, status, Layer.SEMANTIC, Origin.HUMAN, 0, "", 0,
-        False, False, False, False, "s", 0, b"",
-    )  # fmt: skip
+        (AtomId("0" * 26), 1),
+        scope,
+        0.5,
+        0.5,
+        status,
+        Layer.SEMANTIC,
+        Origin.HUMAN,
+        0,
+        "",
+        0,
+        False,
+        False,
+        False,
+        False,
+        "s",
+        0,
+        b"",
+    )
 
 
 def weights(life: Life | None, status: Status = Status.ACTIVE) -> dict[str, float]:
@@ -51,8 +66,8 @@ def weights(life: Life | None, status: Status = Status.ACTIVE) -> dict[str, floa
 
 def lives(memory: Memory, states: dict[str, str], **known: Any) -> None:
     """A dream has seen these, each in a state."""
-    atoms = [memory.get(each) for each in states]
-    memory._store.lives.put({each.id: Life(each.revision, state=states[each.id], **known) for each in atoms})
+    atoms = [memory.get(state) for state in states]
+    memory._store.lives.put({atom.id: Life(atom.revision, state=states[atom.id], **known) for atom in atoms})
 
 
 def is_explained(found: Recall) -> bool:
@@ -231,8 +246,8 @@ def test_a_reason_does_not_name_weights_that_moved_nothing(memory: Memory) -> No
 @pytest.mark.parametrize("way", [{}, {"fast": True}, {"ranking": "plain"}], ids=["closely", "fast", "plain"])
 def test_filter_stale_removes_stale_and_archived_and_tells_how_many(memory: Memory, way: dict[str, Any]) -> None:
     words = ("stale", "archived", "active", "candidate", "validated", "laid aside", "unseen")
-    ids = {each: remembered(memory, f"The {each} lantern stands on the quay.") for each in words}
-    lives(memory, {ids[each]: each for each in words[:5]})
+    ids = {word: remembered(memory, f"The {word} lantern stands on the quay.") for word in words}
+    lives(memory, {ids[word]: word for word in words[:5]})
     memory.update_status(ids["laid aside"], "archived", "a test")
     question = "where does the lantern stand?"
     everything = memory.recall(question, **way)

@@ -30,8 +30,9 @@ def small_talk(memory: Memory, sessions: int = 6, at: datetime = NOON - 9 * DAY)
             ("Dmitri", f"I will order {n + 2} boxes this afternoon."),
             ("Carla", "Please ask for the recycled kind."),
             ("Dmitri", "Will do, they deliver on Mondays."),
-            session=f"office {n}", at=at,
-        )  # fmt: skip
+            session=f"office {n}",
+            at=at,
+        )
 
 
 def test_a_question_without_a_word_of_the_answer_finds_it(memory: Memory) -> None:
@@ -44,10 +45,12 @@ def test_an_answer_is_found_through_the_question_before_it(memory: Memory) -> No
     small_talk(memory)
     says(
         memory,
-        ("Bob", "Did you spend your holiday by the sea again?"), ("Ann", "Yes, in Lisbon!"),
-        ("Bob", "How nice."), ("Ann", "The parking garage was full."),
+        ("Bob", "Did you spend your holiday by the sea again?"),
+        ("Ann", "Yes, in Lisbon!"),
+        ("Bob", "How nice."),
+        ("Ann", "The parking garage was full."),
         session="phone",
-    )  # fmt: skip
+    )
     says(memory, ("Ann", "The tram in Lisbon was full."), session="tram")
     found = memory.recall("where did Ann spend her holiday by the sea?")
     assert "Yes, in Lisbon!" in texts(found)[:2]
@@ -88,9 +91,10 @@ def test_the_time_a_question_names_is_preferred(memory: Memory) -> None:
 def test_what_the_machine_said_comes_first_where_that_is_asked_for_and_else_last(memory: Memory) -> None:
     says(
         memory,
-        ("user", "I would like to read a novel set at sea."), ("assistant", "A novel set at sea: try Moby-Dick."),
+        ("user", "I would like to read a novel set at sea."),
+        ("assistant", "A novel set at sea: try Moby-Dick."),
         session="books",
-    )  # fmt: skip
+    )
     small_talk(memory)
     asked = memory.recall("which novel set at sea did you recommend?")
     assert asked.hits[0].passage.speaker == "assistant"

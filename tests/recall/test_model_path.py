@@ -44,7 +44,7 @@ def test_an_open_memory_answers_through_the_transformer_as_soon_as_it_is_there_a
     models = tmp_path / "models"
     with opened(tmp_path / "vault", "auto", models_dir=models) as memory:
         populate(memory, sessions=10)
-        assert {memory.recall(each).model for each in questions(count=3)} == {LIGHT}
+        assert {memory.recall(question).model for question in questions(count=3)} == {LIGHT}
         models.mkdir()
         for file in ALL_FILES:
             shutil.copyfile(STORE.place(file), models / file.sha256)

@@ -45,15 +45,19 @@ def written(memory: Memory, atoms: Sequence[Atom | str], **fields: Any) -> tuple
     """Many atoms in one commit, without a look at what they say."""
     at, ids = memory.now(), IdSource(os.urandom)
     made = [
-        Atom(id=ids.new(at), scope=memory.scope, kind="fact", content=each, observed_at=at, **fields)
-        if isinstance(each, str)
-        else each.with_(**fields)
-        for each in atoms
+        Atom(id=ids.new(at), scope=memory.scope, kind="fact", content=atom, observed_at=at, **fields)
+        if isinstance(atom, str)
+        else atom.with_(**fields)
+        for atom in atoms
     ]
     commit = Commit(
-        actor="test", origin=Origin.HUMAN, verb="write", reason="because", scope=memory.scope,
+        actor="test",
+        origin=Origin.HUMAN,
+        verb="write",
+        reason="because",
+        scope=memory.scope,
         changes=tuple(map(Change, made)),
-    )  # fmt: skip
+    )
     return memory._store.commit(commit).atoms
 
 
@@ -80,8 +84,10 @@ class TestWhatWasTrue:
         lives(memory, "Porto")
         lives(memory, "Faro", valid_from=day(20))
         assert (asked(memory), asked(memory, as_of=day(19)), asked(memory, as_of=day(20))) == (
-            {"Porto"}, {"Porto"}, {"Faro"},
-        )  # fmt: skip
+            {"Porto"},
+            {"Porto"},
+            {"Faro"},
+        )
 
     def test_what_was_wrong_or_taken_back_or_waits_was_never_true(self, memory: Memory, clock: FixedClock) -> None:
         wrong = memory.remember("the blue tea tastes of fish")
@@ -102,8 +108,10 @@ class TestWhatWasTrue:
     def test_words_said_later_are_not_shown(self, memory: Memory, clock: FixedClock) -> None:
         early, late = "a kettle whistles in the yard", "whose kettle is this?"
         clock.at = day(8)
-        memory.capture([{"speaker": "Ann", "content": early, "at": day(2)},
-                        {"speaker": "Bob", "content": late, "at": day(6)}], session_id="kettles")  # fmt: skip
+        memory.capture(
+            [{"speaker": "Ann", "content": early, "at": day(2)}, {"speaker": "Bob", "content": late, "at": day(6)}],
+            session_id="kettles",
+        )
         assert texts(memory.recall("kettle", as_of=day(3))) == {early}
         assert texts(memory.recall("kettle", as_of=day(7))) == {early, late}
 

@@ -22,9 +22,14 @@ DAY = timedelta(days=1)
 
 def atom(name: str, content: str = "nothing of it", *, day: int = 0, **fields: Any) -> Atom:
     return Atom(
-        id=AtomId(name), scope=Scope("org:local"), kind="fact", content=content, observed_at=NOON,
-        recorded_at=NOON + day * DAY, **fields,
-    )  # fmt: skip
+        id=AtomId(name),
+        scope=Scope("org:local"),
+        kind="fact",
+        content=content,
+        observed_at=NOON,
+        recorded_at=NOON + day * DAY,
+        **fields,
+    )
 
 
 def ids(ranked: list[Ranked]) -> list[str]:
@@ -100,8 +105,12 @@ def test_other_scripts_are_seen() -> None:
 
 def test_a_question_without_words_finds_only_itself() -> None:
     assert terms("???", atom("a", "what???")) == {
-        "exact": 100.0, "summary": 0.0, "metadata": 0.0, "status": 2.0, "recency": 0.25,
-    }  # fmt: skip
+        "exact": 100.0,
+        "summary": 0.0,
+        "metadata": 0.0,
+        "status": 2.0,
+        "recency": 0.25,
+    }
     assert terms("  ", atom("a", "a  b"))["exact"] == 0.0
 
 

@@ -78,8 +78,10 @@ def test_the_order_of_the_questions_does_not_matter(memory: Memory, seen: tuple[
 def test_another_process_gives_the_same_bits(seen: tuple[Path, list[str]], embedder: str, seed: str) -> None:
     ran = subprocess.run(
         [sys.executable, town.__file__, str(seen[0]), embedder],
-        capture_output=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed},
-    )  # fmt: skip
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONHASHSEED": seed},
+    )
     assert json.loads(ran.stdout) == seen[1]
 
 
@@ -129,8 +131,9 @@ def test_atoms_of_a_scope_that_is_not_searched_change_no_bit(
             written.append(other.remember(words, private=True, subject=f"Ann {n}").atom.id)
         other.capture(
             [{"speaker": "Zoe", "content": f"In Oslo the violin cost {n} euros."} for n in range(20)],
-            session_id="talk 1 1", private=True,
-        )  # fmt: skip
+            session_id="talk 1 1",
+            private=True,
+        )
         other.embed()
         assert some(memory) == seen[1][:PART]
         for atom_id in written:

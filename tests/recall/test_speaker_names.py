@@ -56,9 +56,12 @@ PAIR = ("Caroline", "Melanie")
         ("When did James visit Mark and Grace?", ("Mark", "Grace"), ("Mark", "Grace")),
         # what can be no name
         ("Do I take vitamin B at 7?", ("B", "7", "I", "", " ", "?", "Do"), ()),
-        ("你好吗？", PAIR, ()), ("Wo wohnt sie?", PAIR, ()), ("¿Dónde vive mi hermana?", PAIR, ()), ("", PAIR, ()),
+        ("你好吗？", PAIR, ()),
+        ("Wo wohnt sie?", PAIR, ()),
+        ("¿Dónde vive mi hermana?", PAIR, ()),
+        ("", PAIR, ()),
     ],
-)  # fmt: skip
+)
 def test_whole_names_are_found(question: str, names: tuple[str, ...], found: tuple[str, ...]) -> None:
     assert find_speakers(question, names) == found
 

@@ -20,16 +20,20 @@ def kinds(text: str) -> list[tuple[str, str]]:
     [
         ("mail ana@quill.example.", [("mail", "word"), ("ana@quill.example", "typed")]),
         ("ring 0344 555 019 now", [("ring", "word"), ("0344 555 019", "typed"), ("now", "word")]),
-        ("it costs £48 or 4 euros", [("it", "word"), ("costs", "word"), ("£48", "typed"), ("or", "word"),
-                                     ("4 euros", "typed")]),
+        (
+            "it costs £48 or 4 euros",
+            [("it", "word"), ("costs", "word"), ("£48", "typed"), ("or", "word"), ("4 euros", "typed")],
+        ),
         ("at 19:30 and 5 pm", [("at", "word"), ("19:30", "typed"), ("and", "word"), ("5 pm", "typed")]),
         ("on the 18th", [("on", "word"), ("the", "word"), ("18th", "typed")]),
         ("see https://quill.example/a?b=1.", [("see", "word"), ("https://quill.example/a?b=1", "typed")]),
-        ("we met Ines at OPS-12", [("we", "word"), ("met", "word"), ("Ines", "name"), ("at", "word"),
-                                   ("OPS-12", "name")]),
+        (
+            "we met Ines at OPS-12",
+            [("we", "word"), ("met", "word"), ("Ines", "name"), ("at", "word"), ("OPS-12", "name")],
+        ),
         ("about 120 loaves", [("about", "word"), ("120", "typed"), ("loaves", "word")]),
     ],
-)  # fmt: skip
+)
 def test_typed_things_stay_whole(text: str, found: list[tuple[str, str]]) -> None:
     assert kinds(text) == found
 

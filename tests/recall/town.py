@@ -75,17 +75,24 @@ def populate(memory: Memory, seed: int = 1, sessions: int = 24, turns: int = 12)
         speakers = random.sample(_PEOPLE, 2) if n % 4 else ["user", "assistant"]
         began = NOON - (sessions - n) * DAY
         said = [
-            {"speaker": speakers[turn % 2], "content": _filled(random.choice(_SAID), random),
-             "at": began + turn * timedelta(minutes=1)}
+            {
+                "speaker": speakers[turn % 2],
+                "content": _filled(random.choice(_SAID), random),
+                "at": began + turn * timedelta(minutes=1),
+            }
             for turn in range(turns)
-        ]  # fmt: skip
+        ]
         memory.capture(said, session_id=f"talk {seed} {n}")
     facts = memory.remember_many(
-        {"content": f"{person} {verb} {random.choice(where)}.", "subject": person, "attribute": verb,
-         "observed_at": NOON - random.randint(1, 90) * DAY}
+        {
+            "content": f"{person} {verb} {random.choice(where)}.",
+            "subject": person,
+            "attribute": verb,
+            "observed_at": NOON - random.randint(1, 90) * DAY,
+        }
         for person in _PEOPLE
         for verb, where in (("lives in", _CITIES), ("keeps a", _PETS), ("owns a", _THINGS))
-    )  # fmt: skip
+    )
     ids = [outcome.atom.id for outcome in facts.outcomes]
     for one, other in zip(ids, ids[3:], strict=False):
         memory.relate(one, "supports", other, random.choice([0.1, 0.5, 1.0]))
@@ -129,10 +136,14 @@ def texts(found: Recall) -> list[str]:
 
 def _filled(template: str, random: Random) -> str:
     return template.format(
-        pet=random.choice(_PETS), city=random.choice(_CITIES), craft=random.choice(_CRAFTS),
-        dish=random.choice(_DISHES), thing=random.choice(_THINGS), friend=random.choice(_PEOPLE),
+        pet=random.choice(_PETS),
+        city=random.choice(_CITIES),
+        craft=random.choice(_CRAFTS),
+        dish=random.choice(_DISHES),
+        thing=random.choice(_THINGS),
+        friend=random.choice(_PEOPLE),
         n=random.randint(3, 60),
-    )  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

@@ -95,9 +95,15 @@ def rows_of(entries: Iterable[Entry]) -> list[Row]:
             observed = _time(told["observed_at"])
             assert observed is not None
             rows[change.atom_id] = Row(
-                str(told["subject"]), change.atom_id, str(told["content"]), str(told.get("status", "active")), start,
-                start or observed, until, entry.seq,
-            )  # fmt: skip
+                str(told["subject"]),
+                change.atom_id,
+                str(told["content"]),
+                str(told.get("status", "active")),
+                start,
+                start or observed,
+                until,
+                entry.seq,
+            )
     return [*done, *rows.values()]
 
 
@@ -191,8 +197,11 @@ class Trial:
     def _statement(self, claim: str) -> dict[str, object]:
         value, now = self.random.choice(VALUES), self.clock.at
         told: dict[str, object] = {
-            "content": f"{claim} lives in {value}", "subject": claim, "attribute": "city", "value": value,
-        }  # fmt: skip
+            "content": f"{claim} lives in {value}",
+            "subject": claim,
+            "attribute": "city",
+            "value": value,
+        }
         if self.random.random() < 0.7:
             told["valid_from"] = _midnight(now) + self.random.randint(-12, 12) * DAY
         if self.random.random() < 0.3:
@@ -210,20 +219,22 @@ class Trial:
         try:
             self._remember(statements)
         except LaminaError:
-            for each in statements:
+            for statement in statements:
                 try:
-                    self._remember([each])
+                    self._remember([statement])
                 except LaminaError as error:
                     self.tally.outcomes["refused"] += 1
-                    self.tally.faults.append(f"{each} was refused: {error}; known: {self._told(str(each['subject']))}")
+                    self.tally.faults.append(
+                        f"{statement} was refused: {error}; known: {self._told(str(statement['subject']))}"
+                    )
 
     def _remember(self, statements: Sequence[dict[str, object]]) -> None:
-        now, drafts = self.clock.at, [parse_draft(**each) for each in statements]
-        atoms = [each.to_atom(self._ids.new(now), SCOPE, Origin.HUMAN, None, now) for each in drafts]
+        now, drafts = self.clock.at, [parse_draft(**statement) for statement in statements]
+        atoms = [draft.to_atom(self._ids.new(now), SCOPE, Origin.HUMAN, None, now) for draft in drafts]
         receipt = write(
             Words(), verdicts_on(atoms, self.store, now), self._writer, self.store, "remember", "said", None
         )
-        self.tally.outcomes.update(each.result.value for each in receipt.outcomes)
+        self.tally.outcomes.update(outcome.result.value for outcome in receipt.outcomes)
         self._count(receipt.commit)
 
     def _forget(self, claim: str) -> None:
@@ -242,10 +253,15 @@ class Trial:
         try:
             done = self.store.commit(
                 Commit(
-                    actor="test", origin=Origin.HUMAN, verb=way.value, reason="so", scope=SCOPE, way=way,
+                    actor="test",
+                    origin=Origin.HUMAN,
+                    verb=way.value,
+                    reason="so",
+                    scope=SCOPE,
+                    way=way,
                     changes=(Change(atom),),
                 )
-            )  # fmt: skip
+            )
             self._count(done.id)
             self.tally.outcomes[atom.status.value] += 1
         except (ClaimTaken, TransitionRefused, Refused):
@@ -254,7 +270,7 @@ class Trial:
 
     def _undo(self, commit: CommitId) -> None:
         (entry,) = self.store.journal([SCOPE], commit=commit)
-        touched = self.store.read(Filter(scopes=(SCOPE,), ids=tuple(each.atom_id for each in entry.changes)))
+        touched = self.store.read(Filter(scopes=(SCOPE,), ids=tuple(change.atom_id for change in entry.changes)))
         try:
             self._count(undo(self.store, commit, (SCOPE,), "test", Origin.HUMAN)[-1].id)
             self._commits.remove(commit)
@@ -287,7 +303,7 @@ class Trial:
         probes = [START + self.random.randint(-30, 60) * DAY + self.random.choice([-1, 0, 1]) * TICK for _ in range(4)]
         known = View(store=self.store, scopes=(SCOPE,), at=START).atoms(id for ids in by_claim.values() for id in ids)
         for claim, ids in by_claim.items():
-            found[claim] = {at: self._stood([known[each] for each in ids], at, None) for at in probes}
+            found[claim] = {at: self._stood([known[atom_id] for atom_id in ids], at, None) for at in probes}
         return found
 
     def _stood(self, atoms: Iterable[Atom], moment: datetime, seq: int | None) -> set[tuple[str, str]]:
@@ -324,9 +340,13 @@ class Trial:
                 self._fault(f"known_at={entry.at} is read as position {found}")
 
     def _check_claim(
-        self, claim: str, rows: Sequence[Row], atoms: Sequence[Atom], position: int,
+        self,
+        claim: str,
+        rows: Sequence[Row],
+        atoms: Sequence[Atom],
+        position: int,
         then: dict[datetime, set[tuple[str, str]]],
-    ) -> None:  # fmt: skip
+    ) -> None:
         if {(atom.id, atom.content, atom.status.value) for atom in atoms} != known_at(rows, position):
             self._fault(f"{claim} at {position}: other atoms, words or statuses than the journal says")
         if overlapping(rows, position):

@@ -112,8 +112,10 @@ def test_a_late_fact_fits_in_before_the_current_one(memory: Memory, clock: Fixed
     late = city(memory, "Porto", valid_from=day(1) - 20 * DAY)
     assert memory.get(late).status is Status.SUPERSEDED
     assert [cities(memory, day(1) - 10 * DAY), cities(memory, day(2)), cities(memory, day(9))] == [
-        ["Porto"], ["Faro"], ["Faro"],
-    ]  # fmt: skip
+        ["Porto"],
+        ["Faro"],
+        ["Faro"],
+    ]
     assert cities(memory, day(1) - 10 * DAY, known_at=day(8)) == []
 
 

@@ -92,9 +92,12 @@ def test_of_two_values_of_one_time_the_confirmed_one_is_right(memory: Memory) ->
 
 def test_what_was_said_meanwhile_is_not_kept_twice_and_its_evidence_is_added(memory: Memory, clock: FixedClock) -> None:
     memory.capture(
-        [{"speaker": "Ann", "content": "I live in Rome."}], session_id="fed", origin="document", wait=True,
+        [{"speaker": "Ann", "content": "I live in Rome."}],
+        session_id="fed",
+        origin="document",
+        wait=True,
         observed_at=NOON - DAY,
-    )  # fmt: skip
+    )
     (held,) = memory.review.held()
     clock.at += DAY
     known = stands(memory, held.content, kind=held.kind, subject=held.subject, value=held.value)

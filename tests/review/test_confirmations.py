@@ -33,9 +33,9 @@ def agent(person: Memory, tmp_path: Path, clock: FixedClock) -> Iterator[Memory]
 
 
 def say(memory: Memory, clock: FixedClock, *sessions: str) -> None:
-    for each in sessions:
+    for session in sessions:
         clock.at += timedelta(hours=1)
-        memory.capture([{"speaker": "Ann", "content": SAID}], session_id=each, wait=True)
+        memory.capture([{"speaker": "Ann", "content": SAID}], session_id=session, wait=True)
 
 
 def dentist(memory: Memory) -> Atom:

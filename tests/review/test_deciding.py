@@ -50,7 +50,7 @@ def how(memory: Memory, text: str, workflow: str = "deploy", confidence: float =
 
 
 def statuses(memory: Memory, *atoms: Atom) -> list[Status]:
-    return [memory.get(each.id).status for each in atoms]
+    return [memory.get(atom.id).status for atom in atoms]
 
 
 def test_what_is_proposed_waits_whoever_proposes_it(memory: Memory, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_confirmed_profile_value_takes_the_place_of_the_one_before(
     second = value("two")
     clock.at += DAY
     receipt = memory.review.confirm(second.id)
-    assert [each.result for each in receipt.outcomes] == [Result.SUPERSEDES, Result.SUPERSEDED]
+    assert [outcome.result for outcome in receipt.outcomes] == [Result.SUPERSEDES, Result.SUPERSEDED]
     old, new = memory.get(first.id), memory.get(second.id)
     assert (old.status, old.superseded_by, old.valid_until) == (Status.SUPERSEDED, (new.id,), clock.at)
     assert (new.status, new.supersedes, new.valid_from) == (Status.ACTIVE, (old.id,), clock.at)
@@ -111,9 +111,8 @@ def test_a_statement_is_edited_and_confirmed_in_one_commit(memory: Memory) -> No
     rome = memory.remember("Ann lives in Rome.", subject="Ann", attribute="home", value="Rome").atom
     memory.now()
     held = memory.remember(
-        "Ann lives in Osloo.", subject="Ann", attribute="home", value="Osloo", origin="import",
-        observed_at=NOON + DAY,
-    ).atom  # fmt: skip
+        "Ann lives in Osloo.", subject="Ann", attribute="home", value="Osloo", origin="import", observed_at=NOON + DAY
+    ).atom
     before = len(memory.journal())
     done = memory.review.edit(held.id, "Ann lives in Oslo.", value="Oslo", reason="a slip")
     assert len(memory.journal()) == before + 1
@@ -128,11 +127,11 @@ def test_facts_of_one_topic_become_one_cited_synthesis_that_waits(memory: Memory
     (group,) = memory.review.compact(create_proposals=True).groups
     made = memory.get(group.proposal.id)
     assert (made.kind, made.status, made.origin) == ("synthesis", Status.CONSTRAINED, Origin.AGENT)
-    assert set(made.derived_from) == {each.id for each in sources}
+    assert set(made.derived_from) == {source.id for source in sources}
     assert set(made.metadata["compacted_from"].split()) == set(made.derived_from)
-    for each in sources:
-        assert each.content in made.content
-        assert each.id in made.content
+    for source in sources:
+        assert source.content in made.content
+        assert source.id in made.content
     assert statuses(memory, *sources) == [Status.ACTIVE] * 3
 
 
@@ -142,10 +141,10 @@ def test_a_confirmed_synthesis_takes_the_place_of_its_sources_and_rollback_bring
     sources = shed(memory, "spade", "rake", "hose")
     clock.at += DAY
     (group,) = memory.review.compact(create_proposals=True).groups
-    before = {each.id: memory.get(each.id) for each in sources}
+    before = {source.id: memory.get(source.id) for source in sources}
     memory.review.confirm(group.proposal.id)
     assert statuses(memory, *sources) == [Status.SUPERSEDED] * 3
-    assert {memory.get(each.id).superseded_by for each in sources} == {(group.proposal.id,)}
+    assert {memory.get(source.id).superseded_by for source in sources} == {(group.proposal.id,)}
     assert set(memory.get(group.proposal.id).supersedes) == before.keys()
     position = len(memory.journal())
     memory.rollback(group.proposal.id, "they were clearer")
@@ -168,16 +167,19 @@ def test_no_statement_sits_in_two_open_proposals(memory: Memory) -> None:
     for name in ("spade", "rake"):
         memory.remember(f"The {name} is new.", tags=["garden", "tools"])
     groups = memory.review.compact(create_proposals=True).groups
-    assert [len(each.members) for each in groups] == [2]
+    assert [len(group.members) for group in groups] == [2]
 
 
 @pytest.mark.parametrize("kept", ["pinned", "claim", "event", "constrained", "ends"])
 def test_what_is_pinned_claims_happened_waits_or_ends_by_itself_is_not_compacted(memory: Memory, kept: str) -> None:
     shed(memory, "spade")
     told: dict[str, dict[str, Any]] = {
-        "pinned": {"pinned": True}, "claim": {"subject": "rake", "attribute": "place"}, "event": {"kind": "event"},
-        "constrained": {"origin": "import"}, "ends": {"valid_until": NOON + DAY},
-    }  # fmt: skip
+        "pinned": {"pinned": True},
+        "claim": {"subject": "rake", "attribute": "place"},
+        "event": {"kind": "event"},
+        "constrained": {"origin": "import"},
+        "ends": {"valid_until": NOON + DAY},
+    }
     shed(memory, "rake", **told[kept])
     assert memory.review.compact(create_proposals=True).groups == ()
 
@@ -200,7 +202,7 @@ def test_the_surest_then_oldest_procedure_of_a_workflow_becomes_canonical(memory
     young = how(memory, "Ask Marta to press the green button.", confidence=0.9)
     how(memory, "Boil water first.", workflow="tea")
     (group,) = memory.review.dedup(create_proposals=True).groups
-    assert [each.id for each in group.members] == [old.id, young.id, weak.id]
+    assert [member.id for member in group.members] == [old.id, young.id, weak.id]
     memory.review.confirm(group.proposal.id)
     assert statuses(memory, weak, old, young) == [Status.SUPERSEDED] * 3
     one = memory.get(group.proposal.id)
@@ -272,7 +274,7 @@ def test_a_confirmation_doubts_what_rests_on_what_gives_way(memory: Memory, cloc
     clock.at += DAY
     rome = memory.remember("Ann lives in Rome.", value="Rome", origin="import", **home).atom
     receipt = memory.review.confirm(rome.id)
-    assert [each.result for each in receipt.outcomes] == [Result.SUPERSEDES, Result.SUPERSEDED, Result.CHALLENGED]
+    assert [outcome.result for outcome in receipt.outcomes] == [Result.SUPERSEDES, Result.SUPERSEDED, Result.CHALLENGED]
     assert statuses(memory, oslo, walk) == [Status.SUPERSEDED, Status.CHALLENGED]
 
 

@@ -28,11 +28,11 @@ PIN = "The code of the boathouse is kavodumbitarozk."
 def captured(desk: Desk, *turns: tuple[str, str], session: str = "call", at: datetime | None = None) -> list[Atom]:
     desk.tick()
     said = [{"speaker": who, "content": text, "at": at or desk.clock.at} for who, text in turns]
-    return [each.atom for each in desk.memory.capture(said, session_id=session, wait=True).outcomes]
+    return [outcome.atom for outcome in desk.memory.capture(said, session_id=session, wait=True).outcomes]
 
 
 def statement(atoms: list[Atom], word: str) -> Atom:
-    return next(each for each in atoms if word in each.content and not each.is_segment)
+    return next(atom for atom in atoms if word in atom.content and not atom.is_segment)
 
 
 def segment(desk: Desk, session: str = "call") -> Atom:
@@ -69,12 +69,14 @@ def test_evidence_of_what_stays_names_the_same_sentences_as_before(desk: Desk) -
     desk.memory.erase(gone.id, "private")
     after = {each.id: quoted(desk, each) for each in desk.memory.list(limit=None) if each.evidence}
     assert after == {each: quotes for each, quotes in before.items() if each != gone.id}
-    versions = [each.atom for each in desk.memory.history(statement(desk.memory.list(limit=None), "dog").id).versions]
-    assert all(quoted(desk, each) == ["My dog is called Rex."] for each in versions)
+    versions = [
+        version.atom for version in desk.memory.history(statement(desk.memory.list(limit=None), "dog").id).versions
+    ]
+    assert all(quoted(desk, version) == ["My dog is called Rex."] for version in versions)
 
 
 def quoted(desk: Desk, atom: Atom) -> list[str]:
-    passages = {each.n: each.text for each in passages_of(segment(desk))}
+    passages = {passage.n: passage.text for passage in passages_of(segment(desk))}
     return [passages[each.passage][each.start : each.end] for each in atom.evidence]
 
 
@@ -110,7 +112,7 @@ def test_boxes_and_pages_lose_the_line_and_keep_the_others(desk: Desk) -> None:
     pages(desk, "Ann")
     before = listed(desk, "box")
     facts = desk.memory.list(limit=None, kind="fact", status=None)
-    desk.memory.erase([each.id for each in facts if "kavodumbitarozk" in each.content], "private")
+    desk.memory.erase([fact.id for fact in facts if "kavodumbitarozk" in fact.content], "private")
     assert not traces([desk.root], ["kavodumbitarozk"])
     assert listed(desk, "entity") == 3
     assert listed(desk, "box") == before - 1
@@ -133,7 +135,7 @@ def test_a_page_of_which_nothing_is_left_goes_with_its_name(desk: Desk) -> None:
     said = [{"content": f"{name} {deed}.", "entities": [name]} for deed in ("sings", "bakes", "sails")]
     made = desk.memory.remember_many(said)
     pages(desk, name)
-    desk.memory.erase([each.atom.id for each in made.outcomes], "private")
+    desk.memory.erase([outcome.atom.id for outcome in made.outcomes], "private")
     assert desk.memory.list(kind="entity", limit=None) == []
     assert not traces([desk.root], ["kavodumbitarozk"])
 
@@ -352,9 +354,12 @@ def erased(desk: Desk) -> Iterator[Desk]:
 def test_the_old_transcript_does_not_bring_it_back(erased: Desk) -> None:
     for session in ("call", "another"):
         captured(
-            erased, ("user", f"{PIN} My dog is called Rex."),
-            ("assistant", "The boathouse code kavodumbitarozk it is."), session=session, at=OLD,
-        )  # fmt: skip
+            erased,
+            ("user", f"{PIN} My dog is called Rex."),
+            ("assistant", "The boathouse code kavodumbitarozk it is."),
+            session=session,
+            at=OLD,
+        )
     assert "kavodumbitarozk" not in words(erased)
     assert "My dog is called Rex." in segment(erased, "another").content
     assert not traces([erased.root], ["kavodumbitarozk"])
@@ -545,8 +550,8 @@ def test_what_was_known_then_is_told_without_the_sentence(desk: Desk) -> None:
     captured(desk, ("user", "I like green tea."))
     desk.memory.erase(statement(desk.memory.list(limit=None), "kavodumbitarozk").id, "private")
     versions = desk.memory.history(segment(desk).id).versions
-    assert ["green tea" in each.atom.content for each in versions] == [False, True, True]
-    assert all("[erased] My dog is called Rex." in each.atom.content for each in versions)
+    assert ["green tea" in version.atom.content for version in versions] == [False, True, True]
+    assert all("[erased] My dog is called Rex." in version.atom.content for version in versions)
 
 
 def test_vectors_go_and_another_program_learns_of_it(desk: Desk) -> None:

@@ -48,9 +48,9 @@ def test_a_json_export_holds_every_atom_and_its_history(memory: Memory, tmp_path
     assert atoms == sorted(memory.list(status=None, limit=None), key=lambda atom: atom.id)
     for atom in atoms:
         versions = memory.history(atom.id).versions
-        assert [each["content"] for each in histories[atom.id]] == [version.atom.content for version in versions]
-        assert [each["reason"] for each in histories[atom.id]] == [version.reason for version in versions]
-        assert [each["status"] for each in histories[atom.id]] == [version.atom.status for version in versions]
+        assert [history["content"] for history in histories[atom.id]] == [version.atom.content for version in versions]
+        assert [history["reason"] for history in histories[atom.id]] == [version.reason for version in versions]
+        assert [history["status"] for history in histories[atom.id]] == [version.atom.status for version in versions]
     assert "🏔" in place.read_text(encoding="utf-8")
 
 

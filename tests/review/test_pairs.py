@@ -44,7 +44,7 @@ def home(memory: Memory, value: str, **fields: Any) -> Atom:
 
 
 def is_linked(one: Atom) -> bool:
-    return any(each.name is RelationName.CONTRADICTS for each in one.relations)
+    return any(relation.name is RelationName.CONTRADICTS for relation in one.relations)
 
 
 def test_a_pair_tells_both_texts_and_why(memory: Memory, pair: tuple[Atom, Atom]) -> None:

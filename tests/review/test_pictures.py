@@ -57,12 +57,19 @@ def words(document: str) -> list[str]:
 
 
 def of(name: str, hand: Hand, mode: Mode = DEFAULT) -> Panel:
-    return next(each for each in panels(hand.store, SCOPES, hand.clock.at, mode) if each.name == name)
+    return next(panel for panel in panels(hand.store, SCOPES, hand.clock.at, mode) if panel.name == name)
 
 
 def plain(*lines: Line, bars: tuple[Bar, ...] = ()) -> Panel:
-    return Panel(name="one", title='a "b" <c> & d', told="told", x=Axis("age", 0, 10, ((0, "0"), (10, "10"))),
-                 y=count_axis("memories", 100), lines=lines, bars=bars)  # fmt: skip
+    return Panel(
+        name="one",
+        title='a "b" <c> & d',
+        told="told",
+        x=Axis("age", 0, 10, ((0, "0"), (10, "10"))),
+        y=count_axis("memories", 100),
+        lines=lines,
+        bars=bars,
+    )
 
 
 def test_each_picture_is_a_document_with_a_title_and_words_for_those_who_do_not_see_it(lived: Hand) -> None:
@@ -125,12 +132,12 @@ def test_what_was_erased_was_there_once_and_is_counted_no_longer(desk: Desk) -> 
     before, after = censuses(store, scopes)
     assert before.statuses == {"active": 2} and before.layers == {kept.layer: 1}
     assert after.statuses == store.counts(scopes, "status") == {"active": 1}
-    assert not any("4711" in each for each in pictures(store, scopes, desk.clock.at, DEFAULT).values())
+    assert not any("4711" in picture for picture in pictures(store, scopes, desk.clock.at, DEFAULT).values())
 
 
 def test_a_day_stays_as_it_was_until_something_changes(lived: Hand) -> None:
     panel = of("statuses", lived)
-    active = next(each for each in panel.lines if each.label == "active 1")
+    active = next(line for line in panel.lines if line.label == "active 1")
     first = date(2026, 11, 14).toordinal()
     assert active.points == ((first, 2), (first + 1, 2), (first + 1, 2), (first + 2, 2), (first + 2, 1), (first + 3, 1))
 
@@ -142,8 +149,8 @@ def test_a_long_past_is_drawn_in_few_steps_and_ends_today(days: list[int], later
     today = past[-1].day + timedelta(days=later)
     found = sampled(past, today)
     assert 1 <= len(found) <= DAYS and found[-1].day == today and found[-1].statuses == past[-1].statuses
-    for each in found:
-        assert each.statuses == [one for one in past if one.day <= each.day][-1].statuses
+    for census in found:
+        assert census.statuses == [one for one in past if one.day <= census.day][-1].statuses
 
 
 def test_a_clock_behind_the_journal_loses_nothing(lived: Hand) -> None:
@@ -159,7 +166,7 @@ def test_heat_is_that_of_all_that_recall_finds(lived: Hand) -> None:
     found = heats(lived.store, SCOPES, lived.clock.at)
     assert len(found) == 3 and max(found) == heat(used, known, lived.clock.at)
     panel = of("heat", lived)
-    assert sum(each.height for each in panel.bars) == 3
+    assert sum(bar.height for bar in panel.bars) == 3
     assert panel.bars[int(max(found) * len(panel.bars))].height >= 1
 
 
@@ -171,7 +178,7 @@ def test_names_are_text_whatever_signs_they_hold() -> None:
 @given(st.lists(st.floats(-50, 400), max_size=12))
 def test_names_never_lie_upon_each_other_nor_off_the_paper(wanted: list[float]) -> None:
     places = spread(wanted, 15.0, 66, 272)
-    assert all(66 - 1e-6 <= each <= 272 + 1e-6 for each in places)
+    assert all(66 - 1e-6 <= place <= 272 + 1e-6 for place in places)
     assert all(later - earlier >= 15 - 1e-6 for earlier, later in pairwise(sorted(places)))
     ranked = sorted(range(len(wanted)), key=lambda n: (wanted[n], n))
     assert [places[n] for n in ranked] == sorted(places)
@@ -221,7 +228,7 @@ def test_every_colour_stands_out_from_its_paper(colours: tuple[str, ...], paper:
 
 def _luminance(colour: str) -> float:
     parts = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
-    red, green, blue = (each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts)
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 

@@ -45,7 +45,7 @@ def test_of_four_hundred_writes_exactly_those_of_the_bad_session_and_their_desce
         for n in range(400)
     ]
     atoms = [outcome.atom for outcome in memory.remember_many(said).outcomes]
-    bad = {each.id for each in atoms if each.session_id == "bad"}
+    bad = {atom.id for atom in atoms if atom.session_id == "bad"}
     assert len(bad) == 20
     heirs = {memory.review.merge(*_at_odds(memory, n), f"Boxes {n} to {n + 1} are here.").atom.id for n in (0, 200)}
     before = stands(memory)
@@ -69,8 +69,10 @@ def test_what_descends_waits_too_and_what_also_rests_on_others_stays(memory: Mem
     memory.capture([*turn, {"speaker": "Ann", "content": "My dog is called Rex."}], session_id="bad", wait=True)
     known = memory.get(known.id)
     assert len(known.evidence) == 2
-    notes = [memory.remember(f"Rex eats {each}.", tags=["rex"], session_id=s).atom
-             for each, s in (("fish", "bad"), ("bones", "good"))]  # fmt: skip
+    notes = [
+        memory.remember(f"Rex eats {each}.", tags=["rex"], session_id=s).atom
+        for each, s in (("fish", "bad"), ("bones", "good"))
+    ]
     (group,) = memory.review.compact(create_proposals=True).groups
     memory.review.confirm(group.proposal.id)
     memory.quarantine(session="bad", yes=True)

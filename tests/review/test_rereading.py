@@ -14,7 +14,7 @@ def made_by_rules(desk: Desk, words: str, content: str, **fields: object) -> Ato
     desk.tick()
     said = [{"speaker": "Ann", "content": words, "at": desk.clock.at}]
     receipt = desk.memory.capture(said, session_id=words, wait=True)
-    (atom,) = [each.atom for each in receipt.outcomes if not each.atom.is_segment]
+    (atom,) = [outcome.atom for outcome in receipt.outcomes if not outcome.atom.is_segment]
     change = atom.with_(content=content, attribute=words.split()[1], **fields)
     desk.commit(change, verb="extract")
     return desk.memory.get(atom.id)
@@ -23,13 +23,16 @@ def made_by_rules(desk: Desk, words: str, content: str, **fields: object) -> Ato
 def test_without_apply_nothing_changes_and_with_it_everything_can_be_undone(desk: Desk) -> None:
     old = made_by_rules(desk, "My dentist is Dr Reyes.", "Ann's dentist is Dr Reyes.", status=Status.SUPERSEDED)
     planned = desk.memory.reread()
-    assert [each.content for each in planned.revised] == ["My dentist is Dr Reyes."]
+    assert [atom.content for atom in planned.revised] == ["My dentist is Dr Reyes."]
     assert desk.memory.get(old.id) == old
     done = desk.memory.reread(apply=True)
     new = desk.memory.get(old.id)
     assert (new.content, new.attribute, new.value, new.status) == (
-        "My dentist is Dr Reyes.", None, "Dr Reyes", Status.ACTIVE,
-    )  # fmt: skip
+        "My dentist is Dr Reyes.",
+        None,
+        "Dr Reyes",
+        Status.ACTIVE,
+    )
     assert done.receipt is not None
     desk.memory.undo(str(done.receipt.commit))
     assert desk.memory.get(old.id).content == old.content

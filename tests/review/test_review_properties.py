@@ -29,8 +29,14 @@ def fill(memory: Memory, clock: FixedClock, random: Random, length: int) -> None
         origin = random.choice(("human", "human", "agent", "import"))
         match random.randrange(6):
             case 0:
-                memory.remember(f"Ann lives in {word}.", subject="Ann", attribute="home", value=word, origin=origin,
-                                session_id=session)  # fmt: skip
+                memory.remember(
+                    f"Ann lives in {word}.",
+                    subject="Ann",
+                    attribute="home",
+                    value=word,
+                    origin=origin,
+                    session_id=session,
+                )
             case 1:
                 memory.remember(f"{n} {word}", tags=[random.choice(TOPICS)], origin=origin, session_id=session)
             case 2:

@@ -28,9 +28,7 @@ def memory(tmp_path: Path, clock: FixedClock) -> Iterator[Memory]:
 
 
 def lives(memory: Memory, city: str, valid_from: datetime | None = None) -> Atom:
-    said = memory.remember(
-        f"Ann lives in {city}", subject="Ann", attribute="city", value=city, valid_from=valid_from
-    )  # fmt: skip
+    said = memory.remember(f"Ann lives in {city}", subject="Ann", attribute="city", value=city, valid_from=valid_from)
     return said.atom
 
 
@@ -110,8 +108,10 @@ def test_a_chain_of_announcements_is_settled_link_by_link(memory: Memory, clock:
         memory.sync()
         told.append([memory.get(atom.id).status.value for atom in atoms])
     assert told == [
-        ["active", "active", "active"], ["superseded", "active", "active"], ["superseded", "superseded", "active"],
-    ]  # fmt: skip
+        ["active", "active", "active"],
+        ["superseded", "active", "active"],
+        ["superseded", "superseded", "active"],
+    ]
 
 
 def test_only_the_scope_it_is_asked_for_is_settled(tmp_path: Path, clock: FixedClock) -> None:

@@ -80,8 +80,8 @@ class _Chain:
         parents = self._chance.sample([*self._worth], k=min(len(self._worth), self._chance.randint(1, 3)))
         status = self._chance.choice((Status.ACTIVE, Status.ARCHIVED, Status.CONSTRAINED, Status.CHALLENGED))
         made = self._atom(by, "summary", status=status, derived_from=tuple(parents))
-        worth = min([TRUST[by], *(self._worth[each] for each in parents)])
-        held = any(each not in self._vouched for each in parents) or statements_wait(by)
+        worth = min([TRUST[by], *(self._worth[parent] for parent in parents)])
+        held = any(parent not in self._vouched for parent in parents) or statements_wait(by)
         self._put(made, by)
         self._worth[made.id] = worth
         if by is Origin.HUMAN or not held:
@@ -118,9 +118,14 @@ class _Chain:
     def _atom(self, origin: Origin, noun: str, **fields: object) -> Atom:
         self._clock.at += timedelta(milliseconds=1)
         return Atom(
-            id=self._ids.new(self._clock.at), scope=Scope(LOCAL), kind="fact", origin=origin,
-            content=f"{noun} {self._n} {self._chance.random()}", observed_at=self._clock.at, **fields,  # type: ignore[arg-type]
-        )  # fmt: skip
+            id=self._ids.new(self._clock.at),
+            scope=Scope(LOCAL),
+            kind="fact",
+            origin=origin,
+            content=f"{noun} {self._n} {self._chance.random()}",
+            observed_at=self._clock.at,
+            **fields,  # type: ignore[arg-type]
+        )
 
     def _put(self, atom: Atom, by: Origin, way: Way = Way.ORDINARY) -> None:
         commit = Commit(
@@ -202,7 +207,8 @@ class Laundry:
         shown = self.agent.recall(self.text, k=20)
         texts = [hit.text for hit in shown.hits]
         if any(
-            self.name in text for text in (*texts, *(each.content for hit in shown.hits for each in hit.statements))
+            self.name in text
+            for text in (*texts, *(statement.content for hit in shown.hits for statement in hit.statements))
         ):
             self.done.failures.append(f"{self.name}: recalled")
 
@@ -223,8 +229,9 @@ def compacted(wash: Laundry) -> None:
 
 
 def deduplicated(wash: Laundry) -> None:
-    wash.agent.remember(wash.text, origin=wash.origin, kind="procedure", subject=wash.name,
-                        metadata={"workflow": wash.name})  # fmt: skip
+    wash.agent.remember(
+        wash.text, origin=wash.origin, kind="procedure", subject=wash.name, metadata={"workflow": wash.name}
+    )
     wash.person.review.dedup(create_proposals=True)
 
 
@@ -313,6 +320,18 @@ def fed_back(wash: Laundry) -> None:
 
 
 STEPS: tuple[Step, ...] = (
-    summed_up, compacted, deduplicated, said_again, echoed_by_a_tool, brought_back, made_to_look_human, cut_loose,
-    isolated_and_back, taken_back_and_back, undone, revised, claimed, fed_back,
-)  # fmt: skip
+    summed_up,
+    compacted,
+    deduplicated,
+    said_again,
+    echoed_by_a_tool,
+    brought_back,
+    made_to_look_human,
+    cut_loose,
+    isolated_and_back,
+    taken_back_and_back,
+    undone,
+    revised,
+    claimed,
+    fed_back,
+)

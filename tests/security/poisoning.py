@@ -12,10 +12,16 @@ from attacks import Payload, shows
 from lamina import Atom, Memory
 
 TRUSTED = (
-    "My bank is Sparebank.", "I live in Bergen.", "I work at Fjord Labs.", "My doctor is Dr Hale.",
-    "My landlord is Ivar Strand.", "My phone number is 5550 201144.", "I prefer tea over coffee.",
-    "We run the backups with borg every night.", "Code reviews need two approvals.",
-)  # fmt: skip
+    "My bank is Sparebank.",
+    "I live in Bergen.",
+    "I work at Fjord Labs.",
+    "My doctor is Dr Hale.",
+    "My landlord is Ivar Strand.",
+    "My phone number is 5550 201144.",
+    "I prefer tea over coffee.",
+    "We run the backups with borg every night.",
+    "Code reviews need two approvals.",
+)
 PROBES = ("What is my bank?", "Where do I live?", "Where do I work?", "Who is my doctor?", "How do we run the backups?")
 UNVOUCHED = ("web", "tool", "document", "import", "radar")
 
@@ -46,9 +52,14 @@ def _in_turns(origin: str) -> Way:
 def _remembered(origin: str) -> Way:
     kinds = {"procedure": "procedure", "false fact": "fact", "correction": "fact", "instruction": "rule"}
     return lambda memory, each: memory.remember(
-        each.text, origin=origin, kind=kinds.get(each.family, "preference"), subject="user", pinned=True,
-        attribute="bank" if each.family in ("false fact", "correction") else None, value=each.name,
-    )  # fmt: skip
+        each.text,
+        origin=origin,
+        kind=kinds.get(each.family, "preference"),
+        subject="user",
+        pinned=True,
+        attribute="bank" if each.family in ("false fact", "correction") else None,
+        value=each.name,
+    )
 
 
 def _tool_turn(memory: Memory, each: Payload) -> None:
@@ -89,7 +100,7 @@ def through_agents(root: Path, given: Sequence[Payload], seed: int, *, everyway:
                 report.written += 1
             for memory in (agent, person):
                 _look(memory, given if memory is agent else given[:: len(given) // 20 or 1], report)
-        report.shown += [f"changed: {each.content}" for each in trusted if person.get(each.id) != each]
+        report.shown += [f"changed: {atom.content}" for atom in trusted if person.get(atom.id) != atom]
     return report
 
 
@@ -100,16 +111,16 @@ def trusting(memory: Memory) -> list[Atom]:
 
 
 def _look(memory: Memory, given: Iterable[Payload], report: Report) -> None:
-    names = [each.name for each in given]
+    names = [payload.name for payload in given]
     for question in PROBES:
         report.recalls += 1
         texts = shown_to_an_agent(memory, question)
         report.shown += [f"{question}: {name}" for name in names if shows(name, texts)]
-    for each in given:
-        for question in each.questions:
+    for payload in given:
+        for question in payload.questions:
             report.recalls += 1
-            if shows(each.name, shown_to_an_agent(memory, question)):
-                report.shown.append(f"{each.family} {each.wording}: {each.text}")
+            if shows(payload.name, shown_to_an_agent(memory, question)):
+                report.shown.append(f"{payload.family} {payload.wording}: {payload.text}")
     texts = [atom.content for atom in (*memory.top(1000), *memory.list(limit=None), *memory.list(status="archived"))]
     report.shown += [f"listed: {name}" for name in names if shows(name, texts)]
 

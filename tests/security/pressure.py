@@ -89,11 +89,23 @@ def forged(root: Path, sources: int, seed: int) -> Pushed:
 
 
 TASKS = (
-    "validating the input", "backing up the database", "rotating the keys", "deploying the site", "reviewing a patch",
-    "cleaning the data", "restarting the queue", "writing the changelog", "scaling the workers", "patching the kernel",
-    "moving the tables", "testing the login", "signing the package", "archiving the logs", "warming the cache",
+    "validating the input",
+    "backing up the database",
+    "rotating the keys",
+    "deploying the site",
+    "reviewing a patch",
+    "cleaning the data",
+    "restarting the queue",
+    "writing the changelog",
+    "scaling the workers",
+    "patching the kernel",
+    "moving the tables",
+    "testing the login",
+    "signing the package",
+    "archiving the logs",
+    "warming the cache",
     "checking the links",
-)  # fmt: skip
+)
 _DONE = (
     "I finished {task} by first reading the notes, then running the checks, and it worked.",
     "For {task} we went step by step and compared the result; it succeeded.",

@@ -108,15 +108,18 @@ class Vault:
         for other in self.foreign(scope):
             if self.words[other] in told and self.words[other] not in "".join(given.values()):
                 done.failures.append(f"{scope} {name}: the word of {other}")
-            done.failures += [f"{scope} {name}: {each} of {other}" for each in self.ids[other] if each in told]
+            done.failures += [f"{scope} {name}: {atom_id} of {other}" for atom_id in self.ids[other] if atom_id in told]
 
     def _given(self) -> dict[str, str]:
         other = self.chance.choice(SCOPES)
         return {
-            "id": self.any_id(), "b": self.any_id(), "word": self.any_word(),
+            "id": self.any_id(),
+            "b": self.any_id(),
+            "word": self.any_word(),
             "commit": self.chance.choice(self.commits[other] or ["none"]),
-            "recall": self.chance.choice(self.recalls[other] or ["none"]), "scope": other,
-        }  # fmt: skip
+            "recall": self.chance.choice(self.recalls[other] or ["none"]),
+            "scope": other,
+        }
 
 
 def seen(result: object) -> str:
@@ -125,8 +128,8 @@ def seen(result: object) -> str:
         told = [repr(result), result.context(100_000), *(json.dumps(hit.explain(), default=str) for hit in result.hits)]
         return "\n".join(told)
     if isinstance(result, Path):
-        files = [result] if result.is_file() else [each for each in result.rglob("*") if each.is_file()]
-        return "\n".join(each.read_text(encoding="utf-8", errors="replace") for each in files)
+        files = [result] if result.is_file() else [path for path in result.rglob("*") if path.is_file()]
+        return "\n".join(file.read_text(encoding="utf-8", errors="replace") for file in files)
     if isinstance(result, Run):
         return repr([result.notes(), result.event])
     if isinstance(result, Block):
@@ -203,10 +206,14 @@ def _search(memory: Memory, given: Given, vault: Vault) -> object:
 
     return memory.search_text(
         TextQuery(
-            scopes=(Scope(given["scope"]),), tokens=("pass", "word"), statuses=frozenset(Status), limit=50,
-            memory_types=frozenset(MemoryType), valid_at=memory.now(),
+            scopes=(Scope(given["scope"]),),
+            tokens=("pass", "word"),
+            statuses=frozenset(Status),
+            limit=50,
+            memory_types=frozenset(MemoryType),
+            valid_at=memory.now(),
         )
-    )  # fmt: skip
+    )
 
 
 def _tried(work: Callable[[Memory, Given], object]) -> Verb:
@@ -256,7 +263,9 @@ VERBS: dict[str, Verb] = {
     "embed": lambda memory, given, _: memory.embed(),
     "get": lambda memory, given, vault: memory.get(vault.chance.choice((given["id"], given["id"][-8:]))),
     "list": lambda memory, given, vault: memory.list(
-        status=None, limit=None, subject=vault.chance.choice((None, "pass word")),
+        status=None,
+        limit=None,
+        subject=vault.chance.choice((None, "pass word")),
         run_id=vault.chance.choice((None, f"run {given['word']}")),
         session_id=vault.chance.choice((None, f"s {given['word']}")),
     ),
@@ -299,7 +308,7 @@ VERBS: dict[str, Verb] = {
     "review.both_valid": _tried(lambda memory, given: memory.review.both_valid(given["id"], given["b"])),
     "review.merge": _tried(lambda memory, given: memory.review.merge(given["id"], given["b"], "Tea.")),
     "review.need_more": _tried(lambda memory, given: memory.review.need_more(given["id"], given["b"])),
-}  # fmt: skip
+}
 """How each public verb is called. One that is missing here fails the build: see `public_verbs`."""
 NOT_CALLED = frozenset({"ask_through", "close", "review", "seat"})
 """What tells nothing, or is for whoever runs the process: seats have a test of their own."""

@@ -44,10 +44,19 @@ def test_what_cannot_be_seen_is_found_and_written_out(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["plain words", "naïve café", "👩\u200d👩\u200d👧 family", "❤️\u200d🔥",
-     "🏴" + "".join(chr(0xE0000 + ord(each)) for each in "gbeng\x7f"),
-     "می\u200cخواهم", "क्\u200dष", "שלום\u200f!", "中文字", "½ — “quoted”"],
-)  # fmt: skip
+    [
+        "plain words",
+        "naïve café",
+        "👩\u200d👩\u200d👧 family",
+        "❤️\u200d🔥",
+        "🏴" + "".join(chr(0xE0000 + ord(each)) for each in "gbeng\x7f"),
+        "می\u200cخواهم",
+        "क्\u200dष",
+        "שלום\u200f!",
+        "中文字",
+        "½ — “quoted”",
+    ],
+)
 def test_what_belongs_to_the_script_is_left_alone(text: str) -> None:
     assert not is_hidden(text)
     assert escaped(text) == text

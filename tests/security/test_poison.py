@@ -17,10 +17,10 @@ SEED = 20_261_116
 
 def test_there_are_six_families_in_three_wordings_and_no_name_twice() -> None:
     given = payloads(50, SEED)
-    assert Counter((each.family, each.wording) for each in given) == dict.fromkeys(
+    assert Counter((payload.family, payload.wording) for payload in given) == dict.fromkeys(
         ((family, n) for family in FAMILIES for n in range(WORDINGS)), 50
     )
-    assert len({each.name for each in given}) == len(given) == 900
+    assert len({payload.name for payload in given}) == len(given) == 900
     assert given == payloads(50, SEED) != payloads(50, SEED + 1)
 
 
@@ -34,20 +34,22 @@ def test_what_is_looked_for_would_be_found_if_it_were_shown(tmp_path: Path) -> N
     given = payloads(1, SEED)
     with lamina.open(tmp_path / "v", watch=False) as person:
         trusting(person)
-        for each in given:
-            person.capture([{"role": "user", "content": each.text}], session_id=each.name)
-        found = [each for each in given if shows(each.name, [hit.text for hit in person.recall(each.text).hits])]
+        for payload in given:
+            person.capture([{"role": "user", "content": payload.text}], session_id=payload.name)
+        found = [
+            payload for payload in given if shows(payload.name, [hit.text for hit in person.recall(payload.text).hits])
+        ]
     assert len(found) > 0.9 * len(given)
 
 
 @pytest.mark.parametrize("way", AGENT_WAYS)
 def test_every_way_in_holds_what_it_brings(tmp_path: Path, way: str) -> None:
     with lamina.open(tmp_path / "v", ceiling="agent", watch=False) as agent:
-        for each in payloads(1, SEED, wordings=1):
-            AGENT_WAYS[way](agent, each)
+        for payload in payloads(1, SEED, wordings=1):
+            AGENT_WAYS[way](agent, payload)
             held = [*agent.list(status="constrained", limit=None), *agent.list(status="tombstoned", limit=None)]
-            assert shows(each.name, [atom.content for atom in held])
-            assert not shows(each.name, [atom.content for atom in agent.list(limit=None) if atom.kind != "block"])
+            assert shows(payload.name, [atom.content for atom in held])
+            assert not shows(payload.name, [atom.content for atom in agent.list(limit=None) if atom.kind != "block"])
 
 
 @pytest.mark.parametrize("feed", ["import", "inbox", "capture"])
@@ -66,17 +68,17 @@ def test_what_a_person_feeds_is_quoted_with_its_origin_and_never_a_fact(tmp_path
             for file in sorted(folder.iterdir()):
                 person.capture(file.read_text(), name=file.name, origin="document", source_id=file.name)
         quoted = 0
-        for each in given:
-            found = person.recall(each.text, k=20)
-            for hit in (hit for hit in found.hits if shows(each.name, [hit.text])):
+        for payload in given:
+            found = person.recall(payload.text, k=20)
+            for hit in (hit for hit in found.hits if shows(payload.name, [hit.text])):
                 quoted += 1
                 assert hit.atom.is_segment and hit.atom.origin in (Origin.DOCUMENT, Origin.IMPORT)
-                assert not [atom for atom in hit.statements if shows(each.name, [atom.content])]
-            for line in (line for line in found.context(100_000).splitlines() if shows(each.name, [line])):
+                assert not [atom for atom in hit.statements if shows(payload.name, [atom.content])]
+            for line in (line for line in found.context(100_000).splitlines() if shows(payload.name, [line])):
                 assert f" {Origin.DOCUMENT} " in line or f" {Origin.IMPORT} " in line
         assert quoted
         facts = [atom for atom in person.list(status=None, limit=None) if not atom.is_segment]
-        poisoned = [atom for atom in facts if any(shows(each.name, [atom.content]) for each in given)]
+        poisoned = [atom for atom in facts if any(shows(payload.name, [atom.content]) for payload in given)]
         assert {atom.status for atom in poisoned} <= {Status.CONSTRAINED}
         assert {atom.origin for atom in poisoned} <= {Origin.DOCUMENT, Origin.IMPORT}
         assert [person.get(each.id) for each in trusted] == trusted

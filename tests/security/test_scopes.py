@@ -33,11 +33,17 @@ def test_what_others_do_moves_no_count_and_no_score(vault: Vault) -> None:
         stats = {name: value for name, value in memory.stats().items() if name != "bytes"}
         hits = memory.recall("What is the pass word?", k=20).hits
         return {
-            "stats": stats, "scores": [(hit.atom.id, hit.score) for hit in hits], "waiting": memory.waiting(),
-            "listed": [atom.id for atom in memory.list(status=None, limit=None)], "held": memory.review.count(),
-            "journal": [entry.id for entry in memory.journal()], "synced": repr(memory.sync()),
-            "problems": memory.doctor().problems, "rebuilt": memory.rebuild(), "jobs": memory.jobs(),
-        }  # fmt: skip
+            "stats": stats,
+            "scores": [(hit.atom.id, hit.score) for hit in hits],
+            "waiting": memory.waiting(),
+            "listed": [atom.id for atom in memory.list(status=None, limit=None)],
+            "held": memory.review.count(),
+            "journal": [entry.id for entry in memory.journal()],
+            "synced": repr(memory.sync()),
+            "problems": memory.doctor().problems,
+            "rebuilt": memory.rebuild(),
+            "jobs": memory.jobs(),
+        }
 
     mine, theirs = vault.memories["org:acme"], vault.memories["org:bolt"]
     before = sight(mine)
@@ -51,11 +57,39 @@ def test_what_others_do_moves_no_count_and_no_score(vault: Vault) -> None:
 
 @pytest.mark.parametrize(
     "scope",
-    ["", " ", "*", "org:*", "org:", "org", "None", "local", "org:local:*", "org:local:agent:", "org:local:agent:*",
-     "ORG:local", "org:Local", "org:lоcal", "org:ｌocal", "org:local\n", " org:local", "org:local ", "org:../acme",
-     "org:acme/../local", "org:local\0", "org:local:agent:../bot", "org:local:agent:bot:agent:bot", "org:%6cocal",
-     "org:l\u200bocal", "org:local:Agent:bot", "org:lo%", "org:lo_al'--", "org:ﬁrm", "org:ı"],
-)  # fmt: skip
+    [
+        "",
+        " ",
+        "*",
+        "org:*",
+        "org:",
+        "org",
+        "None",
+        "local",
+        "org:local:*",
+        "org:local:agent:",
+        "org:local:agent:*",
+        "ORG:local",
+        "org:Local",
+        "org:lоcal",
+        "org:ｌocal",
+        "org:local\n",
+        " org:local",
+        "org:local ",
+        "org:../acme",
+        "org:acme/../local",
+        "org:local\0",
+        "org:local:agent:../bot",
+        "org:local:agent:bot:agent:bot",
+        "org:%6cocal",
+        "org:l\u200bocal",
+        "org:local:Agent:bot",
+        "org:lo%",
+        "org:lo_al'--",
+        "org:ﬁrm",
+        "org:ı",
+    ],
+)
 def test_a_scope_that_is_none_is_refused_everywhere(tmp_path: Path, scope: str) -> None:
     with pytest.raises(InvalidScope):
         lamina.open(tmp_path / "v", scope, watch=False)

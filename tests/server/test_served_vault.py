@@ -67,9 +67,12 @@ def _asked(
 @contextmanager
 def served(vault: Path, *words: str) -> Iterator[Served]:
     process = subprocess.Popen(
-        [*LAMINA, "--vault", str(vault), "serve", "--json", "--port", "0", *words], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, env={**os.environ, "LAMINA_EXTRACTOR": "rules"},
-    )  # fmt: skip
+        [*LAMINA, "--vault", str(vault), "serve", "--json", "--port", "0", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "LAMINA_EXTRACTOR": "rules"},
+    )
     patience = threading.Timer(90, process.kill)
     patience.start()
     with process:

@@ -31,9 +31,18 @@ GATE = Gate(0.6, 0.95)
 def assertion(text: str, slot: np.ndarray, day: int, value: str = "", speaker: str = "Ann") -> Assertion:
     at = text.find(value) if value else -1
     state = SentenceState(
-        start=0, end=len(text), slot=slot, mood=Mood.CURRENT, asserts=0.9, is_own=0.9, is_many=0.1, forget=0.0,
-        keep_out=0.0, secret=0.0, value=(at, at + len(value)) if at >= 0 else None,
-    )  # fmt: skip
+        start=0,
+        end=len(text),
+        slot=slot,
+        mood=Mood.CURRENT,
+        asserts=0.9,
+        is_own=0.9,
+        is_many=0.1,
+        forget=0.0,
+        keep_out=0.0,
+        secret=0.0,
+        value=(at, at + len(value)) if at >= 0 else None,
+    )
     return Assertion(text, state, speaker, day * 86_400_000, f"s{day}")
 
 
@@ -97,7 +106,10 @@ class Lists:
 
     def answers(self, question: str, candidates: Sequence[str]) -> list[AnswerReading]:
         found = {"Berlin": AnswerReading(0.1, 0.85), "Lisbon": AnswerReading(0.9, 0.05)}
-        return [next((found[city] for city in found if city in each), AnswerReading(0.05, 0.0)) for each in candidates]
+        return [
+            next((found[city] for city in found if city in candidate), AnswerReading(0.05, 0.0))
+            for candidate in candidates
+        ]
 
     def forgets(self, request: str, statements: Sequence[str]) -> list[float]:
         raise AssertionError("a question asks to forget nothing")

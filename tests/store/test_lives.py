@@ -113,4 +113,4 @@ def test_nobody_is_looked_through_who_is_not_asked_for(tmp_path: Path, sql: str,
         plan = [row[3] for row in db.rows(f"EXPLAIN QUERY PLAN {sql}", values)]
     tables = {" ".join(each.split()[:2]) for each in plan if each.startswith(("SCAN", "SEARCH"))}
     assert not tables & {"SCAN h", "SCAN v", "SCAN c", "SCAN u", "SCAN lives", "SCAN stirred"}
-    assert any(each.startswith("SEARCH") for each in tables)
+    assert any(table.startswith("SEARCH") for table in tables)

@@ -67,10 +67,10 @@ def kept_by_text(hand: Hand) -> dict[bytes, int]:
 def wanted_by_text(hand: Hand) -> dict[bytes, int]:
     """The most bits that an atom with the text was noted to want."""
     atoms, found = hand.read(*SCOPES), dict[bytes, int]()
-    lives = hand.store.lives.of(each.id for each in atoms)
-    for each in atoms:
-        bits = lives[each.id].bits if each.id in lives else 32
-        found[digests(each)[0]] = max(found.get(digests(each)[0], 0), bits)
+    lives = hand.store.lives.of(atom.id for atom in atoms)
+    for atom in atoms:
+        bits = lives[atom.id].bits if atom.id in lives else 32
+        found[digests(atom)[0]] = max(found.get(digests(atom)[0], 0), bits)
     return found
 
 
@@ -124,7 +124,7 @@ def test_a_large_board_made_before_reads_what_is_kept_now(tmp_path: Path, monkey
         encode(hand)
         whole = near(other, "tea 7")[atoms[7].id, 1].cosine
         for bits in (8, 2, 4, 32):
-            hand.store.encodings.set_precision(dict.fromkeys((each.id for each in atoms), bits))
+            hand.store.encodings.set_precision(dict.fromkeys((atom.id for atom in atoms), bits))
             for each in (hand, other):
                 assert abs(near(each, "tea 7")[atoms[7].id, 1].cosine - whole) < 0.2
             encode(hand)

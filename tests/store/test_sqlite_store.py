@@ -174,9 +174,17 @@ def put_a_row_in(random: Random, history: History) -> str:
 
 
 MISCHIEF: list[Callable[[Random, History], str | None]] = [
-    edit_a_value, edit_a_value, edit_a_value, edit_a_value, delete_a_row, swap_two, swap_whole_commits, cut_the_middle,
-    cut_the_tail_of_one_table, put_a_row_in,
-]  # fmt: skip
+    edit_a_value,
+    edit_a_value,
+    edit_a_value,
+    edit_a_value,
+    delete_a_row,
+    swap_two,
+    swap_whole_commits,
+    cut_the_middle,
+    cut_the_tail_of_one_table,
+    put_a_row_in,
+]
 
 
 def test_every_edit_deletion_reordering_and_cut_of_the_journal_is_noticed(tmp_path: Path) -> None:
@@ -394,7 +402,7 @@ def bm25(passages: list[list[str]], tokens: list[str], wanted: list[str]) -> dic
     count, mean = len(passages), sum(map(len, passages)) / len(passages)
     parts = {}
     for token in wanted:
-        times, holding = tokens.count(token), sum(token in each for each in passages)
+        times, holding = tokens.count(token), sum(token in passage for passage in passages)
         if times:
             idf = math.log(1 + (count - holding + 0.5) / (holding + 0.5))
             parts[token] = idf * times * 2.2 / (times + 1.2 * (0.25 + 0.75 * len(tokens) / mean))
@@ -453,9 +461,11 @@ def best_by_hand(atoms: list[Atom], questions: list[list[str]]) -> list[list[tup
         norm = 1.2 * (0.25 + 0.75 * tokens.total() / mean)
         return sum(
             math.log(1 + (len(told) - holding[token] + 0.5) / (holding[token] + 0.5))
-            * tokens[token] * 2.2 / (tokens[token] + norm)
+            * tokens[token]
+            * 2.2
+            / (tokens[token] + norm)
             for token in wanted
-        )  # fmt: skip
+        )
 
     return [
         sorted(
@@ -517,9 +527,10 @@ def test_later_days_do_not_change_what_is_valid_now(hand: Hand) -> None:
 def forget_lives(db: apsw.Connection) -> None:
     """Take the journal back to format 4."""
     for sort, names in {
-        "TRIGGER": "heads_stir heads_rest signals_stir", "TABLE": "lives stirred dreamt probes",
+        "TRIGGER": "heads_stir heads_rest signals_stir",
+        "TABLE": "lives stirred dreamt probes",
         "INDEX": "signals_by_use versions_by_scope",
-    }.items():  # fmt: skip
+    }.items():
         for name in names.split():
             db.execute(f"DROP {sort} {name}")
     for column in ("uses", "first_used_at", "use_days", "successes", "failures", "scope"):

@@ -80,6 +80,6 @@ def test_the_days_add_up_to_the_day(tmp_path_factory: pytest.TempPathFactory, to
     for model, calls, tokens in told:
         usage.add(DAY, model, Used(calls, tokens, tokens))
     whole = usage.of(DAY)
-    assert whole.calls == sum(each.used.calls for each in usage.days()) == sum(calls for _, calls, _ in told)
-    assert whole.tokens == sum(each.used.tokens for each in usage.days())
+    assert whole.calls == sum(day.used.calls for day in usage.days()) == sum(calls for _, calls, _ in told)
+    assert whole.tokens == sum(day.used.tokens for day in usage.days())
     usage.close()

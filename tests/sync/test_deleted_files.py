@@ -76,7 +76,7 @@ def test_a_file_that_comes_back_elsewhere_says_what_happened_to_its_atom_meanwhi
     back = desk.drop("atoms/mine/tea.md", data)
     desk.memory.sync()
     assert b"depends_on" in back.read_bytes()
-    assert [each.target for each in desk.memory.get(old.id).relations] == [new.id]
+    assert [relation.target for relation in desk.memory.get(old.id).relations] == [new.id]
 
 
 def test_what_a_person_forgot_stays_forgotten_when_its_file_is_only_edited(desk: Desk) -> None:

@@ -87,7 +87,10 @@ def test_a_status_in_a_file_is_not_obeyed_and_reported_with_its_line(desk: Desk)
     desk.edit(known, "subject: milk", "subject: milk\nstatus: tombstoned")
     desk.memory.sync()
     assert (desk.memory.get(held.id), desk.memory.get(known.id)) == (held, known)
-    assert {(each.atom_id, each.line) for each in desk.problems("refused-status")} == {(held.id, 5), (known.id, 5)}
+    assert {(problem.atom_id, problem.line) for problem in desk.problems("refused-status")} == {
+        (held.id, 5),
+        (known.id, 5),
+    }
     assert "status: tombstoned" not in desk.file(known).read_text()
 
 

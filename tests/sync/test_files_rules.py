@@ -58,9 +58,11 @@ def test_a_persons_edit_wins_and_the_loser_stays_as_a_version_and_a_line_in_doct
     desk.edit(atom, "drinks tea", "drinks coffee")
     memory.sync()
     assert memory.get(atom.id).content == "Ann drinks coffee."
-    assert [each.atom.content for each in memory.history(atom.id).versions] == [
-        "Ann drinks tea.", "Ann drinks milk.", "Ann drinks coffee.",
-    ]  # fmt: skip
+    assert [version.atom.content for version in memory.history(atom.id).versions] == [
+        "Ann drinks tea.",
+        "Ann drinks milk.",
+        "Ann drinks coffee.",
+    ]
     (problem,) = desk.problems("overruled")
     assert "content" in problem.message
     assert "revision 2" in problem.message
@@ -135,7 +137,7 @@ def test_a_relation_to_a_files_name_points_at_the_atom(desk: Desk) -> None:
     desk.memory.sync()
     desk.edit(one, "subject: Ann", 'subject: Ann\nrelations: ["supports [[hot tea]]"]')
     desk.memory.sync()
-    assert [each.target for each in desk.memory.get(one.id).relations] == [other.id]
+    assert [relation.target for relation in desk.memory.get(one.id).relations] == [other.id]
     assert f"[[hot tea|{other.id}]]" in desk.file(one).read_text()
 
 
@@ -218,11 +220,20 @@ def test_a_new_note_at_the_place_of_a_deleted_file_is_a_new_atom(desk: Desk) -> 
 @pytest.mark.parametrize(
     ("before", "wanted"),
     [
-        ("constrained", "active"), ("constrained", "tombstoned"), ("active", "challenged"), ("active", "superseded"),
-        ("active", "invalidated"), ("active", "merged"), ("active", "archived"), ("active", "tombstoned"),
-        ("challenged", "active"), ("archived", "active"), ("tombstoned", "active"), ("invalidated", "active"),
+        ("constrained", "active"),
+        ("constrained", "tombstoned"),
+        ("active", "challenged"),
+        ("active", "superseded"),
+        ("active", "invalidated"),
+        ("active", "merged"),
+        ("active", "archived"),
+        ("active", "tombstoned"),
+        ("challenged", "active"),
+        ("archived", "active"),
+        ("tombstoned", "active"),
+        ("invalidated", "active"),
     ],
-)  # fmt: skip
+)
 def test_a_status_edited_in_the_file_maps_to_its_verb(desk: Desk, before: str, wanted: str) -> None:
     atom = desk.remember("Ann drinks tea.", subject="Ann")
     _put_status(desk, atom.id, Status(before))
@@ -262,9 +273,16 @@ def _put_status(desk: Desk, atom_id: str, status: Status) -> None:
     atom = desk.memory.get(atom_id)
     if status is Status.CONSTRAINED:
         desk.memory._store.commit(
-            Commit(actor="test", origin=Origin.HUMAN, verb="test", reason="to be reviewed", scope=atom.scope,
-                   way=Way.UNDO, changes=(Change(atom.with_(status=status)),))
-        )  # fmt: skip
+            Commit(
+                actor="test",
+                origin=Origin.HUMAN,
+                verb="test",
+                reason="to be reviewed",
+                scope=atom.scope,
+                way=Way.UNDO,
+                changes=(Change(atom.with_(status=status)),),
+            )
+        )
         desk.memory.sync()
     elif atom.status is not status:
         desk.memory.update_status(atom_id, status, "for the test")
@@ -355,7 +373,7 @@ def test_a_file_that_is_empty_for_a_moment_changes_nothing(desk: Desk) -> None:
     desk.memory.sync()
     assert desk.memory.get(atom.id) == atom
     assert file.read_bytes() == b""
-    assert [each.line for each in desk.problems("unreadable")] == [1]
+    assert [problem.line for problem in desk.problems("unreadable")] == [1]
     file.write_text(words.replace("tea", "coffee"))
     desk.memory.sync()
     assert desk.memory.get(atom.id) == atom.with_(content="Ann drinks coffee.")
@@ -406,7 +424,7 @@ def test_a_file_moved_into_another_scopes_folder_is_held_and_reported(desk: Desk
     away = desk.move(home, f"scopes/acme/atoms/{home.name}")
     report = desk.memory.sync()
     assert report.held == [away.relative_to(desk.root).as_posix()]
-    assert [each.path for each in desk.problems("wrong-scope")] == report.held
+    assert [problem.path for problem in desk.problems("wrong-scope")] == report.held
     acme: Memory = desk.open("org:acme")
     assert acme.list(status=None) == []
     assert acme.recall("tea").hits == ()

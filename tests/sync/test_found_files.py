@@ -76,7 +76,7 @@ def test_a_new_file_that_contradicts_what_stands_is_taken_in_as_challenged(desk:
     file = desk.drop("atoms/mine.md", "---\nkind: preference\nsubject: drinks\n---\n\nPrefers milk.\n")
     desk.memory.sync()
     assert desk.found(file).status is Status.CHALLENGED
-    assert [each.path for each in desk.problems("challenged")] == ["atoms/mine.md"]
+    assert [problem.path for problem in desk.problems("challenged")] == ["atoms/mine.md"]
 
 
 def test_a_file_without_words_waits_until_it_has_some(desk: Desk) -> None:
@@ -111,7 +111,7 @@ def test_of_two_unknown_files_with_one_id_the_one_named_after_it_wins(desk: Desk
         (desk.root / ".lamina" / name).unlink(missing_ok=True)
     desk.reopen()
     assert desk.memory.get(atom.id).content == "Ann drinks tea."
-    assert [each.path for each in desk.problems("duplicate-id")] == ["atoms/aaa.md"]
+    assert [problem.path for problem in desk.problems("duplicate-id")] == ["atoms/aaa.md"]
 
 
 def test_a_copy_takes_over_when_the_file_it_was_copied_from_is_deleted(desk: Desk) -> None:
@@ -136,7 +136,7 @@ def test_conflict_copies_are_reported_and_never_become_atoms(desk: Desk, name: s
         desk.reopen()
         assert [each.id for each in desk.memory.list(status=None)] == [atom.id]
         assert desk.memory.get(atom.id).content == "Ann drinks tea."
-        assert [each.path for each in desk.problems("conflict-copy")] == [copy.relative_to(desk.root).as_posix()]
+        assert [problem.path for problem in desk.problems("conflict-copy")] == [copy.relative_to(desk.root).as_posix()]
     assert copy.read_bytes() == kept
     copy.unlink()
     assert desk.problems("conflict-copy") == []
@@ -184,7 +184,10 @@ def test_a_known_file_that_became_a_giant_keeps_its_words_and_holds_up_nobody(de
     assert desk.memory.get(atom.id).content == "Ann drinks tea."
     desk.memory.pin(atom.id)
     assert desk.file(desk.remember("Another fact.")).exists()
-    assert [each.kind for each in desk.memory.doctor().problems if each.atom_id == atom.id] == ["blocked", "unreadable"]
+    assert [problem.kind for problem in desk.memory.doctor().problems if problem.atom_id == atom.id] == [
+        "blocked",
+        "unreadable",
+    ]
     file.write_bytes(words)
     desk.memory.sync()
     assert b"pinned: true" in file.read_bytes()
@@ -199,7 +202,7 @@ def test_a_link_in_the_place_of_a_file_holds_up_nobody(desk: Desk, tmp_path: Pat
     file.symlink_to(tmp_path / "nowhere")
     desk.memory.update_status(atom.id, "active", "bring it back")
     assert desk.file(desk.remember("Another fact.")).exists()
-    assert [each.kind for each in desk.memory.doctor().problems] == ["blocked"]
+    assert [problem.kind for problem in desk.memory.doctor().problems] == ["blocked"]
     file.unlink()
     desk.memory.sync()
     assert "Ann drinks tea." in file.read_text()
@@ -217,7 +220,7 @@ def test_the_seeds_own_files_are_adopted_and_their_links_resolved(desk: Desk) ->
     assert (first.source_ref, second.source_ref) == ("0123456789ab", "ba9876543210")
     assert (first.status, second.status) == (Status.SUPERSEDED, Status.ACTIVE)
     assert second.supersedes == (first.id,)
-    assert [(each.name, each.target) for each in second.relations] == [(RelationName.SUPPORTS, first.id)]
+    assert [(relation.name, relation.target) for relation in second.relations] == [(RelationName.SUPPORTS, first.id)]
     assert (second.session_id, second.layer.value) == ("chat-1", "episodic")
     assert "source_ref: ba9876543210\n" in new.read_text()
     assert desk.memory.doctor().healthy
@@ -247,7 +250,7 @@ def test_files_of_every_scope_are_found_in_their_folders(desk: Desk) -> None:
     assert _contents(acme.list()) == ["Acme drinks tea."]
     assert _contents(cto.list()) == ["The CTO drinks tea."]
     assert desk.memory.list() == []
-    assert [each.path for each in desk.memory.doctor().problems] == ["scopes/Acme/atoms/c.md"]
+    assert [problem.path for problem in desk.memory.doctor().problems] == ["scopes/Acme/atoms/c.md"]
 
 
 def _contents(atoms: list[Atom]) -> list[str]:

@@ -77,8 +77,13 @@ def _garble_the_head(data: bytearray, chance: random.Random) -> bytes:
 
 
 DAMAGE: tuple[Callable[[bytearray, random.Random], bytes], ...] = (
-    _truncate, _zero_some, _zero_all, _garble_a_page, _garble_everything, _garble_the_head,
-)  # fmt: skip
+    _truncate,
+    _zero_some,
+    _zero_all,
+    _garble_a_page,
+    _garble_everything,
+    _garble_the_head,
+)
 
 
 @pytest.mark.parametrize("damage", DAMAGE)

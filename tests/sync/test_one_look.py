@@ -122,9 +122,11 @@ def test_what_was_moved_by_a_person_while_others_had_their_turn_keeps_its_id(des
 
 
 @given(
-    mtime=st.integers(0, 4 * A_SECOND), ctime=st.integers(0, 4 * A_SECOND), checked=st.integers(0, 8 * A_SECOND),
+    mtime=st.integers(0, 4 * A_SECOND),
+    ctime=st.integers(0, 4 * A_SECOND),
+    checked=st.integers(0, 8 * A_SECOND),
     coarse=st.booleans(),
-)  # fmt: skip
+)
 def test_a_stamp_is_trusted_only_where_a_later_save_would_have_changed_it(
     mtime: int, ctime: int, checked: int, coarse: bool
 ) -> None:

@@ -75,4 +75,4 @@ def test_a_synthesis_confirmed_in_its_file_takes_the_place_of_its_sources(desk: 
     (group,) = desk.memory.review.compact(create_proposals=True).groups
     desk.edit(group.proposal, "status: constrained", "status: active")
     desk.memory.sync()
-    assert {desk.memory.get(each.id).superseded_by for each in sources} == {(group.proposal.id,)}
+    assert {desk.memory.get(source.id).superseded_by for source in sources} == {(group.proposal.id,)}

@@ -67,14 +67,20 @@ class Day:
 
     def _fields(self) -> dict[str, Any]:
         return {
-            "kind": "fact", "subject": self.word(), "attribute": self.word(), "value": self.word(),
-            "tags": [self.word()], "entities": [self.word()], "metadata": {self.word(): self.word()},
-            "source_id": self.word(), "session_id": self.word(),
-        }  # fmt: skip
+            "kind": "fact",
+            "subject": self.word(),
+            "attribute": self.word(),
+            "value": self.word(),
+            "tags": [self.word()],
+            "entities": [self.word()],
+            "metadata": {self.word(): self.word()},
+            "source_id": self.word(),
+            "session_id": self.word(),
+        }
 
     def _written(self, memory: Memory) -> list[str]:
         many = memory.remember_many([{"content": f"The {self.word()} is red.", **self._fields()} for _ in range(3)])
-        ids = [each.atom.id for each in many.outcomes]
+        ids = [outcome.atom.id for outcome in many.outcomes]
         one = memory.remember(
             f"My {self.word()} is blue.", reason=self.word(), key=self.word(), private=False, **self._fields()
         )
@@ -113,10 +119,14 @@ class Day:
         memory.beginning(self.word())
         memory.search_text(
             TextQuery(
-                tokens=tuple(known.casefold().split()), scopes=memory.scopes, statuses=frozenset(Status),
-                memory_types=frozenset(MemoryType), valid_at=memory.now(), limit=5,
+                tokens=tuple(known.casefold().split()),
+                scopes=memory.scopes,
+                statuses=frozenset(Status),
+                memory_types=frozenset(MemoryType),
+                valid_at=memory.now(),
+                limit=5,
             )
-        )  # fmt: skip
+        )
         memory.list(subject=self.word())
         for verb in (memory.get, memory.history, memory.status_history, memory.neighbours):
             verb(ids[0])
@@ -174,9 +184,14 @@ class Day:
     def _with_models(self, server: _Moody) -> None:
         address = server.address
         settings = Settings(
-            embedder="openai:seer", embedder_url=address, chat="openai:talker", chat_url=address,
-            reranker="endpoint:judge", reranker_url=address, background=False,
-        )  # fmt: skip
+            embedder="openai:seer",
+            embedder_url=address,
+            chat="openai:talker",
+            chat_url=address,
+            reranker="endpoint:judge",
+            reranker_url=address,
+            background=False,
+        )
         with self._opened(settings=settings) as memory:
             memory.capture(f"My neighbour {self.word()} likes {self.word()}.", wait=True)
             memory.embed()

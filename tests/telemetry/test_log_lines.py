@@ -26,7 +26,7 @@ Lines = Callable[[], list[dict[str, Any]]]
 def lines() -> Iterator[Lines]:
     stream = io.StringIO()
     handler = logs.to_stream(stream, as_json=True)
-    yield lambda: [json.loads(each) for each in stream.getvalue().splitlines()]
+    yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
     logs.no_longer(handler)
 
 
@@ -52,7 +52,7 @@ def test_lines_of_one_request_carry_its_id_in_every_thread_that_works_for_it(lin
     with logs.in_request("given"):
         logger.info("asked")
     logger.info("idle")
-    assert [each.get("request") for each in lines()] == [first, first, "given", None]
+    assert [line.get("request") for line in lines()] == [first, first, "given", None]
 
 
 def test_a_request_is_told_by_the_template_of_its_route(lines: Lines) -> None:
@@ -62,8 +62,13 @@ def test_a_request_is_told_by_the_template_of_its_route(lines: Lines) -> None:
     first, second = lines()
     assert first["message"] == "GET /v1/atoms/{id} 200 12.3 ms ann"
     assert (first["logger"], first["request"], first["route"], first["status"], first["ms"], first["principal"]) == (
-        "lamina.requests", "r1", "/v1/atoms/{id}", 200, 12.3, "ann",
-    )  # fmt: skip
+        "lamina.requests",
+        "r1",
+        "/v1/atoms/{id}",
+        200,
+        12.3,
+        "ann",
+    )
     assert second["message"] == "GET - 404 0.2 ms -" and second["principal"] is None
 
 

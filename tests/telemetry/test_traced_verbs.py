@@ -24,10 +24,24 @@ PIECE = 12
 
 UNTOLD = {
     "memory.ask_through",
-    "memory.block", "memory.close", "memory.confirmations", "memory.dream_is_due", "memory.jobs", "memory.journal",
-    "memory.models", "memory.now", "memory.path_of", "memory.plot", "memory.run", "memory.scopes", "memory.seat",
-    "memory.signals", "memory.trial", "memory.waiting", "review.count",
-}  # fmt: skip
+    "memory.block",
+    "memory.close",
+    "memory.confirmations",
+    "memory.dream_is_due",
+    "memory.jobs",
+    "memory.journal",
+    "memory.models",
+    "memory.now",
+    "memory.path_of",
+    "memory.plot",
+    "memory.run",
+    "memory.scopes",
+    "memory.seat",
+    "memory.signals",
+    "memory.trial",
+    "memory.waiting",
+    "review.count",
+}
 """What is no operation on memories, or costs less than telling of it."""
 
 
@@ -55,9 +69,12 @@ def day() -> dict[str, Any]:
     paths = os.pathsep.join([str(HERE.parent), str(HERE), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     with TemporaryDirectory() as folder:
         ran = subprocess.run(
-            [sys.executable, str(HERE / "traced.py"), folder], env={**os.environ, "PYTHONPATH": paths},
-            stdout=subprocess.PIPE, check=True, timeout=120,
-        )  # fmt: skip
+            [sys.executable, str(HERE / "traced.py"), folder],
+            env={**os.environ, "PYTHONPATH": paths},
+            stdout=subprocess.PIPE,
+            check=True,
+            timeout=120,
+        )
     found: dict[str, Any] = json.loads(ran.stdout)
     return found
 
@@ -138,23 +155,23 @@ def test_an_error_is_told_by_its_name_alone() -> None:
 def test_steps_of_a_dream_and_calls_of_models_stand_below_their_verb() -> None:
     by_id = {each["id"]: each for each in day()["spans"]}
     steps = [each for each in day()["spans"] if "lamina.dream.step" in each["attributes"]]
-    assert {"age", "merge", "prune"} <= {each["attributes"]["lamina.dream.step"] for each in steps}
-    assert {by_id[each["parent"]]["attributes"]["lamina.verb"] for each in steps} == {"memory.dream"}
+    assert {"age", "merge", "prune"} <= {step["attributes"]["lamina.dream.step"] for step in steps}
+    assert {by_id[step["parent"]]["attributes"]["lamina.verb"] for step in steps} == {"memory.dream"}
     calls = [each for each in day()["spans"] if each["kind"] == "CLIENT"]
-    assert {each["name"] for each in calls} == {"chat talker", "chat teller", "embeddings seer"}
-    assert {each["attributes"]["server.address"] for each in calls} == {"127.0.0.1"}
-    assert "memory.embed" in {by_id[each["parent"]]["attributes"]["lamina.verb"] for each in calls}
+    assert {call["name"] for call in calls} == {"chat talker", "chat teller", "embeddings seer"}
+    assert {call["attributes"]["server.address"] for call in calls} == {"127.0.0.1"}
+    assert "memory.embed" in {by_id[call["parent"]]["attributes"]["lamina.verb"] for call in calls}
 
 
 def test_times_and_counts_are_measured_by_operation_verb_and_error() -> None:
     times = [each["attributes"] for each in measured("gen_ai.client.operation.duration")]
-    assert {each["gen_ai.operation.name"] for each in times} == {*Operation, "chat", "embeddings"}
+    assert {time["gen_ai.operation.name"] for time in times} == {*Operation, "chat", "embeddings"}
     assert {"gen_ai.operation.name": "delete_memory", "lamina.verb": "memory.erase", "error.type": "Refused"} in times
     recalls = next(
         each for each in measured("lamina.memory.records") if each["attributes"]["lamina.verb"] == "memory.recall"
     )
     assert recalls["max"] == 10 and recalls["count"] == len(
-        [each for each in spans("memory.recall") if each["status"] == "UNSET"]
+        [span for span in spans("memory.recall") if span["status"] == "UNSET"]
     )
 
 
@@ -162,6 +179,6 @@ def test_no_span_and_no_measurement_holds_a_word_or_an_id() -> None:
     told = json.dumps([day()["spans"], day()["metrics"]]).lower()
     words, ids = day()["words"], day()["ids"]
     assert len(words) > 100 and len(ids) > 20
-    assert [each for each in words if each[:PIECE] in told] == []
-    assert [each for each in ids if each.lower() in told] == []
+    assert [word for word in words if word[:PIECE] in told] == []
+    assert [atom_id for atom_id in ids if atom_id.lower() in told] == []
     assert "org:local" not in told

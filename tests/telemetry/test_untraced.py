@@ -29,7 +29,10 @@ print([name for name in sys.modules if name.startswith("opentelemetry")])
 
 def test_a_process_that_has_not_loaded_opentelemetry_is_told_nothing_and_talks_to_nobody(tmp_path: Path) -> None:
     ran = subprocess.run(
-        [sys.executable, "-c", USED, str(tmp_path / "vault")], capture_output=True, text=True, timeout=120,
+        [sys.executable, "-c", USED, str(tmp_path / "vault")],
+        capture_output=True,
+        text=True,
+        timeout=120,
         env={**os.environ, "LAMINA_EMBEDDER": "none"},
-    )  # fmt: skip
+    )
     assert (ran.returncode, ran.stdout.strip(), ran.stderr) == (0, "[]", "")

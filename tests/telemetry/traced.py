@@ -25,21 +25,31 @@ def main(root: Path) -> None:
     day.spend()
     told = reader.get_metrics_data()
     assert told is not None
-    print(json.dumps({
-        "spans": [_shown(each) for each in spans.get_finished_spans()], "metrics": json.loads(told.to_json()),
-        "words": day.canaries.made, "ids": sorted(day.ids),
-    }))  # fmt: skip
+    print(
+        json.dumps(
+            {
+                "spans": [_shown(span) for span in spans.get_finished_spans()],
+                "metrics": json.loads(told.to_json()),
+                "words": day.canaries.made,
+                "ids": sorted(day.ids),
+            }
+        )
+    )
 
 
 def _shown(span: ReadableSpan) -> dict[str, object]:
     context = span.get_span_context()
     assert context is not None
     return {
-        "name": span.name, "kind": span.kind.name, "attributes": dict(span.attributes or {}),
-        "status": span.status.status_code.name, "description": span.status.description,
-        "events": [[each.name, dict(each.attributes or {})] for each in span.events],
-        "id": context.span_id, "parent": span.parent.span_id if span.parent else None,
-    }  # fmt: skip
+        "name": span.name,
+        "kind": span.kind.name,
+        "attributes": dict(span.attributes or {}),
+        "status": span.status.status_code.name,
+        "description": span.status.description,
+        "events": [[event.name, dict(event.attributes or {})] for event in span.events],
+        "id": context.span_id,
+        "parent": span.parent.span_id if span.parent else None,
+    }
 
 
 if __name__ == "__main__":

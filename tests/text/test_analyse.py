@@ -159,8 +159,10 @@ def test_stop_words_are_compared_before_stemming() -> None:
 
 def test_a_question_word_with_an_apostrophe_is_a_stop_word() -> None:
     assert [term.word for term in question_terms("What's Bob's dog? Who’s that? I'm sure I don't.")] == [
-        "Bob's", "dog", "sure",
-    ]  # fmt: skip
+        "Bob's",
+        "dog",
+        "sure",
+    ]
 
 
 def test_a_question_names_each_token_once_in_order() -> None:

@@ -94,11 +94,21 @@ def test_one_line_has_every_word_and_no_other_white_space(text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "form"),
     [
-        ("C", "c"), ("C++", "c++"), ("c++.", "c++"), ("C#", "c#"), ("F# 4.5", "f# 4 5"), ("Notepad++", "notepad++"),
+        ("C", "c"),
+        ("C++", "c++"),
+        ("c++.", "c++"),
+        ("C#", "c#"),
+        ("F# 4.5", "f# 4 5"),
+        ("Notepad++", "notepad++"),
         ("\N{FULLWIDTH LATIN CAPITAL LETTER C}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH PLUS SIGN}", "c++"),
-        ("Berg, Clara", "berg clara"), ("#1", "1"), ("+ 1", "1"), ("a+b", "a b"), ("", ""), ("++", ""),
+        ("Berg, Clara", "berg clara"),
+        ("#1", "1"),
+        ("+ 1", "1"),
+        ("a+b", "a b"),
+        ("", ""),
+        ("++", ""),
     ],
-)  # fmt: skip
+)
 def test_signs_behind_a_word_tell_names_apart(name: str, form: str) -> None:
     assert name_form(name) == form
 

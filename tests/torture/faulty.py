@@ -14,8 +14,23 @@ from lamina.vault.exchange import Syscalls
 
 KINDS = ("EIO", "ENOSPC", "EACCES", "short")
 
-READING = frozenset({"open_folder", "open_read", "read", "fstat", "stat", "entries", "entry_stat", "close",
-                     "xRead", "xFileSize", "xAccess", "xLock", "xFullPathname"})  # fmt: skip
+READING = frozenset(
+    {
+        "open_folder",
+        "open_read",
+        "read",
+        "fstat",
+        "stat",
+        "entries",
+        "entry_stat",
+        "close",
+        "xRead",
+        "xFileSize",
+        "xAccess",
+        "xLock",
+        "xFullPathname",
+    }
+)
 """Operations that change nothing on the disk; all others are tried without exception."""
 
 _CODES = {"EIO": errno.EIO, "ENOSPC": errno.ENOSPC, "EACCES": errno.EACCES}

@@ -68,10 +68,10 @@ def alone(work: Callable[..., Tally], count: int, seed: int, folder: Path, *give
 
 def added(tallies: list[Tally]) -> Tally:
     whole = Tally(tallies[0].name)
-    for each in tallies:
-        whole.runs += each.runs
-        whole.failures += each.failures
-        for name, value in each.notes.items():
+    for tally in tallies:
+        whole.runs += tally.runs
+        whole.failures += tally.failures
+        for name, value in tally.notes.items():
             whole.notes[name] = whole.notes.get(name, 0) + value
     return whole
 
@@ -108,7 +108,7 @@ def missing_acks(memory: Memory, acks: Iterable[Ack]) -> list[str]:
     for ack in acks:
         if ack[0] not in known:
             versions = memory._store.versions(AtomId(ack[0]))
-            known[ack[0]] = {each.revision: ack_of(each.atom) for each in versions}
+            known[ack[0]] = {version.revision: ack_of(version.atom) for version in versions}
         if known[ack[0]].get(ack[1]) != ack:
             lost.append(f"lost: {ack}, have {known[ack[0]].get(ack[1])}")
     return lost
@@ -162,7 +162,9 @@ def vault_files(root: Path) -> list[Path]:
 def strangers(memory: Memory) -> list[str]:
     """Signs that the engine took its own doing for a person's, or something under `.lamina` for an atom."""
     found = [f"journal {seq}: {verb}" for seq, _, verb in journal(memory) if verb in HUMAN_VERBS]
-    found += [f"problem: {each.path} {each.kind} {each.message}" for each in memory._store.ledger.problems()]
+    found += [
+        f"problem: {problem.path} {problem.kind} {problem.message}" for problem in memory._store.ledger.problems()
+    ]
     lines = memory._store.ledger.lines()
     found += [
         f"ledger: {line.path}" for line in lines if line.path.startswith(".") or line.state.value in ("bad", "gone")

@@ -105,4 +105,4 @@ def _verified(memory: Memory, gone: str, word: str, kept: dict[str, str]) -> Ite
     yield from (f"lost: {each}" for each in (f"It rains, {number}.", f"The dog sleeps, {number}.") if each not in words)
     yield from wrong_files(memory)
     yield from memory.doctor(deep=True).faults
-    yield from (each.message for each in memory.doctor().problems)
+    yield from (problem.message for problem in memory.doctor().problems)

@@ -143,11 +143,18 @@ def state(memory: Memory) -> State:
     """Everything that counts, in words that do not hang on ids: equal for two runs that did the same."""
     stems = {each.id: each.content[:30] for each in everything(memory)}
     atoms = sorted(
-        (each.content, each.status.value, each.revision, each.pinned, each.subject, each.kind,
-         tuple(sorted(stems.get(link.target, "?") for link in each.relations)),
-         tuple(sorted(stems.get(target, "?") for target in (*each.supersedes, *each.superseded_by))))
+        (
+            each.content,
+            each.status.value,
+            each.revision,
+            each.pinned,
+            each.subject,
+            each.kind,
+            tuple(sorted(stems.get(link.target, "?") for link in each.relations)),
+            tuple(sorted(stems.get(target, "?") for target in (*each.supersedes, *each.superseded_by))),
+        )
         for each in everything(memory)
-    )  # fmt: skip
+    )
     return len(journal(memory)), atoms
 
 
@@ -245,7 +252,7 @@ class _Loop:
                 found.append("the next write is not there")
             if self.rng.randrange(DEEP_SHARE) == 0:
                 found += memory.doctor(deep=True).faults
-            strange = [each for each in memory._store.ledger.problems() if each.kind != "overruled"]
+            strange = [problem for problem in memory._store.ledger.problems() if problem.kind != "overruled"]
             return found + wrong_files(memory) + [f"problem {each.kind}: {each.message}" for each in strange]
 
 
@@ -280,7 +287,7 @@ def test_a_failed_sync_is_never_acknowledged_and_the_log_is_made_safe_before_the
         memory.remember("After the disk was mended.")
         fault.disarm()
         emptied = fault.names.index("xTruncate")
-        assert next(each for each in fault.names if each not in READING) == "xSync"
+        assert next(name for name in fault.names if name not in READING) == "xSync"
         assert "xSync" in fault.names[:emptied], "the log is copied and synced"
         assert {"xWrite", "xSync"} <= set(fault.names[emptied:]), "and only then written to"
     with Memory(tmp_path / "vault", watch=False) as memory:

@@ -80,7 +80,7 @@ def _verify(root: Path, done: Round, acks: list[Ack], commits: list[str], *, dee
         touched = {ack[0] for ack in done.acks}
         atoms = everything(memory)
         found = missing_acks(memory, acks if deep else done.acks)
-        found += wrong_files(memory, None if deep else [each for each in atoms if each.id in touched])
+        found += wrong_files(memory, None if deep else [atom for atom in atoms if atom.id in touched])
         found += strangers(memory)
         kept = {commit for _, commit, _ in journal(memory)}
         found += [f"lost commit {each}" for each in (commits if deep else done.commits) if each not in kept]
@@ -137,7 +137,7 @@ def _write_until_killed(root: Path, rng: random.Random, number: int, known: list
                     atoms, commits = write_something(memory, rng, f"{number}-{step}", known)
                 except Refused:
                     continue
-                told = {"atoms": [ack_of(each) for each in atoms], "commits": commits}
+                told = {"atoms": [ack_of(atom) for atom in atoms], "commits": commits}
                 os.write(pipe, json.dumps(told).encode() + b"\n")
     except BaseException as error:
         os.write(pipe, json.dumps({"errors": [f"{type(error).__name__}: {error}"]}).encode() + b"\n")
@@ -166,8 +166,8 @@ def write_something(memory: Memory, rng: random.Random, name: str, known: list[s
             return [atom for each in done for atom in each.atoms], [str(each.id) for each in done if each.id]
         case _:
             return [_change(memory, rng, verb, name, known)], []
-    known += [each.atom.id for each in receipt.outcomes]
-    return [each.atom for each in receipt.outcomes], [receipt.commit] if receipt.commit else []
+    known += [outcome.atom.id for outcome in receipt.outcomes]
+    return [outcome.atom for outcome in receipt.outcomes], [receipt.commit] if receipt.commit else []
 
 
 _FIRST = ("remember", "supersede", "many", "capture")

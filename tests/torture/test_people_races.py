@@ -203,9 +203,15 @@ def test_a_commit_made_while_a_file_goes_out_is_written_after_it(tmp_path: Path)
 
         def commit() -> None:
             other._store.commit(
-                Commit(actor="other", origin=Origin.HUMAN, verb="revise", reason="quick", scope=head.scope,
-                       changes=(Change(quicker.with_(tags=("first",))),))
-            )  # fmt: skip
+                Commit(
+                    actor="other",
+                    origin=Origin.HUMAN,
+                    verb="revise",
+                    reason="quick",
+                    scope=head.scope,
+                    changes=(Change(quicker.with_(tags=("first",))),),
+                )
+            )
 
         system.after = commit
         memory.revise(atom, "Ann grows leeks.", reason="they grew")

@@ -92,7 +92,7 @@ def _judge(tally: Tally, root: Path, told: list[dict[str, Any]]) -> None:
         entries = journal(memory)
         if [seq for seq, _, _ in entries] != list(range(1, len(entries) + 1)):
             tally.fail("the journal has gaps or duplicates")
-        if len({commit for _, commit, _ in entries}) != len(entries) or set(commits) - {each[1] for each in entries}:
+        if len({commit for _, commit, _ in entries}) != len(entries) or set(commits) - {entry[1] for entry in entries}:
             tally.fail("commits are missing or doubled")
         contents = Counter(each.content for each in everything(memory) if each.content.startswith("Fact "))
         tally.fail(*(f"{times} times: {content}" for content, times in contents.items() if times > 1))
@@ -116,7 +116,7 @@ def _write(root: Path, count: int, seed: int, number: int, start: Barrier) -> No
             began = time.monotonic()
             try:
                 atoms, commit = _write_one(memory, rng, f"{number}-{step}", own)
-                acks += [ack_of(each) for each in atoms]
+                acks += [ack_of(atom) for atom in atoms]
                 commits += [commit] if commit else []
             except Refused:
                 pass
@@ -139,7 +139,7 @@ def _write_one(memory: Memory, rng: random.Random, name: str, own: list[str]) ->
         return [memory.revise(rng.choice(own), f"Revised {name}.", reason="torture")], None
     else:
         return [memory.pin(rng.choice(own))], None
-    return [each.atom for each in receipt.outcomes], receipt.commit
+    return [outcome.atom for outcome in receipt.outcomes], receipt.commit
 
 
 def _read(root: Path, seed: int, number: int, start: Barrier, stop: Event) -> None:

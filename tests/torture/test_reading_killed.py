@@ -42,7 +42,7 @@ def reading(count: int, seed: int, folder: Path) -> Tally:
 
 def _wrong(memory: Memory, count: int) -> list[str]:
     atoms = everything(memory)
-    turns = Counter(each.text for atom in atoms if atom.is_segment for each in passages_of(atom))
+    turns = Counter(passage.text for atom in atoms if atom.is_segment for passage in passages_of(atom))
     found = [f"turn {n} is there {turns[said(n)]} times" for n in range(count) if turns[said(n)] < 1]
     # A turn that was kept but not acknowledged is said again; what it states stays one statement.
     made = Counter(atom.content for atom in atoms if atom.evidence)

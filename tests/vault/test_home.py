@@ -109,13 +109,19 @@ def test_without_a_sync_tool_the_databases_live_beside_the_files(tmp_path: Path)
 
 
 TRACES = [
-    (".stfolder", "Syncthing"), (".stignore", "Syncthing"), (".dropbox.cache", "Dropbox"), (".dropbox", "Dropbox"),
+    (".stfolder", "Syncthing"),
+    (".stignore", "Syncthing"),
+    (".dropbox.cache", "Dropbox"),
+    (".dropbox", "Dropbox"),
     (".nextcloudsync.log", "Nextcloud"),
-]  # fmt: skip
+]
 FOLDERS = [
-    ("Dropbox", "Dropbox"), ("Mobile Documents/com~apple~CloudDocs", "iCloud"), ("OneDrive", "OneDrive"),
-    ("OneDrive - Contoso", "OneDrive"), ("Google Drive", "Google Drive"),
-]  # fmt: skip
+    ("Dropbox", "Dropbox"),
+    ("Mobile Documents/com~apple~CloudDocs", "iCloud"),
+    ("OneDrive", "OneDrive"),
+    ("OneDrive - Contoso", "OneDrive"),
+    ("Google Drive", "Google Drive"),
+]
 
 
 @pytest.mark.parametrize(("trace", "tool"), TRACES)

@@ -15,11 +15,7 @@ LEVELS = {
     3: (0.2451, 0.7560, 1.3439, 2.1519),
     4: (0.1284, 0.3880, 0.6568, 0.9423, 1.2562, 1.6180, 2.0690, 2.7326),
 }
-BORDERS = {
-    2: (0.9816,),
-    3: (0.5005, 1.0500, 1.7479),
-    4: (0.2582, 0.5224, 0.7995, 1.0993, 1.4371, 1.8435, 2.4008),
-}
+BORDERS = {2: (0.9816,), 3: (0.5005, 1.0500, 1.7479), 4: (0.2582, 0.5224, 0.7995, 1.0993, 1.4371, 1.8435, 2.4008)}
 ERROR = {1: 0.363380, 2: 0.117482, 3: 0.034548, 4: 0.009501, 5: 0.002505, 6: 0.000644}
 CODED = (2, 4, 8)
 
@@ -65,7 +61,7 @@ def fixed_point(bits: int) -> list[float]:
 
 
 def positive(bits: int) -> list[float]:
-    return [float(each) for each in codebook(bits).levels if each > 0]
+    return [float(level) for level in codebook(bits).levels if level > 0]
 
 
 @pytest.mark.parametrize("bits", LEVELS)
@@ -84,7 +80,7 @@ def test_the_error_of_the_levels_is_the_published_one(bits: int) -> None:
 def test_the_given_levels_are_those_of_the_iteration(bits: int) -> None:
     assert positive(bits) == pytest.approx(fixed_point(bits), abs=0.51 / UNIT)
     assert positive(bits) == pytest.approx(LEVELS[bits], abs=6e-5)
-    given = [float(each) for each in codebook(bits).borders if each > 0]
+    given = [float(border) for border in codebook(bits).borders if border > 0]
     assert given == pytest.approx(BORDERS[bits], abs=6e-5)
 
 

@@ -98,9 +98,8 @@ def test_of_two_that_seem_equally_near_the_one_known_worse_never_goes_first(seem
 @given(near, near, st.sampled_from(PRECISIONS), st.sampled_from(PRECISIONS))
 def test_only_what_lies_within_the_errors_changes_places(one: float, other: float, bits: int, other_bits: int) -> None:
     a, b = (
-        float(ranked(np.array([seems], np.float32), each, 384)[0])
-        for seems, each in ((one, bits), (other, other_bits))
-    )  # fmt: skip
+        float(ranked(np.array([seems], np.float32), each, 384)[0]) for seems, each in ((one, bits), (other, other_bits))
+    )
     if (a - b) * (one - other) < 0:
         allowed = CAUTION * (expected_error(bits, 384) + expected_error(other_bits, 384))
         assert abs(one - other) < allowed + 1e-7
@@ -114,7 +113,7 @@ def test_one_ranking_over_all_precisions_finds_what_whole_vectors_find() -> None
     for bits in CODED:
         rows = np.flatnonzero(kept == bits)
         coded = encode(vectors[rows], bits)
-        ours[:, rows] = [ranked(estimates(turned(each), coded), bits, 384) for each in questions]
+        ours[:, rows] = [ranked(estimates(turned(question), coded), bits, 384) for question in questions]
         seed[:, rows] = questions @ decode(coded).T / (1 + 0.01 * ((32 / bits) ** 1.5 - 1))
     assert recall(ours, truth) >= 0.90
     assert recall(ours, truth) >= recall(seed, truth) + 0.20
@@ -124,7 +123,7 @@ def test_two_bits_and_a_second_look_at_forty_find_the_nearest_ten() -> None:
     vectors, questions = clustered(4000, 50, 3)
     coded = encode(vectors, 2)
     truth = np.asarray(questions @ vectors.T)
-    assert recall(np.array([estimates(turned(each), coded) for each in questions]), truth, 40) >= 0.99
+    assert recall(np.array([estimates(turned(question), coded) for question in questions]), truth, 40) >= 0.99
 
 
 @settings(deadline=None, max_examples=30)

@@ -67,9 +67,7 @@ def test_a_small_step_counts_in_deviations(s: float, step: float) -> None:
 
 
 @given(bells, bells, bells)
-def test_it_is_a_distance(
-    one: tuple[float, float], other: tuple[float, float], third: tuple[float, float]
-) -> None:  # fmt: skip
+def test_it_is_a_distance(one: tuple[float, float], other: tuple[float, float], third: tuple[float, float]) -> None:
     assert apart(one, one) == 0
     assert apart(one, other) == apart(other, one)
     assert apart(one, other) >= 0

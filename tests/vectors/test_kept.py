@@ -29,7 +29,7 @@ def test_a_text_s_row_is_the_same_beside_any_others(bits: list[int], seed: int) 
     texts = [unit(1 + n % 3, 64, seed + n) for n in range(len(bits))]
     kept = [pack(vectors, each) for vectors, each in zip(texts, bits, strict=True)]
     rows, sizes = search_rows(kept, 64)
-    assert sizes.tolist() == [len(each) for each in texts]
+    assert sizes.tolist() == [len(text) for text in texts]
     starts = np.cumsum(sizes) - sizes
     for start, size, each in zip(starts, sizes, kept, strict=True):
         alone, _ = search_rows([each], 64)
@@ -41,7 +41,7 @@ def test_a_text_s_row_is_the_same_beside_any_others(bits: list[int], seed: int) 
 
 def test_whole_vectors_are_searched_exactly_as_they_always_were() -> None:
     vectors, question = unit(20, WIDTH, 5), to_asked(unit(1, WIDTH, 6)[0])
-    rows, _ = search_rows([pack(each[None, :]) for each in vectors], WIDTH)
+    rows, _ = search_rows([pack(vector[None, :]) for vector in vectors], WIDTH)
     assert (cosines(rows, question) == cosines(to_rows(vectors), question)).all()
 
 
@@ -52,8 +52,8 @@ def test_an_estimate_is_right_on_average_less_what_it_is_doubted() -> None:
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     true = vectors @ questions.T
     for bits in (8, 4, 2):
-        rows, _ = search_rows([pack(each[None, :], bits) for each in vectors], WIDTH)
-        found = np.stack([cosines(rows, to_asked(each)) for each in questions], axis=1)
+        rows, _ = search_rows([pack(vector[None, :], bits) for vector in vectors], WIDTH)
+        found = np.stack([cosines(rows, to_asked(question)) for question in questions], axis=1)
         doubt = slack_of(bits, WIDTH)
         bias = found + doubt * np.sqrt(1 - np.clip(true, -1, 1) ** 2) - true
         assert abs(bias.mean()) < 0.002
@@ -70,9 +70,14 @@ def test_of_two_that_seem_as_near_the_one_in_fewer_bits_ranks_lower() -> None:
 def test_bytes_that_cannot_be_vectors_are_damage(bits: int) -> None:
     kept = pack(unit(2, 64, 1), bits)
     wrong = (
-        b"", kept.data[:2], kept.data[:-1], kept.data + b"x", b"\0\0" + kept.data[2:], b"\x41\0" + kept.data[2:],
+        b"",
+        kept.data[:2],
+        kept.data[:-1],
+        kept.data + b"x",
+        b"\0\0" + kept.data[2:],
+        b"\x41\0" + kept.data[2:],
         kept.data[:2] + b"\xff" * (len(kept.data) - 2) if bits == 32 else kept.data[:2] + b"\xff" * 8 + kept.data[10:],
-    )  # fmt: skip
+    )
     for data in wrong:
         with pytest.raises(Damaged):
             unpack(Kept(bits, data))

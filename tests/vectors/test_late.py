@@ -39,8 +39,11 @@ def slow_signs(tokens: Floats, passages: list[Floats]) -> Floats:
     return np.array(
         [
             [
-                max((token @ np.where(state > 0, 1.0, -1.0) / np.sqrt(WIDTH) * SIGN_SCALE for state in each), default=0)
-                for each in passages
+                max(
+                    (token @ np.where(state > 0, 1.0, -1.0) / np.sqrt(WIDTH) * SIGN_SCALE for state in passage),
+                    default=0,
+                )
+                for passage in passages
             ]
             for token in tokens.astype(np.float64)
         ]
@@ -51,7 +54,7 @@ def slow_signs(tokens: Floats, passages: list[Floats]) -> Floats:
 @given(st.integers(1, 6), lengths, seeds)
 def test_signs_are_met_as_a_slow_look_at_every_pair_finds(count: int, sizes: list[int], seed: int) -> None:
     tokens, passages = unit(count, WIDTH, seed), [unit(size, WIDTH, seed + n) for n, size in enumerate(sizes, 1)]
-    found = met_by_signs(tokens, [to_signs(each) for each in passages])
+    found = met_by_signs(tokens, [to_signs(passage) for passage in passages])
     assert found.shape == (count, len(sizes))
     assert np.abs(found - slow_signs(tokens, passages)).max() < 0.01
     for n, each in enumerate(passages):
@@ -63,8 +66,8 @@ def test_signs_are_met_as_a_slow_look_at_every_pair_finds(count: int, sizes: lis
 @given(st.integers(1, 6), lengths, seeds)
 def test_levels_are_met_nearly_as_the_states_themselves_would_be(count: int, sizes: list[int], seed: int) -> None:
     tokens, passages = unit(count, WIDTH, seed), [unit(size, WIDTH, seed + n) for n, size in enumerate(sizes, 1)]
-    found = met_by_nibbles(tokens, [to_nibbles(each) for each in passages])
-    slow = [[max((token @ each.T).tolist(), default=0.0) for each in passages] for token in tokens]
+    found = met_by_nibbles(tokens, [to_nibbles(passage) for passage in passages])
+    slow = [[max((token @ passage.T).tolist(), default=0.0) for passage in passages] for token in tokens]
     assert found.shape == (count, len(sizes))
     assert np.abs(found - np.array(slow)).max() < 0.12
 
@@ -73,7 +76,7 @@ def test_levels_are_met_nearly_as_the_states_themselves_would_be(count: int, siz
 @given(st.integers(1, 6), lengths, seeds)
 def test_a_product_with_levels_is_exact(count: int, sizes: list[int], seed: int) -> None:
     tokens, passages = unit(count, WIDTH, seed), [unit(size, WIDTH, seed + n) for n, size in enumerate(sizes, 1)]
-    found = met_by_nibbles(tokens, [to_nibbles(each) for each in passages])
+    found = met_by_nibbles(tokens, [to_nibbles(passage) for passage in passages])
     asked = np.rint(tokens * np.float32(STATE_LEVELS)).astype(np.int64)
     scale = np.float32(step(WIDTH) / (2 * STATE_LEVELS))
     for n, each in enumerate(passages):
@@ -87,8 +90,8 @@ def test_a_product_with_levels_is_exact(count: int, sizes: list[int], seed: int)
 def test_pieces_are_met_as_a_slow_look_at_every_pair_finds(count: int, sizes: list[int], seed: int) -> None:
     random = np.random.default_rng(seed)
     tokens, passages = unit(count, WIDTH, seed), [random.choice(len(TABLE), size) for size in sizes]
-    found = met_by_pieces(tokens, rows, [pieces(each) for each in passages])
-    slow = [[max((token @ TABLE[each].T).tolist(), default=0.0) for each in passages] for token in tokens]
+    found = met_by_pieces(tokens, rows, [pieces(passage) for passage in passages])
+    slow = [[max((token @ TABLE[passage].T).tolist(), default=0.0) for passage in passages] for token in tokens]
     assert found.shape == (count, len(sizes))
     assert np.abs(found - np.array(slow)).max() < 0.02
 
@@ -131,8 +134,8 @@ def test_no_tokens_no_passages_and_no_states_give_nothing() -> None:
 def test_a_state_meets_its_own_signs_and_levels_best(width: int) -> None:
     states = unit(20, width, 3)
     for found in (
-        met_by_signs(states, [to_signs(each[None, :]) for each in states]),
-        met_by_nibbles(states, [to_nibbles(each[None, :]) for each in states]),
+        met_by_signs(states, [to_signs(state[None, :]) for state in states]),
+        met_by_nibbles(states, [to_nibbles(state[None, :]) for state in states]),
     ):
         assert (found.argmax(axis=1) == np.arange(20)).all() or width == 8
         assert found.max() < 1.3

@@ -93,7 +93,7 @@ def test_a_vector_is_coded_the_same_whatever_stands_beside_it(width: int, bits: 
     order = np.random.default_rng(seed).permutation(count)
     shuffled = to_bytes(encode(vectors[order], bits))
     assert [shuffled[n] for n in np.argsort(order)] == together
-    assert [to_bytes(encode(each[None, :], bits))[0] for each in vectors] == together
+    assert [to_bytes(encode(vector[None, :], bits))[0] for vector in vectors] == together
     read = decode(encode(vectors, bits))
     for n in range(count):
         assert decode(from_bytes([together[n]], bits, width)).tobytes() == read[n].tobytes()
@@ -104,7 +104,7 @@ def test_more_rows_than_are_coded_at_once_are_coded_alike() -> None:
     for bits in BITS:
         halves = [encode(vectors[: AT_ONCE + 9], bits), encode(vectors[AT_ONCE + 9 :], bits)]
         assert whole(encode(vectors, bits)) == b"".join(map(whole, halves))
-        assert decode(encode(vectors, bits)).tobytes() == b"".join(decode(each).tobytes() for each in halves)
+        assert decode(encode(vectors, bits)).tobytes() == b"".join(decode(halve).tobytes() for halve in halves)
 
 
 @pytest.mark.parametrize(

@@ -83,8 +83,8 @@ def test_the_rotation_of_a_width_is_the_same_on_every_machine() -> None:
         (300, "fe55c3dc1a6b4615a6d4a68d1050c86f576c5c51cfccb746905043150c2fd86e"),
     ):
         turn = rotation(width)
-        kept = b"".join(each.astype("<i8").tobytes() for each in turn.orders)
-        kept += b"".join(each.astype("<f4").tobytes() for each in turn.signs)
+        kept = b"".join(order.astype("<i8").tobytes() for order in turn.orders)
+        kept += b"".join(sign.astype("<f4").tobytes() for sign in turn.signs)
         whole = (np.arange(2 * width).reshape(2, width) * 37 % 101 - 50).astype(np.float32)
         kept += turn.turn(whole).astype("<f4").tobytes()
         assert hashlib.sha256(kept).hexdigest() == digest

@@ -117,10 +117,10 @@ def test_callers_at_the_same_time_do_not_disturb_each_other() -> None:
         found[n] = estimates(words, factors, questions[n]).tobytes()
 
     callers = [threading.Thread(target=ask, args=(n,)) for n in range(len(questions))]
-    for each in callers:
-        each.start()
-    for each in callers:
-        each.join()
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
     assert found == {n: by_numpy(words, factors, each).tobytes() for n, each in enumerate(questions)}
 
 
@@ -151,7 +151,7 @@ def test_estimates_are_right_on_average_and_seldom_far_off(spiky: bool) -> None:
     questions = np.asarray(vectors[:20] + questions, dtype=np.float32)
     questions /= np.linalg.norm(questions, axis=1, keepdims=True)
     words, factors = to_planes(vectors)
-    off = np.stack([estimates(words, factors, to_question(each)) - vectors @ each for each in questions])
+    off = np.stack([estimates(words, factors, to_question(question)) - vectors @ question for question in questions])
     assert abs(off.mean()) < 0.001
     assert off.std() < 0.021
     assert abs(off[np.arange(20), np.arange(20)].mean()) < 0.01
@@ -161,9 +161,9 @@ def test_the_nearest_are_among_the_best_estimates() -> None:
     vectors, questions = unit(5000, 384, 9), unit(20, 384, 10)
     words, factors = to_planes(vectors)
     found = 0
-    for each in questions:
-        nearest = set(np.argsort(-(vectors @ each))[:10].tolist())
-        found += len(nearest & set(np.argsort(-estimates(words, factors, to_question(each)))[:200].tolist()))
+    for question in questions:
+        nearest = set(np.argsort(-(vectors @ question))[:10].tolist())
+        found += len(nearest & set(np.argsort(-estimates(words, factors, to_question(question)))[:200].tolist()))
     assert found >= 0.99 * 200
 
 
@@ -236,11 +236,13 @@ scan.estimates(words, factors, scan.to_question(vectors[0]))
     ("before", "after"),
     [
         ("", "assert 'numba' not in sys.modules"),
-        ("sys.modules['numba'] = None", "assert not scan.prepare()\nscan.estimates(words, factors, "
-         "scan.to_question(vectors[0]))"),
+        (
+            "sys.modules['numba'] = None",
+            "assert not scan.prepare()\nscan.estimates(words, factors, scan.to_question(vectors[0]))",
+        ),
     ],
     ids=["a few rows do not load it", "it may be missing"],
-)  # fmt: skip
+)
 def test_numba_is_loaded_only_where_it_pays(before: str, after: str) -> None:
     ran = subprocess.run(
         [sys.executable, "-c", FEW_ROWS.format(before=before, after=after)], capture_output=True, text=True, check=False

@@ -59,9 +59,11 @@ def watched(
 ) -> Iterator[Watched]:
     """A page that must raise no error, open no dialog and ask nobody else."""
     context = browser.new_context(
-        viewport={"width": size[0], "height": size[1]}, color_scheme=theme, has_touch=size == PHONE,
+        viewport={"width": size[0], "height": size[1]},
+        color_scheme=theme,
+        has_touch=size == PHONE,
         reduced_motion="reduce",
-    )  # fmt: skip
+    )
     context.set_default_timeout(PATIENCE)
     try:
         told = Watched(context.new_page(), address)

@@ -18,11 +18,23 @@ def test_every_page_can_be_read_and_named_in_light_and_dark(browser: Browser, pa
         _without_barriers(told)
         told.hold(pages.session(pages.token))
         for path in (
-            "/", "/recall?q=walnut+loaf&include=history", "/inbox", f"/atom/{made.oven}", f"/atom/{made.opening}",
-            f"/atom/{made.session}?passage=2", f"/graph/{made.oven}", "/timeline", "/health", "/browse?status=any",
-            f"/atom/{made.oven}/diff?a=1&b=2", "/health/problems", "/atom/nosuchatom", "/nosuch",
-            "/timeline?before=20", "/inbox?kind=pair",
-        ):  # fmt: skip
+            "/",
+            "/recall?q=walnut+loaf&include=history",
+            "/inbox",
+            f"/atom/{made.oven}",
+            f"/atom/{made.opening}",
+            f"/atom/{made.session}?passage=2",
+            f"/graph/{made.oven}",
+            "/timeline",
+            "/health",
+            "/browse?status=any",
+            f"/atom/{made.oven}/diff?a=1&b=2",
+            "/health/problems",
+            "/atom/nosuchatom",
+            "/nosuch",
+            "/timeline?before=20",
+            "/inbox?kind=pair",
+        ):
             told.open(path)
             told.page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
             _without_barriers(told)

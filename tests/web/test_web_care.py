@@ -166,7 +166,7 @@ def test_a_session_lasts_as_long_as_it_was_spoken_and_not_until_it_was_brought_i
         )
     told.open("/timeline")
     bars = told.page.locator("#sessions + .lanes .fill")
-    assert [float(each.get_attribute("width") or "0") for each in bars.all()] == [1.5, 1.5]
+    assert [float(bar.get_attribute("width") or "0") for bar in bars.all()] == [1.5, 1.5]
 
 
 def test_words_run_in_their_own_direction(empty: tuple[Memory, Watched]) -> None:
@@ -179,8 +179,10 @@ def test_words_run_in_their_own_direction(empty: tuple[Memory, Watched]) -> None
 def test_broken_files_long_words_code_and_tables_fit_on_a_phone(browser: Browser, pages: Site, made: Workshop) -> None:
     long = "x" * 400
     words = f"{long}\n\n```\n{long}\n```\n\n| a | b |\n|---|---|\n| {long} | {long} |\n"
-    kinds = [made.memory.remember(words, subject=long[:300], tags=[long[:200]], source_id=long[:200], origin=who).atom
-             for who in ("human", "web")]  # fmt: skip
+    kinds = [
+        made.memory.remember(words, subject=long[:300], tags=[long[:200]], source_id=long[:200], origin=who).atom
+        for who in ("human", "web")
+    ]
     broken = made.memory.root / "atoms" / f"{'broken' * 20}.md"
     broken.write_text("---\nid: [\n---\nwords\n", encoding="utf-8")
     try:

@@ -47,10 +47,18 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Memory, 
 def _remembered(memory: Memory, n: int, family: str, payload: str) -> str:
     """In the words and in every label beside them; numbered, so that none is taken for another."""
     return memory.remember(
-        f"{payload}\n\nsample {family} {n}", origin="web" if n % 2 else "human", reason=payload, tags=[payload],
-        subject=f"{payload} {n}", attribute=payload, value=payload, entities=[payload],
-        metadata={"note": payload, payload: "note"}, source_id=payload, session_id=payload,
-    ).atom.id  # fmt: skip
+        f"{payload}\n\nsample {family} {n}",
+        origin="web" if n % 2 else "human",
+        reason=payload,
+        tags=[payload],
+        subject=f"{payload} {n}",
+        attribute=payload,
+        value=payload,
+        entities=[payload],
+        metadata={"note": payload, payload: "note"},
+        source_id=payload,
+        session_id=payload,
+    ).atom.id
 
 
 def _spoken(memory: Memory, told: list[tuple[str, str]], session: str) -> None:
@@ -141,9 +149,14 @@ def test_a_hostile_question_is_only_asked(visitor: Watched) -> None:
         visitor.open(f"/browse?kind={word}&subject={word}&session_id={word}&as_of={word}")
         _calm(visitor.page)
     for path in (
-        "/{}", "/atom/{}", "/graph/{}", "/inbox?source={0}&kind={0}", "/timeline?before={}", "/recall?q=x&mode={}",
+        "/{}",
+        "/atom/{}",
+        "/graph/{}",
+        "/inbox?source={0}&kind={0}",
+        "/timeline?before={}",
+        "/recall?q=x&mode={}",
         "/login?next={}",
-    ):  # fmt: skip
+    ):
         visitor.open(path.format(quote(CORPUS[2][1], safe="")))
         _calm(visitor.page)
     visitor.noticed[:] = [
@@ -157,8 +170,8 @@ def test_pages_of_hostile_atoms_show_words(visitor: Watched, hostile: tuple[Memo
     for each in [*ids[::EVERY], *segments]:
         visitor.open(f"/atom/{each}")
         _calm(visitor.page)
-    for each in ids[:20:4]:
-        visitor.open(f"/atom/{each}/diff?a=1&b=2")
+    for atom_id in ids[:20:4]:
+        visitor.open(f"/atom/{atom_id}/diff?a=1&b=2")
         _calm(visitor.page)
 
 

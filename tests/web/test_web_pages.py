@@ -134,10 +134,15 @@ def test_every_page_carries_a_strict_policy_and_no_word_of_script_or_style(
 @pytest.mark.parametrize(
     ("wanted", "given"),
     [
-        ("/inbox?kind=pair", "/inbox?kind=pair"), ("//evil.example", "/"), ("https://evil.example", "/"),
-        ("/\\evil.example", "/"), ("javascript:alert(1)", "/"), ("/x\r\nSet-Cookie: a=b", "/"), ("", "/"),
+        ("/inbox?kind=pair", "/inbox?kind=pair"),
+        ("//evil.example", "/"),
+        ("https://evil.example", "/"),
+        ("/\\evil.example", "/"),
+        ("javascript:alert(1)", "/"),
+        ("/x\r\nSet-Cookie: a=b", "/"),
+        ("", "/"),
     ],
-)  # fmt: skip
+)
 def test_signing_in_leads_to_our_own_pages_only(pages: Site, wanted: str, given: str) -> None:
     got = ask(pages, "/login", form={"token": pages.token, "next": wanted})
     assert (got.status, got.headers["location"]) == (303, given)

@@ -13,9 +13,33 @@ from lamina.web.prose import prose, seen
 
 TAG = re.compile(r"<(/?)([a-z0-9]+)((?:\s[^>]*)?)>")
 SHOWN = {
-    "p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li", "h1", "h2", "h3", "h4", "h5",
-    "h6", "a", "table", "thead", "tbody", "tr", "th", "td", "span",
-}  # fmt: skip
+    "p",
+    "br",
+    "hr",
+    "em",
+    "strong",
+    "s",
+    "code",
+    "pre",
+    "blockquote",
+    "ul",
+    "ol",
+    "li",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "a",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "span",
+}
 ADDRESS = re.compile(r'\s(href|class|rel|start)="([^"<>]*)"')
 
 

@@ -42,13 +42,13 @@ def test_recall_tells_what_answers_and_its_figures_add_up(desk_page: Watched) ->
     first = page.locator(".hit").first
     expect(first).to_contain_text("opens at 7")
     first.locator("summary").click()
-    terms = [_number(each) for each in first.locator("table").nth(0).locator("tbody .num").all_inner_texts()]
+    terms = [_number(text) for text in first.locator("table").nth(0).locator("tbody .num").all_inner_texts()]
     relevance = _number(first.locator("table").nth(0).locator("tfoot .num").inner_text())
-    weights = [_number(each) for each in first.locator("table").nth(1).locator("tbody .num").all_inner_texts()]
+    weights = [_number(text) for text in first.locator("table").nth(1).locator("tbody .num").all_inner_texts()]
     score = _number(first.locator("table").nth(1).locator("tfoot .num").inner_text())
     product = relevance
-    for each in weights:
-        product *= each
+    for weight in weights:
+        product *= weight
     assert abs(sum(terms) - relevance) < 1e-3
     assert abs(product - score) < 1e-3
     assert first.locator("table").nth(0).locator("svg.bar").count() == len(terms)
@@ -278,9 +278,15 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(browser: Browser, pages: Si
     with watched(browser, pages.address, PHONE) as told:
         told.hold(pages.session(pages.token))
         for path in (
-            "/", "/recall?q=walnut+loaf", "/inbox", f"/atom/{made.oven}", f"/graph/{made.oven}", "/timeline",
-            "/health", "/browse",
-        ):  # fmt: skip
+            "/",
+            "/recall?q=walnut+loaf",
+            "/inbox",
+            f"/atom/{made.oven}",
+            f"/graph/{made.oven}",
+            "/timeline",
+            "/health",
+            "/browse",
+        ):
             told.open(path)
             width = told.page.evaluate("document.documentElement.scrollWidth")
             assert width <= PHONE[0], path

@@ -121,7 +121,7 @@ def workshop(root: Path) -> Workshop:
     later()
     changed = memory.remember(
         "The bakery opens at 7 on Saturdays.", kind="fact", subject="bakery", attribute="opens on saturdays", value="7"
-    ).atom  # fmt: skip
+    ).atom
     memory.revise(
         ids[6], "The walnut loaf sells best on market days and before holidays.", reason="seen again in autumn"
     )
@@ -143,10 +143,14 @@ def workshop(root: Path) -> Workshop:
         )
     ]
     later(hours=5)
-    waiting.append(memory.propose(
-        "Profile, closing day: Monday", reason="mentioned twice", value="Monday",
-        metadata={"profile_key": "closing day", "value": "Monday", "reason": "mentioned twice"},
-    ).atom.id)  # fmt: skip
+    waiting.append(
+        memory.propose(
+            "Profile, closing day: Monday",
+            reason="mentioned twice",
+            value="Monday",
+            metadata={"profile_key": "closing day", "value": "Monday", "reason": "mentioned twice"},
+        ).atom.id
+    )
     later(hours=1)
     rival = memory.remember(
         "The proofing cabinet holds twenty-eight trays.", kind="fact", subject="proofing cabinet"

@@ -255,9 +255,16 @@ def test_secrets_do_not_reach_a_block(memory: Memory) -> None:
 
 @pytest.mark.parametrize(
     ("workstream", "role", "text"),
-    [("!!", "a", "x"), ("w", "", "x"), ("w", "**", "x"), ("w", "r" * 61, "x"), ("w", "a", " \n"), ("w", "a", "a\0b"),
-     ("w", "a", "x" * (MAX_TEXT_LENGTH + 1))],
-)  # fmt: skip
+    [
+        ("!!", "a", "x"),
+        ("w", "", "x"),
+        ("w", "**", "x"),
+        ("w", "r" * 61, "x"),
+        ("w", "a", " \n"),
+        ("w", "a", "a\0b"),
+        ("w", "a", "x" * (MAX_TEXT_LENGTH + 1)),
+    ],
+)
 def test_what_is_no_note_is_refused(memory: Memory, workstream: str, role: str, text: str) -> None:
     with pytest.raises(InvalidInput):
         memory.block(workstream).add(role, text)
@@ -318,8 +325,11 @@ def test_a_small_budget_keeps_the_youngest_notes_and_most_of_the_room_for_hits(m
 COUNTERS = (len, by_characters, lambda text: len(text) // 10)
 
 
-@given(st.lists(st.tuples(st.text(max_size=9), st.lists(TEXTS, max_size=6)), max_size=3), st.integers(0, 600),
-       st.sampled_from(COUNTERS))  # fmt: skip
+@given(
+    st.lists(st.tuples(st.text(max_size=9), st.lists(TEXTS, max_size=6)), max_size=3),
+    st.integers(0, 600),
+    st.sampled_from(COUNTERS),
+)
 def test_blocks_keep_to_every_budget(
     beside: list[tuple[str, list[str]]], extra: int, count: Callable[[str], int]
 ) -> None:
@@ -341,10 +351,10 @@ def test_threads_that_add_at_once_lose_nothing(memory: Memory) -> None:
             memory.block("release-2").add(name, f"{name}{n}")
 
     threads = [threading.Thread(target=add, args=(name,)) for name in "abcd"]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join(60)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
     assert sorted(text for _, text in told(memory.block("release-2"))) == [f"{a}{n}" for a in "abcd" for n in range(3)]
 
 
@@ -352,11 +362,11 @@ def test_two_processes_that_add_at_once_lose_nothing_and_make_one_block(tmp_path
     context = multiprocessing.get_context("spawn")
     start = context.Barrier(2)
     adders = [context.Process(target=_add, args=(tmp_path / "v", name, start)) for name in "ab"]
-    for each in adders:
-        each.start()
-    for each in adders:
-        each.join(60)
-        assert each.exitcode == 0
+    for adder in adders:
+        adder.start()
+    for adder in adders:
+        adder.join(60)
+        assert adder.exitcode == 0
     with lamina.open(tmp_path / "v", watch=False) as memory:
         assert len(memory.list(kind="block")) == 1
         assert sorted(text for _, text in told(memory.block("w"))) == [f"{a}{n}" for a in "ab" for n in range(6)]

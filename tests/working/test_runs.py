@@ -439,20 +439,18 @@ def test_an_archived_procedure_is_in_use_again(memory: Memory) -> None:
 # Many at once
 
 
-def test_two_processes_close_a_run_once_learn_a_workflow_once_and_leave_no_note_behind(
-    tmp_path: Path,
-) -> None:
+def test_two_processes_close_a_run_once_learn_a_workflow_once_and_leave_no_note_behind(tmp_path: Path) -> None:
     with lamina.open(tmp_path / "vault", watch=False) as memory:
         for n in range(ROUNDS):
             memory.run(f"shared {n}").note("to be laid aside")
     context = multiprocessing.get_context("spawn")
     start, files = context.Barrier(2), [tmp_path / "a.json", tmp_path / "b.json"]
     racers = [context.Process(target=_race, args=(tmp_path / "vault", file, start)) for file in files]
-    for each in racers:
-        each.start()
-    for each in racers:
-        each.join(60)
-        assert each.exitcode == 0
+    for racer in racers:
+        racer.start()
+    for racer in racers:
+        racer.join(60)
+        assert racer.exitcode == 0
     for one, other in zip(*(json.loads(file.read_text()) for file in files), strict=True):
         assert sorted([bool(one), bool(other)]) == [False, True]
         assert "is closed: success" in one + other

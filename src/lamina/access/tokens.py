@@ -211,8 +211,8 @@ def _in_our_words(path: Path) -> Iterator[None]:
 
 def _parsed(path: Path) -> Iterator[Token]:
     try:
-        for each in json.loads(path.read_text(encoding="utf-8")):
-            yield _token(**each)
+        for load in json.loads(path.read_text(encoding="utf-8")):
+            yield _token(**load)
     except (ValueError, TypeError, RecursionError, LaminaError) as error:
         raise StoreError(f"{path} is damaged: {error}; delete it and make new tokens") from error
 
@@ -229,10 +229,13 @@ def _token(*, made_at: str, expires_at: str | None, right: str, origin: str, sco
 
 def _write(path: Path, tokens: list[Token]) -> None:
     told = [
-        {**asdict(each), "made_at": format_time(each.made_at),
-         "expires_at": format_time(each.expires_at) if each.expires_at else None}
-        for each in tokens
-    ]  # fmt: skip
+        {
+            **asdict(token),
+            "made_at": format_time(token.made_at),
+            "expires_at": format_time(token.expires_at) if token.expires_at else None,
+        }
+        for token in tokens
+    ]
     beside = path.with_suffix(f".{secrets.token_hex(4)}.tmp")
     try:
         with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:

@@ -11,11 +11,42 @@ from lamina.text.normal import normal_form, one_line, value_form
 SELF_CLAIMING_KINDS = frozenset({"preference", "habit"})
 """Without an attribute these claim `subject::kind`."""
 
-MULTI_VALUED = frozenset({
-    "alias", "allergies", "allergy", "aunt", "child", "client", "colleague", "cousin", "dislike", "email", "friend",
-    "grandchild", "hobby", "interest", "know", "language", "like", "member", "neighbour", "nephew", "niece", "owns",
-    "pet", "phone", "project", "sibling", "skill", "student", "subscription", "tool", "uncle", "visited",
-})  # fmt: skip
+MULTI_VALUED = frozenset(
+    {
+        "alias",
+        "allergies",
+        "allergy",
+        "aunt",
+        "child",
+        "client",
+        "colleague",
+        "cousin",
+        "dislike",
+        "email",
+        "friend",
+        "grandchild",
+        "hobby",
+        "interest",
+        "know",
+        "language",
+        "like",
+        "member",
+        "neighbour",
+        "nephew",
+        "niece",
+        "owns",
+        "pet",
+        "phone",
+        "project",
+        "sibling",
+        "skill",
+        "student",
+        "subscription",
+        "tool",
+        "uncle",
+        "visited",
+    }
+)
 """Attributes of which a subject may have several values at once."""
 
 SYNONYMS: Mapping[str, tuple[str, ...]] = {
@@ -99,7 +130,7 @@ def may_replace(one: Atom, other: Atom) -> bool:
 
 def _is_name(value: str) -> bool:
     words = value.split()
-    return any(each[:1].isupper() for each in words) and not any(each.lower() in _ROOFS for each in words)
+    return any(word[:1].isupper() for word in words) and not any(word.lower() in _ROOFS for word in words)
 
 
 def _known_as(attribute: str) -> str:

@@ -23,12 +23,12 @@ BOTH_VALID, NEED_MORE, NOTE = "both_valid", "need_more", "need_more_note"
 
 def contradictions(atom: Atom) -> Iterator[Relation]:
     """The links by which an atom contradicts others."""
-    return (each for each in atom.relations if each.name is RelationName.CONTRADICTS)
+    return (relation for relation in atom.relations if relation.name is RelationName.CONTRADICTS)
 
 
 def is_rival(atom: Atom) -> bool:
     """Whether an atom was said against one that stands, so that it never held itself."""
-    return any(not is_guess(each) for each in contradictions(atom))
+    return any(not is_guess(contradiction) for contradiction in contradictions(atom))
 
 
 def is_guess(link: Relation) -> bool:
@@ -38,15 +38,17 @@ def is_guess(link: Relation) -> bool:
 
 def link_between(one: Atom, other: Atom) -> Relation | None:
     """The link that makes a pair of two atoms, the strongest of them; None where they are none."""
-    links = [each for each in contradictions(one) if each.target == other.id]
-    links += [each for each in contradictions(other) if each.target == one.id]
+    links = [contradiction for contradiction in contradictions(one) if contradiction.target == other.id]
+    links += [contradiction for contradiction in contradictions(other) if contradiction.target == one.id]
     return max(links, key=lambda each: each.confidence, default=None)
 
 
 def reconciled(atom: Atom, other: AtomId) -> Atom:
     """The atom without its contradiction of another."""
     links = tuple(
-        each for each in atom.relations if not (each.name is RelationName.CONTRADICTS and each.target == other)
+        relation
+        for relation in atom.relations
+        if not (relation.name is RelationName.CONTRADICTS and relation.target == other)
     )
     return atom.with_(relations=links) if links != atom.relations else atom
 

@@ -76,7 +76,7 @@ def passage_of(atom: Atom, n: int) -> Passage | None:
             found = _passage(n, atom.content, start, begins) or found
         start = ends
     # Words behind the last mark have a number that hangs on the others.
-    return found[0] if found else next((each for each in parse_segment(atom.content) if each.n == n), None)
+    return found[0] if found else next((passage for passage in parse_segment(atom.content) if passage.n == n), None)
 
 
 @lru_cache(maxsize=32)
@@ -87,7 +87,7 @@ def parse_segment(content: str) -> tuple[Passage, ...]:
     for number, begins, ends in _marks(content):
         found += _passage(number, content, start, begins)
         start = ends
-    found += _passage(max((each.n for each in found), default=0) + 1, content, start, len(content))
+    found += _passage(max((passage.n for passage in found), default=0) + 1, content, start, len(content))
     return tuple(found)
 
 

@@ -53,7 +53,7 @@ def edited_values(atom: Atom) -> dict[str, Any]:
 
 def write_places(places: Iterable[Evidence]) -> str:
     """Write sentences as a question whether to forget names them."""
-    return " ".join(f"{each.segment}:{each.passage}:{each.start}:{each.end}" for each in places)
+    return " ".join(f"{place.segment}:{place.passage}:{place.start}:{place.end}" for place in places)
 
 
 def read_places(atom: Atom) -> Iterator[Evidence]:

@@ -44,24 +44,24 @@ _OUT: dict[str, Callable[[Any], Json]] = {
     **dict.fromkeys(_TUPLES, list),
     **dict.fromkeys(_ENUMS, str),
     "metadata": dict,
-    "evidence": lambda items: [[each.segment, each.passage, each.start, each.end] for each in items],
-    "relations": lambda items: [_relation_out(each) for each in items],
+    "evidence": lambda items: [[item.segment, item.passage, item.start, item.end] for item in items],
+    "relations": lambda items: [_relation_out(item) for item in items],
 }
 _IN: dict[str, Callable[[Json], Any]] = {
     **dict.fromkeys(_TIMES, parse_time),
     **dict.fromkeys(_TUPLES, tuple),
     **_ENUMS,
     "metadata": dict,
-    "evidence": lambda items: tuple(Evidence(*each) for each in items),
-    "relations": lambda items: tuple(_relation_in(each) for each in items),
+    "evidence": lambda items: tuple(Evidence(*item) for item in items),
+    "relations": lambda items: tuple(_relation_in(item) for item in items),
     "id": AtomId,
     "scope": Scope,
 }
 
 _DEFAULTS: dict[str, Any] = {
-    each.name: each.default_factory() if each.default_factory is not MISSING else each.default
-    for each in fields(Atom)
-    if each.default is not MISSING or each.default_factory is not MISSING
+    field.name: field.default_factory() if field.default_factory is not MISSING else field.default
+    for field in fields(Atom)
+    if field.default is not MISSING or field.default_factory is not MISSING
 }
 
 

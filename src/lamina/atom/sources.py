@@ -16,7 +16,7 @@ SOURCES = "sources"
 
 def sources_form(members: Iterable[Atom]) -> str:
     """By what the words of the sources are known again, so that an edit of one is noticed."""
-    told = sorted(f"{each.id} {each.subject} {each.content}" for each in members)
+    told = sorted(f"{member.id} {member.subject} {member.content}" for member in members)
     return hashlib.blake2b("\0".join(told).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
@@ -28,7 +28,7 @@ def is_summary(atom: Atom) -> bool:
 def is_outdated(atom: Atom, known: Mapping[AtomId, Atom]) -> bool:
     """Whether a summary tells of something that is over or was said otherwise since, by atoms as they stand."""
     sources = [known[each] for each in atom.derived_from if each in known]
-    if len(sources) < len(atom.derived_from) or any(each.status not in RECALL_WEIGHT for each in sources):
+    if len(sources) < len(atom.derived_from) or any(source.status not in RECALL_WEIGHT for source in sources):
         return True
     told = atom.metadata.get(SOURCES)
     return told is not None and told != sources_form(sources)

@@ -58,11 +58,11 @@ def _told(name: str, ids: Any, home: Mapping[str, str]) -> list[frozenset[str]]:
 def _flat(ids: Any) -> Iterator[int]:
     match ids:
         case dict():
-            for each in ids.values():
-                yield from _flat(each)
+            for atom_id in ids.values():
+                yield from _flat(atom_id)
         case list():
-            for each in ids:
-                yield from _flat(each)
+            for atom_id in ids:
+                yield from _flat(atom_id)
         case int() | str():
             yield int(ids)
 

@@ -89,12 +89,20 @@ def _beliefs(data: Any) -> list[Belief]:
 def _belief(data: Mapping[str, Any]) -> Belief:
     resolved = data["resolved_at"]
     return Belief(
-        id=data["_id"], user=data["user_id"], type=data["type"], name=data["canonical_name"].replace("_", " "),
-        aliases=tuple(data["aliases"]), content=data["content"], places=tuple(data["scope"]), pinned=data["pinned"],
-        confidence=data["confidence"], created=parse_time(data["created_at"]),
-        resolved=parse_time(resolved) if resolved else None, superseded_by=data["superseded_by"],
+        id=data["_id"],
+        user=data["user_id"],
+        type=data["type"],
+        name=data["canonical_name"].replace("_", " "),
+        aliases=tuple(data["aliases"]),
+        content=data["content"],
+        places=tuple(data["scope"]),
+        pinned=data["pinned"],
+        confidence=data["confidence"],
+        created=parse_time(data["created_at"]),
+        resolved=parse_time(resolved) if resolved else None,
+        superseded_by=data["superseded_by"],
         depends_on=tuple(data.get("participants", ())),
-    )  # fmt: skip
+    )
 
 
 def _cases(data: Any) -> list[Case]:
@@ -112,9 +120,15 @@ def _turn(data: Mapping[str, Any], session: str) -> Case:
 def _case(data: Mapping[str, Any], name: str, category: str, query: str) -> Case:
     expect, held, taught = data["expect"], data.get("createBeliefAtTurn"), data.get("updateBeliefAtTurn")
     return Case(
-        id=name, category=category, user=data.get("userId", "test-user"), places=tuple(data["scope"]), query=query,
-        room=data.get("budget", {}).get("maxBeliefs"), expected=Expected.parsed(expect), drifts=category == "drift",
+        id=name,
+        category=category,
+        user=data.get("userId", "test-user"),
+        places=tuple(data["scope"]),
+        query=query,
+        room=data.get("budget", {}).get("maxBeliefs"),
+        expected=Expected.parsed(expect),
+        drifts=category == "drift",
         noise=frozenset(expect.get("noiseCheck", {}).get("mustNotSurface", ())),
         held=_belief(held) if held else None,
         taught=Taught(taught["beliefId"], tuple(taught["addAliases"])) if taught else None,
-    )  # fmt: skip
+    )

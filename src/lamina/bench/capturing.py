@@ -46,10 +46,12 @@ class Tally:
         shares = {
             "turns": {"turns": self.turns, "lost": self.lost, "statements a turn": _share(made, self.turns) / 100},
             "statements": {
-                "made": made, "value not in its evidence %": _share(self.unsupported, made),
-                "said twice %": _share(self.repeated, made), "of a machine's words %": _share(self.of_machines, made),
+                "made": made,
+                "value not in its evidence %": _share(self.unsupported, made),
+                "said twice %": _share(self.repeated, made),
+                "of a machine's words %": _share(self.of_machines, made),
             },
-        }  # fmt: skip
+        }
         if self.stated:
             shares["labelled facts"] = {"stated": self.stated, "extracted %": _share(self.found, self.stated)}
         if self.traps:
@@ -71,7 +73,7 @@ def load(path: Path) -> tuple[list[Scenario], str]:
         collections, digest = conversations.load(path)
     except InvalidInput:
         return change.load(path)
-    return [Scenario(each, frozenset(), frozenset()) for each in collections], digest
+    return [Scenario(collection, frozenset(), frozenset()) for collection in collections], digest
 
 
 def run(scenarios: Sequence[Scenario], vaults: Vaults, progress: Progress) -> Tally:
@@ -96,8 +98,8 @@ def _count(memory: Memory, scenario: Scenario, tally: Tally) -> None:
     segments: dict[str, Atom] = {each.id: each for each in atoms if each.is_segment}
     statements = [each for each in atoms if each.evidence and not each.is_segment]
     _count_turns(scenario.said, segments, tally)
-    tally.kinds.update(each.kind for each in statements)
-    tally.statuses.update(each.status.value for each in statements)
+    tally.kinds.update(statement.kind for statement in statements)
+    tally.statuses.update(statement.status.value for statement in statements)
     tally.repeated += _repeated(statements)
     for atom in statements:
         first = atom.evidence[0]
@@ -107,13 +109,19 @@ def _count(memory: Memory, scenario: Scenario, tally: Tally) -> None:
         tally.of_machines += is_assistant(passage.speaker)
         tally.pairs.append(
             {
-                "speaker": passage.speaker, "at": f"{passage.at:%Y-%m-%d %H:%M}" if passage.at else None,
-                "passage": passage.text, "sentence": told, "statement": atom.content, "kind": atom.kind,
-                "subject": atom.subject, "attribute": atom.attribute, "value": atom.value,
+                "speaker": passage.speaker,
+                "at": f"{passage.at:%Y-%m-%d %H:%M}" if passage.at else None,
+                "passage": passage.text,
+                "sentence": told,
+                "statement": atom.content,
+                "kind": atom.kind,
+                "subject": atom.subject,
+                "attribute": atom.attribute,
+                "value": atom.value,
                 "valid_from": f"{atom.valid_from:%Y-%m-%d}" if atom.valid_from else None,
             }
-        )  # fmt: skip
-    words = [normal_form(each.content) for each in statements if each.confidence >= 0.7]
+        )
+    words = [normal_form(statement.content) for statement in statements if statement.confidence >= 0.7]
     missed = [value for value in sorted(scenario.stated) if not _said(value, words)]
     tally.stated += len(scenario.stated)
     tally.found += len(scenario.stated) - len(missed)
@@ -123,8 +131,8 @@ def _count(memory: Memory, scenario: Scenario, tally: Tally) -> None:
 
 
 def _count_turns(said: Collection, segments: Mapping[str, Atom], tally: Tally) -> None:
-    kept = Counter(_letters(each.text) for segment in segments.values() for each in passages_of(segment))
-    joined = "\0".join(_letters(each.text) for segment in segments.values() for each in passages_of(segment))
+    kept = Counter(_letters(passage.text) for segment in segments.values() for passage in passages_of(segment))
+    joined = "\0".join(_letters(passage.text) for segment in segments.values() for passage in passages_of(segment))
     for turn in (turn for session in said.sessions for turn in session.turns if turn.text.strip()):
         words = _letters(turn.text)
         tally.turns += 1
@@ -142,7 +150,7 @@ def _repeated(statements: Sequence[Atom]) -> int:
 
 
 def _twice(group: Sequence[Atom]) -> int:
-    forms = [form_of(each.content) for each in group]
+    forms = [form_of(atom.content) for atom in group]
     return sum(any(say_the_same(one, other) for other in forms[:n]) for n, one in enumerate(forms))
 
 
@@ -153,7 +161,7 @@ def _holds(told: str, value: str) -> bool:
 
 def _said(value: str, statements: Sequence[str]) -> bool:
     form = f" {normal_form(value)} "
-    return any(form in f" {each} " for each in statements)
+    return any(form in f" {statement} " for statement in statements)
 
 
 def _letters(text: str) -> str:

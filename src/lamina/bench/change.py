@@ -49,9 +49,12 @@ def session_of(data: dict[str, Any]) -> Session:
     """A session as captured: its user and others by name, its assistant by role."""
     turns = (
         Turn(
-            f"{data['id']}/{n}", turn["text"], speaker=None if turn["speaker"] == "assistant" else turn["name"],
-            role="assistant" if turn["speaker"] == "assistant" else None, at=parse_time(turn["at"]),
+            f"{data['id']}/{n}",
+            turn["text"],
+            speaker=None if turn["speaker"] == "assistant" else turn["name"],
+            role="assistant" if turn["speaker"] == "assistant" else None,
+            at=parse_time(turn["at"]),
         )
         for n, turn in enumerate(data["turns"], 1)
-    )  # fmt: skip
+    )
     return Session(str(data["id"]), parse_time(data["at"]), tuple(turns))

@@ -60,10 +60,12 @@ def failure(row: Row) -> str:
 def _wanted(row: Row) -> dict[str, Sequence[str]]:
     check = row.check
     return {
-        f"expect@{check.expect_k}": check.expect, f"expect_any@{check.expect_k}": check.expect_any,
-        f"reject@{check.reject_k}": check.reject, "flag": check.flag,
+        f"expect@{check.expect_k}": check.expect,
+        f"expect_any@{check.expect_k}": check.expect_any,
+        f"reject@{check.reject_k}": check.reject,
+        "flag": check.flag,
         "requires": [check.requires] if check.requires else [],
-    }  # fmt: skip
+    }
 
 
 @contextmanager
@@ -82,7 +84,7 @@ def _behind(talk: Sequence[Session], before: datetime, vaults: Vaults, progress:
 
 
 def _size(talk: Sequence[Session]) -> int:
-    return sum(len(each.turns) for each in talk)
+    return sum(len(session.turns) for session in talk)
 
 
 def _play(script: Script, desk: Desk, sheet: Sheet, progress: Progress) -> None:
@@ -104,7 +106,7 @@ def _hear(desk: Desk, heard: Heard, progress: Progress) -> None:
     with desk.filling(len(session.turns), progress):
         desk.beside(heard.scope).capture(
             said(session), session_id=session.id, observed_at=session.at, origin=heard.origin, wait=True
-        )  # fmt: skip
+        )
 
 
 def _keep_up(desk: Desk) -> None:
@@ -117,7 +119,11 @@ def _keep_up(desk: Desk) -> None:
 def _ask(desk: Desk, asked: Ask) -> list[Shown]:
     desk.clock.at = max(desk.clock.at, asked.now)
     hits = desk.ask(
-        asked.check.query, asked.check.k, desk.clock.at, desk.beside(asked.scope), as_of=asked.as_of,
+        asked.check.query,
+        asked.check.k,
+        desk.clock.at,
+        desk.beside(asked.scope),
+        as_of=asked.as_of,
         known_at=asked.known_at,
-    )  # fmt: skip
+    )
     return [Shown(hit.text, hit.flagged) for hit in hits]

@@ -45,7 +45,7 @@ def write(path: Path, title: str, groups: Groups) -> None:
 def svg(title: str, groups: Groups) -> str:
     """The chart as an SVG document."""
     names = _bars(groups)
-    labels = [wrap(each.replace("_", " "), LABEL, break_long_words=False) for each in groups]
+    labels = [wrap(group.replace("_", " "), LABEL, break_long_words=False) for group in groups]
     spans = [max(*(len(line) * _CHARACTER for line in each), len(names) * BAR) for each in labels]
     width = max(2 * MARGIN + sum(spans) + GAP * len(spans), 2 * MARGIN + len(title) * 9)
     body = [*_grid(width), *_legend(names)]
@@ -55,10 +55,16 @@ def svg(title: str, groups: Groups) -> str:
         left += span + GAP
     height = TOP + HEIGHT + LINE * (1 + max(map(len, labels)))
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-    return "\n".join([
-        f'{head} role="img" aria-label="{escape(title)}">', f"<style>{_STYLE}</style>",
-        f'<text class="title" x="{MARGIN}" y="24">{escape(title)}</text>', *body, "</svg>", "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f'{head} role="img" aria-label="{escape(title)}">',
+            f"<style>{_STYLE}</style>",
+            f'<text class="title" x="{MARGIN}" y="24">{escape(title)}</text>',
+            *body,
+            "</svg>",
+            "",
+        ]
+    )
 
 
 def _bars(groups: Groups) -> list[str]:
@@ -113,8 +119,9 @@ def _png(path: Path, title: str, groups: Groups) -> None:
     axes = figure.subplots()
     for n, name in enumerate(names):
         places = [at + (n - (len(names) - 1) / 2) * 0.8 / len(names) for at in range(len(groups))]
-        axes.bar(places, [bars.get(name, 0.0) for bars in groups.values()], 0.75 / len(names), label=name,
-                 color=_colour(n))  # fmt: skip
+        axes.bar(
+            places, [bars.get(name, 0.0) for bars in groups.values()], 0.75 / len(names), label=name, color=_colour(n)
+        )
     axes.set_xticks(range(len(groups)), list(groups))
     axes.set_ylim(0, 100)
     axes.set_title(title)

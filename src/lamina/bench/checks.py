@@ -34,9 +34,7 @@ class Verdict:
 
     def also(self, other: Verdict) -> Verdict:
         """Holds where both hold."""
-        return Verdict(
-            self.strict and other.strict, self.primary and other.primary, self.lenient and other.lenient
-        )  # fmt: skip
+        return Verdict(self.strict and other.strict, self.primary and other.primary, self.lenient and other.lenient)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +59,20 @@ class Check:
     def parsed(cls, data: Mapping[str, Any]) -> Check:
         """As the file has it."""
         return cls(
-            id=data["id"], type=data["type"], rule=data["rule"], tier=data["tier"], query=data["query"],
-            expect=tuple(data.get("expect", ())), expect_any=tuple(data.get("expect_any", ())),
-            expect_k=data["expect_k"], reject=tuple(data.get("reject", ())), reject_k=data["reject_k"],
-            flag=tuple(data.get("flag", ())), strict=bool(data.get("strict")), requires=data.get("requires"),
-        )  # fmt: skip
+            id=data["id"],
+            type=data["type"],
+            rule=data["rule"],
+            tier=data["tier"],
+            query=data["query"],
+            expect=tuple(data.get("expect", ())),
+            expect_any=tuple(data.get("expect_any", ())),
+            expect_k=data["expect_k"],
+            reject=tuple(data.get("reject", ())),
+            reject_k=data["reject_k"],
+            flag=tuple(data.get("flag", ())),
+            strict=bool(data.get("strict")),
+            requires=data.get("requires"),
+        )
 
     @property
     def k(self) -> int:
@@ -84,9 +91,7 @@ class Check:
         if self.strict:
             return _alike(wanted and not bad)
         stale = [hit for hit in bad if not _names(hit, (*self.expect, *self.expect_any))]
-        return Verdict(
-            wanted and not bad, wanted and not stale, wanted and all(hit.flagged for hit in stale)
-        )  # fmt: skip
+        return Verdict(wanted and not bad, wanted and not stale, wanted and all(hit.flagged for hit in stale))
 
     def _expected(self, hits: Sequence[Shown]) -> bool:
         near = [hit for hit in hits[: self.expect_k] if self.rule == "as_of" or not hit.flagged]
@@ -127,9 +132,9 @@ class Sheet:
     def overall(self) -> dict[str, Any]:
         """The mean over the types, over the checks, the scenarios that hold throughout, and each type."""
         return {
-            "macro": {each: self._macro(each) for each in READINGS},
-            "micro": {each: _percent(self._core(each, lambda row: "").values()) for each in READINGS},
-            "scenarios": {each: self._whole(each) for each in READINGS},
+            "macro": {reading: self._macro(reading) for reading in READINGS},
+            "micro": {reading: _percent(self._core(reading, lambda row: "").values()) for reading in READINGS},
+            "scenarios": {reading: self._whole(reading) for reading in READINGS},
             "types": self.types(),
             "hard_primary": self._hard(),
         }
@@ -177,7 +182,7 @@ def _alike(holds: bool) -> Verdict:
 def _names(hit: Shown, values: Iterable[str]) -> bool:
     """Whether a hit's text names one of the values, as whole words."""
     text = _plain(hit.text)
-    return any(re.search(rf"(?<!\w){re.escape(_plain(each))}(?!\w)", text) for each in values)
+    return any(re.search(rf"(?<!\w){re.escape(_plain(value))}(?!\w)", text) for value in values)
 
 
 def _plain(text: str) -> str:

@@ -123,8 +123,7 @@ def compression(
 
 @benchmark(app)
 def locomo(
-    given: Given,
-    merged: Annotated[bool, typer.Option("--merged", help="All conversations in one vault.")] = False,
+    given: Given, merged: Annotated[bool, typer.Option("--merged", help="All conversations in one vault.")] = False
 ) -> Result:
     """LoCoMo: find the turns of a long conversation that answer.
 
@@ -248,7 +247,7 @@ def staleness(
     from lamina.bench.staleness import overtaken, run
 
     collections, digest = load(given.data, pooled=pool)
-    wanted = [each for each in collections if links or overtaken(each)][: given.limit]
+    wanted = [collection for collection in collections if links or overtaken(collection)][: given.limit]
     with given.progress() as progress:
         sheet = run(wanted, given.vaults, progress)
     if links is not None:
@@ -286,9 +285,13 @@ def _plain(name: str, load: Callable[[Path], tuple[list[Collection], str]], give
 
 
 def _retrieval(
-    name: str, collections: Sequence[Collection], digest: str, given: Given, apart: Set[str] = frozenset(),
+    name: str,
+    collections: Sequence[Collection],
+    digest: str,
+    given: Given,
+    apart: Set[str] = frozenset(),
     **options: object,
-) -> Result:  # fmt: skip
+) -> Result:
     from lamina.bench.retrieval import run
 
     with given.progress() as progress:

@@ -67,7 +67,7 @@ def merged(name: str, collections: Sequence[Collection]) -> Collection:
     sessions: dict[str, Session] = {}
     for each in (session for one in collections for session in one.sessions):
         sessions.setdefault(each.id, each)
-    questions = tuple(each for one in collections for each in one.questions)
+    questions = tuple(question for one in collections for question in one.questions)
     return Collection(name, tuple(sessions.values()), questions)
 
 
@@ -75,7 +75,7 @@ def limited(collections: Sequence[Collection], most: int | None) -> Sequence[Col
     """For a quick look: the first few collections or, where there is but one, its first few questions."""
     if most is None or len(collections) > 1:
         return collections[:most]
-    return [replace(each, questions=each.questions[:most]) for each in collections]
+    return [replace(collection, questions=collection.questions[:most]) for collection in collections]
 
 
 def read(path: Path, noun: str, parse: Callable[[Any], T]) -> tuple[T, str]:

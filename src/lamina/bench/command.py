@@ -34,9 +34,13 @@ Keep = Annotated[
     Path | None, typer.Option("--keep", metavar="FOLDER", help="Keep the vaults, to look into them afterwards.")
 ]
 _SHARED: tuple[tuple[str, Any, Any], ...] = (
-    ("data", Data, inspect.Parameter.empty), ("as_json", AsJson, False), ("chart", Chart, None),
-    ("limit", Limit, None), ("light", Light, False), ("keep", Keep, None),
-)  # fmt: skip
+    ("data", Data, inspect.Parameter.empty),
+    ("as_json", AsJson, False),
+    ("chart", Chart, None),
+    ("limit", Limit, None),
+    ("light", Light, False),
+    ("keep", Keep, None),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +119,8 @@ def _dress(run: Callable[..., None], function: Callable[..., Result]) -> None:
     """Give the wrapper the shared parameters and the function's own, for Typer to read."""
     hints, kind = get_type_hints(function, include_extras=True), inspect.Parameter.KEYWORD_ONLY
     own = [
-        each.replace(annotation=hints[each.name], kind=kind)
-        for each in list(inspect.signature(function).parameters.values())[1:]
+        parameter.replace(annotation=hints[parameter.name], kind=kind)
+        for parameter in list(inspect.signature(function).parameters.values())[1:]
     ]
     shared = [inspect.Parameter(name, kind, annotation=told, default=default) for name, told, default in _SHARED]
     run.__signature__ = inspect.Signature([*shared, *own])  # type: ignore[attr-defined]

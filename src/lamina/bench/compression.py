@@ -67,9 +67,13 @@ class Compression:
         """As every benchmark tells it."""
         fidelity = {name: {f"{bits} bits": row for bits, row in each.items()} for name, each in self.fidelity.items()}
         return Result(
-            "compression", self.data_sha256, self.settings, self.bars(),
-            {"fidelity": fidelity, "recall": self.recall}, self.speed,
-        )  # fmt: skip
+            "compression",
+            self.data_sha256,
+            self.settings,
+            self.bars(),
+            {"fidelity": fidelity, "recall": self.recall},
+            self.speed,
+        )
 
     def tables(self) -> Iterator[Table]:
         """As people read it."""
@@ -114,7 +118,7 @@ def run(data: Path | None, light: bool, vectors: int, questions: int, seed: int,
     told = Compression(
         {"vectors": vectors, "questions": questions, "seed": seed, "light": light, "rescored": RESCORED, "mix": MIX},
         digest,
-    )  # fmt: skip
+    )
     sets = made(vectors, questions, seed)
     if data is None:
         say("no --data, so only made vectors are measured; a LoCoMo file gives real ones")
@@ -134,16 +138,20 @@ def _fidelity(vectors: Floats, bits: int) -> dict[str, float]:
     ours, plain = _cosine(vectors, decode(encode(vectors, bits))), _cosine(vectors, rounded_down(vectors, bits))
     width = vectors.shape[1]
     return {
-        "n": len(vectors), "ratio": 4 * width / coded_bytes(width, bits), "mean": float(ours.mean()),
-        "least": float(ours.min()), "min-max mean": float(plain.mean()), "min-max least": float(plain.min()),
-    }  # fmt: skip
+        "n": len(vectors),
+        "ratio": 4 * width / coded_bytes(width, bits),
+        "mean": float(ours.mean()),
+        "least": float(ours.min()),
+        "min-max mean": float(plain.mean()),
+        "min-max least": float(plain.min()),
+    }
 
 
 def _recall(given: VectorSet, seed: int) -> dict[str, float]:
     """The recall of each precision alone, and of all of them together in one ranking."""
     vectors, questions = given.vectors, given.questions
     truth = questions @ vectors.T
-    asked = [turned(each) for each in questions]
+    asked = [turned(question) for question in questions]
     figures: dict[str, float] = {}
     mixed = {name: truth.copy() for name in ("mixed", "mixed, no caution", "mixed, decoded", "min-max mixed")}
     kept = _dealt(len(vectors), seed)

@@ -109,7 +109,7 @@ class Usearch:
         return lambda: setattr(self._index, "expansion_search", effort)
 
     def search(self, question: Vectors) -> list[int]:
-        return [int(each) for each in self._index.search(question, K, threads=1).keys]
+        return [int(key) for key in self._index.search(question, K, threads=1).keys]
 
 
 class Faiss:
@@ -244,7 +244,7 @@ def main(name: str, folder: Path, threads: int) -> int:
     engine.add(np.asarray(vectors))
     built = {"version": version(package), "build_s": time.perf_counter() - began}
     engine.search(questions[0])
-    files = sum(each.stat().st_size for each in own.rglob("*") if each.is_file())
+    files = sum(path.stat().st_size for path in own.rglob("*") if path.is_file())
     _answer(own, "built", {**built, "ram_mb": _memory() - before, "disk_mb": files / 1e6})
     for line in sys.stdin:
         first, last = map(int, line.split())

@@ -96,16 +96,19 @@ class Grades:
 def limited(lists: Sequence[Facts], most: int | None) -> Sequence[Facts]:
     """For a quick look: the first few questions of each kind and list."""
     return [
-        replace(each, questions=tuple(
-            asked for hops in _CUTS for asked in [one for one in each.questions if one.hops == hops][:most]
-        ))
-        for each in lists
-    ]  # fmt: skip
+        replace(
+            facts,
+            questions=tuple(
+                asked for hops in _CUTS for asked in [one for one in facts.questions if one.hops == hops][:most]
+            ),
+        )
+        for facts in lists
+    ]
 
 
 def run(lists: Sequence[Facts], vaults: Vaults, progress: Progress) -> Grades:
     """Remember each list in a fresh vault, ask its questions and look for the answers."""
-    asking = sum(len(each.questions) for each in lists)
+    asking = sum(len(facts.questions) for facts in lists)
     answered = count(1)
     grades = Grades([])
     for n, each in enumerate(lists, 1):

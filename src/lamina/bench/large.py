@@ -66,7 +66,7 @@ def _batches(sessions: Iterator[Session]) -> Iterator[list[Session]]:
 
 
 def _commit(memory: Memory, sessions: Sequence[Session], ids: IdSource) -> Commit:
-    changes = tuple(Change(_segment(memory, each, ids)) for each in sessions)
+    changes = tuple(Change(_segment(memory, session, ids)) for session in sessions)
     return Commit(
         actor="human", origin=Origin.HUMAN, verb="capture", reason="made talk", scope=memory.scope, changes=changes
     )
@@ -75,10 +75,16 @@ def _commit(memory: Memory, sessions: Sequence[Session], ids: IdSource) -> Commi
 def _segment(memory: Memory, session: Session, ids: IdSource) -> Atom:
     said = [render_passage(n, turn.text, turn.speaker, turn.at) for n, turn in enumerate(session.turns, 1)]
     return Atom(
-        id=ids.new(session.at), scope=memory.scope, kind="narrative", content="\n\n".join(said),
-        observed_at=session.at, session_id=session.id, segment_id=f"{session.id}-1", origin=Origin.HUMAN,
+        id=ids.new(session.at),
+        scope=memory.scope,
+        kind="narrative",
+        content="\n\n".join(said),
+        observed_at=session.at,
+        session_id=session.id,
+        segment_id=f"{session.id}-1",
+        origin=Origin.HUMAN,
         **kind_defaults("narrative", 1.0, Origin.HUMAN),
-    )  # fmt: skip
+    )
 
 
 def _question(random: Random, session: Session) -> str:
@@ -105,8 +111,11 @@ def measure(vault: Path, embedder: str, questions: Sequence[str], say: Say, *, m
     say("opening it anew, and asking")
     told = subprocess.run(
         [sys.executable, "-m", "lamina.bench.large", str(vault), embedder],
-        input="\n".join(questions), capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        input="\n".join(questions),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return figures | {name: float(value) for name, value in (line.split() for line in told.stdout.splitlines())}
 
 
@@ -136,12 +145,12 @@ def asked(vault: Path, embedder: str, questions: Sequence[str]) -> dict[str, flo
         began = time.perf_counter()
         memory.recall(questions[0])
         figures["open_and_first_recall_s"] = figures["open_s"] + time.perf_counter() - began
-        for each in questions[1 : 1 + _WARM_UP]:
-            memory.recall(each)
+        for question in questions[1 : 1 + _WARM_UP]:
+            memory.recall(question)
         taken = []
-        for each in questions[1 + _WARM_UP :]:
+        for question in questions[1 + _WARM_UP :]:
             began = time.perf_counter()
-            memory.recall(each)
+            memory.recall(question)
             taken.append(1000 * (time.perf_counter() - began))
         figures |= {"recall_p50_ms": quantile(taken, 0.5), "recall_p95_ms": quantile(taken, 0.95)}
         return figures | {"before_mb": before, "asking_mb": resident_mb()}

@@ -50,22 +50,27 @@ def _drawn(atoms: Mapping[str, Atom]) -> Iterator[tuple[Atom, Atom | None, str]]
         yield from ((atom, heir, "high") for heir in heirs)
         if atom.status in _ENDED and not heirs and not atom.is_segment:
             yield atom, None, "taken back"
-        for each in atom.relations:
-            if each.name is RelationName.CONTRADICTS and each.target in atoms:
-                older, newer = sorted((atom, atoms[each.target]), key=lambda one: (begins(one), one.id))
-                yield older, newer, "high" if each.confidence >= SURE else "low"
+        for relation in atom.relations:
+            if relation.name is RelationName.CONTRADICTS and relation.target in atoms:
+                older, newer = sorted((atom, atoms[relation.target]), key=lambda one: (begins(one), one.id))
+                yield older, newer, "high" if relation.confidence >= SURE else "low"
 
 
 def _told(memory: Memory, atoms: Mapping[str, Atom], old: Atom, new: Atom | None, grade: str) -> dict[str, Any]:
     steps = memory.status_history(old.id)
     return {
-        "grade": grade, "status": old.status.value, "old": _words(old, atoms),
+        "grade": grade,
+        "status": old.status.value,
+        "old": _words(old, atoms),
         "new": _words(new, atoms) if new else None,
-        "old_said": format_time(old.observed_at), "new_said": format_time(new.observed_at) if new else None,
-        "old_until": format_time(old.valid_until) if old.valid_until else None, "old_statement": old.content,
-        "new_statement": new.content if new else None, "slot": [old.subject, old.attribute],
+        "old_said": format_time(old.observed_at),
+        "new_said": format_time(new.observed_at) if new else None,
+        "old_until": format_time(old.valid_until) if old.valid_until else None,
+        "old_statement": old.content,
+        "new_statement": new.content if new else None,
+        "slot": [old.subject, old.attribute],
         "reason": steps[-1].reason if steps else None,
-    }  # fmt: skip
+    }
 
 
 def _words(atom: Atom, atoms: Mapping[str, Atom]) -> list[str]:

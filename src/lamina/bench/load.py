@@ -67,9 +67,12 @@ class Load:
         """Everything in numbers."""
         every = [each for own in self.times.values() for each in own]
         told: dict[str, float] = {
-            "errors": len(self.errors), "lost": len(self.lost), "acknowledged_writes": len(self.written),
-            "requests": len(every), "requests_per_s": len(every) / max(self.seconds, 1e-9),
-        }  # fmt: skip
+            "errors": len(self.errors),
+            "lost": len(self.lost),
+            "acknowledged_writes": len(self.written),
+            "requests": len(every),
+            "requests_per_s": len(every) / max(self.seconds, 1e-9),
+        }
         told |= {f"{name}_s": value for name, value in _quantiles(every).items()}
         if self.beside:
             told["beside_slow_errors"] = len(self.beside_errors)
@@ -95,9 +98,14 @@ class Load:
 def run(clients: int, seconds: float, slow: int, atoms: int, pause: float, embedder: str, seed: int, say: Say) -> Load:
     """Measure everything; `say` is told what is going on."""
     chosen = {
-        "clients": clients, "seconds": seconds, "slow": slow, "atoms": atoms, "pause": pause, "embedder": embedder,
+        "clients": clients,
+        "seconds": seconds,
+        "slow": slow,
+        "atoms": atoms,
+        "pause": pause,
+        "embedder": embedder,
         "seed": seed,
-    }  # fmt: skip
+    }
     load = Load(chosen)
     with _folder() as folder:
         vault = folder / "vault"
@@ -251,8 +259,8 @@ async def _slow_ones(place: _Place, many: int) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        for each in tasks:
-            each.cancel()
+        for task in tasks:
+            task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
@@ -283,7 +291,7 @@ def _made(vault: Path, atoms: int, embedder: str, seed: int) -> list[str]:
     with Memory(vault, watch=False, settings=_settings(embedder)) as memory:
         for start in range(0, atoms, _BATCH):
             receipt = memory.remember_many([_statement(rng) for _ in range(start, min(atoms, start + _BATCH))])
-            ids += [each.atom.id for each in receipt.outcomes]
+            ids += [outcome.atom.id for outcome in receipt.outcomes]
         memory.embed()
     return ids
 
@@ -292,9 +300,13 @@ def _made(vault: Path, atoms: int, embedder: str, seed: int) -> list[str]:
 def _served(vault: Path, embedder: str) -> Iterator[tuple[str, str]]:
     """A server in a process of its own: its address, and the token its first start makes. Killed at the end."""
     env = {
-        **os.environ, "LAMINA_VAULT": str(vault), "LAMINA_EMBEDDER": embedder, "LAMINA_BACKGROUND": "true",
-        "LAMINA_SERVE_READS_PER_MINUTE": _PLENTY, "LAMINA_SERVE_WRITES_PER_MINUTE": _PLENTY,
-    }  # fmt: skip
+        **os.environ,
+        "LAMINA_VAULT": str(vault),
+        "LAMINA_EMBEDDER": embedder,
+        "LAMINA_BACKGROUND": "true",
+        "LAMINA_SERVE_READS_PER_MINUTE": _PLENTY,
+        "LAMINA_SERVE_WRITES_PER_MINUTE": _PLENTY,
+    }
     words = [sys.executable, "-m", "lamina", "serve", "--port", "0", "--json"]
     server = subprocess.Popen(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:

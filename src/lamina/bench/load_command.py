@@ -33,7 +33,7 @@ def load(
     with ending():
         result = run(
             clients, seconds, slow, atoms, pause, embedder, seed, lambda text: say.print(f"[dim]{text}")
-        ).result()  # fmt: skip
+        ).result()
     if as_json:
         typer.echo(json.dumps(result.document(), indent=1))
         return

@@ -66,7 +66,7 @@ def shaped(conversations: Sequence[Collection], count: int, seed: int) -> Iterat
     index of so much real talk would.
     """
     rng = random.Random(seed)
-    turns = [turn for each in conversations for session in each.sessions for turn in session.turns]
+    turns = [turn for conversation in conversations for session in conversation.sessions for turn in session.turns]
     texts = [turn.text.split() for turn in turns] or [each.split() for each in _FILLER]
     speakers = sorted({turn.speaker for turn in turns if turn.speaker}) or ["Ann", "Ben"]
     follows: dict[str, list[str]] = defaultdict(list)

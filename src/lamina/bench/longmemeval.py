@@ -29,11 +29,11 @@ def _parse(data: Any, pooled: bool) -> list[Collection]:
     if isinstance(data, dict):
         heads = data["sessions"]
         haystacks = [_heads(each, heads) for each in some(data["questions"], "questions")]
-        return some((each for each in haystacks if each.questions), "questions that can be answered")
+        return some((haystack for haystack in haystacks if haystack.questions), "questions that can be answered")
     haystacks = [_haystack(each) for each in some(data, "questions")]
     if pooled and all(_is_evidence(each) for each in data):
         haystacks = [merged("pool", haystacks)]
-    return some((each for each in haystacks if each.questions), "questions that can be answered")
+    return some((haystack for haystack in haystacks if haystack.questions), "questions that can be answered")
 
 
 def _is_evidence(data: dict[str, Any]) -> bool:

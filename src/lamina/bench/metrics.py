@@ -56,7 +56,7 @@ def graded(ranked: Sequence[Hashable], gold: Set[Hashable]) -> dict[str, float]:
 
 def averaged(grades: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The mean of each figure over the questions, and how many those were."""
-    means = {name: round(sum(each[name] for each in grades) / len(grades), 2) for name in grades[0]}
+    means = {name: round(sum(grade[name] for grade in grades) / len(grades), 2) for name in grades[0]}
     return {"n": len(grades), **means}
 
 

@@ -33,8 +33,15 @@ OURS = ("lamina", "numpy")
 ROUNDS = 5
 EQUAL = 0.1
 """Points of recall by which an engine may fall short of ours and still count as equal."""
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS", "TOKIO_WORKER_THREADS",
-            "LANCE_CPU_THREADS", "LANCE_IO_THREADS")  # fmt: skip
+_THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "RAYON_NUM_THREADS",
+    "TOKIO_WORKER_THREADS",
+    "LANCE_CPU_THREADS",
+    "LANCE_IO_THREADS",
+)
 
 
 @dataclass(slots=True)
@@ -76,18 +83,25 @@ class Peers:
         for name, settings in self.asked.items():
             built = self.built[name]
             for setting, each in settings.items():
-                told.append([
-                    f"{name} {built['version']} {setting}".strip(), f"{each['recall_at_10']:.2f}",
-                    f"{each['p50_ms']:.2f}", f"{each['p95_ms']:.2f}", f"{each['cpu_ms']:.2f}",
-                    f"{each['p50_ms'] / self.ours['p50_ms']:.2f}",
-                    f"{built['build_s']:.1f}", f"{built['ram_mb']:.0f}", f"{built['disk_mb']:.0f}",
-                ])  # fmt: skip
+                told.append(
+                    [
+                        f"{name} {built['version']} {setting}".strip(),
+                        f"{each['recall_at_10']:.2f}",
+                        f"{each['p50_ms']:.2f}",
+                        f"{each['p95_ms']:.2f}",
+                        f"{each['cpu_ms']:.2f}",
+                        f"{each['p50_ms'] / self.ours['p50_ms']:.2f}",
+                        f"{built['build_s']:.1f}",
+                        f"{built['ram_mb']:.0f}",
+                        f"{built['disk_mb']:.0f}",
+                    ]
+                )
         return told
 
     def chart(self) -> Groups:
         """How fast each is where it finds as much as ours, the fastest being 100; recall that is never reached is 0."""
         times = {"lamina": 1.0} | {name: each["times_ours"] for name, each in self.ratios().items()}
-        fastest = min(each for each in times.values() if each is not None)
+        fastest = min(time for time in times.values() if time is not None)
         return {name: {"speed": 100 * fastest / each if each else 0.0} for name, each in times.items()}
 
     def bars(self) -> dict[str, dict[str, Any]]:
@@ -98,10 +112,15 @@ class Peers:
 
 def run(source: Source, names: Sequence[str], python: str, threads: int, say: Say) -> Peers:
     """Build every engine, then ask all of them in turns; `python` is the interpreter that has the others."""
-    result = Peers({
-        "size": source.size, "questions": len(source.questions), "threads": threads, "vectors": source.name,
-        "load": os.getloadavg()[0],
-    })  # fmt: skip
+    result = Peers(
+        {
+            "size": source.size,
+            "questions": len(source.questions),
+            "threads": threads,
+            "vectors": source.name,
+            "load": os.getloadavg()[0],
+        }
+    )
     with TemporaryDirectory(prefix="lamina-peers-") as place, ExitStack() as ending:
         folder = Path(place)
         truth = _write(source, folder)
@@ -147,9 +166,12 @@ def _ask(running: Mapping[str, _Child], truth: Truth, result: Peers, say: Say) -
 def _figures(rounds: Sequence[Mapping[str, Any]], truth: Truth) -> dict[str, float]:
     took, cpu, found = ([each for one in rounds for each in one[name]] for name in ("took_ms", "cpu_ms", "found"))
     return {
-        "recall_at_10": truth.share(found), "p50_ms": quantile(took, 0.5), "p95_ms": quantile(took, 0.95),
-        "least_ms": min(took), "cpu_ms": quantile(cpu, 0.5),
-    }  # fmt: skip
+        "recall_at_10": truth.share(found),
+        "p50_ms": quantile(took, 0.5),
+        "p95_ms": quantile(took, 0.95),
+        "least_ms": min(took),
+        "cpu_ms": quantile(cpu, 0.5),
+    }
 
 
 class _Child:

@@ -95,7 +95,9 @@ def run(data: Beliefs, vaults: Vaults, progress: Progress) -> Sheet:
 
 def failure(row: Row) -> str:
     """A case that is not passed, for whoever wants to know why."""
-    return "\n".join([f"{row.case.id} [{row.case.category}] {row.case.query}", *(f"    {each}" for each in row.faults)])
+    return "\n".join(
+        [f"{row.case.id} [{row.case.category}] {row.case.query}", *(f"    {fault}" for fault in row.faults)]
+    )
 
 
 class Mind:
@@ -128,15 +130,15 @@ class Mind:
         """What comes back for a question."""
         memories = [self._memory(case.user, place) for place in case.places]
         asked = [
-            self._desk.ask(case.query, DEPTH, self._desk.clock.at, each) for each in memories if case.query.strip()
+            self._desk.ask(case.query, DEPTH, self._desk.clock.at, memory) for memory in memories if case.query.strip()
         ]
         hits = sorted((hit for hits in asked for hit in hits if hit.relevant), key=lambda hit: -hit.score)
-        pinned = [atom for each in memories for atom in each.top(DEPTH) if atom.pinned]
+        pinned = [atom for memory in memories for atom in memory.top(DEPTH) if atom.pinned]
         return Tiers(
             self._names(atom for atom in pinned if atom.kind != QUESTION),
             self._names(hit.atom for hit in hits if not hit.atom.pinned and hit.atom.kind != QUESTION),
-            self._names(atom for each in memories for atom in _open_questions(each, self._desk.clock.at)),
-        ).within(case.room)  # fmt: skip
+            self._names(atom for memory in memories for atom in _open_questions(memory, self._desk.clock.at)),
+        ).within(case.room)
 
     def _memory(self, user: str, place: str) -> Memory:
         return self._desk.beside(f"org:{_slug(user)}:agent:{_slug(place)}")
@@ -146,10 +148,17 @@ class Mind:
         names = (belief.name, *belief.aliases)
         given = slot if claim else {"subject": belief.name}
         receipt = memory.remember(
-            belief.content, kind=_KINDS.get(belief.type, belief.type), entities=names, pinned=belief.pinned,
-            confidence=belief.confidence, importance=belief.confidence, observed_at=belief.created,
-            valid_until=belief.resolved, private=True, **given,
-        )  # fmt: skip
+            belief.content,
+            kind=_KINDS.get(belief.type, belief.type),
+            entities=names,
+            pinned=belief.pinned,
+            confidence=belief.confidence,
+            importance=belief.confidence,
+            observed_at=belief.created,
+            valid_until=belief.resolved,
+            private=True,
+            **given,
+        )
         self._atoms[belief.id].append((memory, receipt.atom.id))
         self._beliefs[receipt.atom.id] = belief.id
 
@@ -206,7 +215,7 @@ def _means(rows: Sequence[Row]) -> dict[str, float]:
         "precision": [row.case.expected.precision(row.tiers) for row in rows],
         "recall": [row.case.expected.recall(row.tiers) for row in rows],
     }
-    known = {name: [each for each in values if each is not None] for name, values in measured.items()}
+    known = {name: [value for value in values if value is not None] for name, values in measured.items()}
     return {name: round(100 * fmean(values), 1) for name, values in known.items() if values}
 
 

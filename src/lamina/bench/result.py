@@ -25,9 +25,14 @@ class Result:
     def document(self) -> dict[str, Any]:
         """As JSON has it."""
         return {
-            "bench": self.bench, "commit": commit(), "data_sha256": self.data_sha256, "settings": dict(self.settings),
-            "overall": dict(self.overall), "categories": dict(self.categories), "speed": dict(self.speed),
-        }  # fmt: skip
+            "bench": self.bench,
+            "commit": commit(),
+            "data_sha256": self.data_sha256,
+            "settings": dict(self.settings),
+            "overall": dict(self.overall),
+            "categories": dict(self.categories),
+            "speed": dict(self.speed),
+        }
 
 
 def commit() -> str:

@@ -76,7 +76,7 @@ class Script:
     @property
     def checks(self) -> int:
         """How many questions it asks."""
-        return sum(isinstance(each, Ask) for each in self.steps)
+        return sum(isinstance(step, Ask) for step in self.steps)
 
 
 def load(path: Path) -> tuple[list[Script], str]:
@@ -112,14 +112,19 @@ def _steps(data: dict[str, Any], heard: Mapping[str, Heard], asked: Mapping[str,
 def _ask(data: dict[str, Any], scopes: Mapping[str, str]) -> Ask:
     as_of, known_at = data.get("as_of"), data.get("known_at")
     return Ask(
-        Check.parsed(data), scopes[data["scope"]], parse_time(data["now"]), moment(as_of) if as_of else None,
+        Check.parsed(data),
+        scopes[data["scope"]],
+        parse_time(data["now"]),
+        moment(as_of) if as_of else None,
         moment(known_at) if known_at else None,
-    )  # fmt: skip
+    )
 
 
 def _scopes(data: dict[str, Any]) -> dict[str, str]:
     """The scope of each label; the number keeps apart labels that are spelt alike."""
     labels = dict.fromkeys((*data["scopes"], *(each["scope"] for each in (*data["sessions"], *data["checks"]))))
-    named = {label: f"org:{n}-{_OUTSIDE_SCOPE.sub('-', label.casefold()).strip('-')}"[:60].strip("-")
-             for n, label in enumerate(labels)}  # fmt: skip
+    named = {
+        label: f"org:{n}-{_OUTSIDE_SCOPE.sub('-', label.casefold()).strip('-')}"[:60].strip("-")
+        for n, label in enumerate(labels)
+    }
     return {**named, next(iter(labels)): SCOPE}

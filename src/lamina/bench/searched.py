@@ -34,7 +34,7 @@ class Searched:
         """Keep more vectors, and take them in."""
         first = len(self._texts)
         digests = [number.to_bytes(WIDTH, "big") for number in range(first, first + len(vectors))]
-        kept = [pack(each[None, :]) for each in vectors]
+        kept = [pack(vector[None, :]) for vector in vectors]
         with self._db.writing(durable=False):
             rows = [(_MODEL, digest, it.bits, it.bits, it.data) for digest, it in zip(digests, kept, strict=True)]
             self._db.run_many(_KEEP, rows)
@@ -54,7 +54,7 @@ class Searched:
     @property
     def disk(self) -> int:
         """Bytes on the disk."""
-        return sum(each.stat().st_size for each in self._file.parent.glob(f"{self._file.name}*"))
+        return sum(path.stat().st_size for path in self._file.parent.glob(f"{self._file.name}*"))
 
     def scan(self, question: Floats) -> Floats:
         """About how near every vector is."""

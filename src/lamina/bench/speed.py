@@ -64,7 +64,7 @@ class Speed:
 
 def run(
     files: int, passages: int, questions: int, data: Path | None, seed: int, say: Say, embedder: str = "none"
-) -> Speed:  # fmt: skip
+) -> Speed:
     """Measure everything; `say` is told what is going on."""
     conversations, digest = load(data) if data else ([], None)
     chosen = {"files": files, "passages": passages, "questions": questions, "seed": seed, "embedder": embedder}
@@ -180,15 +180,9 @@ def _statements(count: int) -> list[dict[str, Any]]:
 
 
 def _measure_recall(
-    folder: Path,
-    conversations: Sequence[Collection],
-    passages: int,
-    questions: int,
-    seed: int,
-    result: Speed,
-    say: Say,
+    folder: Path, conversations: Sequence[Collection], passages: int, questions: int, seed: int, result: Speed, say: Say
 ) -> list[Asked]:
-    real = [session for each in conversations for session in each.sessions]
+    real = [session for conversation in conversations for session in conversation.sessions]
     told = sum(len(session.turns) for session in real)
     sessions = [*real, *shaped(conversations, max(0, passages - told), seed)]
     asked = _questions(conversations, sessions, questions, seed)
@@ -203,9 +197,11 @@ def _measure_recall(
         ours, theirs = _latencies(memory, bare, asked)
         bare.close()
         result.figures |= {
-            "recall_p50_ms": quantile(ours, 0.5), "recall_p95_ms": quantile(ours, 0.95),
-            "bare_fts5_p50_ms": quantile(theirs, 0.5), "bare_fts5_p95_ms": quantile(theirs, 0.95),
-        }  # fmt: skip
+            "recall_p50_ms": quantile(ours, 0.5),
+            "recall_p95_ms": quantile(ours, 0.95),
+            "bare_fts5_p50_ms": quantile(theirs, 0.5),
+            "bare_fts5_p95_ms": quantile(theirs, 0.95),
+        }
         result.figures["recall_p50_vs_bare_fts5"] = result.figures["recall_p50_ms"] / result.figures["bare_fts5_p50_ms"]
         result.figures["recall_p95_vs_p50"] = result.figures["recall_p95_ms"] / result.figures["recall_p50_ms"]
         graded = [each for each in asked if each.turns]
@@ -217,7 +213,7 @@ def _measure_recall(
 
 
 def _questions(conversations: Sequence[Collection], sessions: Sequence[Session], count: int, seed: int) -> list[Asked]:
-    real = [asked for each in conversations for asked in each.questions if asked.category not in APART]
+    real = [asked for conversation in conversations for asked in conversation.questions if asked.category not in APART]
     if not real:
         rng = random.Random(seed)
         turns = [turn for session in sessions for turn in session.turns]
@@ -268,10 +264,14 @@ def _recall_at_10(memory: Memory, asked: Sequence[Asked], places: Places, *, exh
     found = 0.0
     for each in asked:
         query = TextQuery(
-            scopes=memory.scopes, tokens=tuple(term.token for term in question_terms(each.text)),
-            statuses=frozenset(RECALL_WEIGHT), memory_types=frozenset(MemoryType), valid_at=memory.now(), limit=10,
+            scopes=memory.scopes,
+            tokens=tuple(term.token for term in question_terms(each.text)),
+            statuses=frozenset(RECALL_WEIGHT),
+            memory_types=frozenset(MemoryType),
+            valid_at=memory.now(),
+            limit=10,
             exhaustive=exhaustive,
-        )  # fmt: skip
+        )
         best = sorted(memory.search_text(query), key=lambda match: (-match.score, match.atom_id, match.n))[:10]
         hits = {places.at(match.atom_id, match.n) for match in best}
         found += len(hits & each.turns) / len(each.turns)

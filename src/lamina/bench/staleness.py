@@ -51,8 +51,8 @@ class Sheet:
     def overall(self) -> dict[str, dict[str, float]]:
         """All questions together, and how many links of each sort there are."""
         sorts: dict[str, float] = defaultdict(int)
-        for each in self.links:
-            sorts[each["grade"]] += 1
+        for link in self.links:
+            sorts[link["grade"]] += 1
         return {"all": _figures(self.rows), "links": dict(sorts)}
 
     def categories(self) -> dict[str, dict[str, float]]:
@@ -65,7 +65,7 @@ class Sheet:
 
 def overtaken(collection: Collection) -> list[Asked]:
     """The questions whose evidence was overtaken by newer evidence."""
-    return [each for each in collection.questions if each.category in KINDS and len(each.said) > 1]
+    return [question for question in collection.questions if question.category in KINDS and len(question.said) > 1]
 
 
 def run(collections: Sequence[Collection], vaults: Vaults, progress: Progress) -> Sheet:
@@ -78,7 +78,7 @@ def run(collections: Sequence[Collection], vaults: Vaults, progress: Progress) -
             places = fill(desk, collection, progress, lambda: progress("capturing sessions", next(captured), sessions))
             desk.clock.at = last
             found = links_in(desk.memory)
-            sheet.links += [{"data": collection.id, **each.told} for each in found]
+            sheet.links += [{"data": collection.id, **link.told} for link in found]
             asking = overtaken(collection)
             stated, linked = _by_turn(desk.memory, places), _linked_turns(found, places)
             for n, asked in enumerate(asking, 1):
@@ -91,9 +91,12 @@ def _row(asked: Asked, desk: Desk, places: Places, stated: frozenset[str], linke
     newest, older = asked.said[-1], frozenset[str]().union(*asked.said[:-1]) - asked.said[-1]
     found = list(turns_of(desk.ask(asked.text, DEPTH, asked.at or desk.clock.at), places))
     return Row(
-        asked.category, _first(found, newest), _first(found, older), bool(stated & newest and stated & older),
+        asked.category,
+        _first(found, newest),
+        _first(found, older),
+        bool(stated & newest and stated & older),
         any(one in older and other in newest for one, other in linked),
-    )  # fmt: skip
+    )
 
 
 def _first(found: Sequence[str], wanted: frozenset[str]) -> int | None:
@@ -121,11 +124,14 @@ def _figures(rows: Sequence[Row]) -> dict[str, float]:
     n = len(rows)
     found = [row for row in rows if row.newest is not None]
     return {
-        "n": n, "newest first": _share(sum(row.in_order for row in rows), n), "newest found": _share(len(found), n),
+        "n": n,
+        "newest first": _share(sum(row.in_order for row in rows), n),
+        "newest found": _share(len(found), n),
         "older found": _share(sum(row.older is not None for row in rows), n),
         "newest first of found": _share(sum(row.in_order for row in found), len(found)),
-        "stated": _share(sum(row.stated for row in rows), n), "linked": _share(sum(row.linked for row in rows), n),
-    }  # fmt: skip
+        "stated": _share(sum(row.stated for row in rows), n),
+        "linked": _share(sum(row.linked for row in rows), n),
+    }
 
 
 def _share(part: float, whole: float) -> float:

@@ -39,10 +39,12 @@ class Bounds:
         only = data.get("shouldOnlyInclude")
         return cls(
             frozenset((*data.get("mustInclude", ()), *data.get("shouldInclude", ()))),
-            frozenset(data.get("mustExclude", ())), None if only is None else frozenset(only),
-            tuple((one, other) for one, other in data.get("orderedBefore", ())), data.get("minCount", 0),
+            frozenset(data.get("mustExclude", ())),
+            None if only is None else frozenset(only),
+            tuple((one, other) for one, other in data.get("orderedBefore", ())),
+            data.get("minCount", 0),
             data.get("maxCount"),
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, slots=True)

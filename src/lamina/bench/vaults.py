@@ -135,9 +135,7 @@ class Desk:
     def beside(self, scope: str) -> Memory:
         """The memory of the same vault in a scope."""
         if scope not in self._open:
-            self._open[scope] = Memory(
-                self._folder, scope, clock=self.clock, watch=False, settings=self._settings
-            )  # fmt: skip
+            self._open[scope] = Memory(self._folder, scope, clock=self.clock, watch=False, settings=self._settings)
         return self._open[scope]
 
     def open(self) -> tuple[Memory, ...]:
@@ -177,9 +175,15 @@ class Desk:
         self.memory.recall("Is anything there?")
 
     def ask(
-        self, question: str, k: int, at: datetime, memory: Memory | None = None, *,
-        as_of: datetime | str | None = None, known_at: datetime | None = None,
-    ) -> tuple[Hit, ...]:  # fmt: skip
+        self,
+        question: str,
+        k: int,
+        at: datetime,
+        memory: Memory | None = None,
+        *,
+        as_of: datetime | str | None = None,
+        known_at: datetime | None = None,
+    ) -> tuple[Hit, ...]:
         """The hits of a question asked at a moment, of the memory of a scope, by default the vault's own."""
         self.clock.at = at
         began, cpu = time.perf_counter(), time.process_time()

@@ -45,10 +45,11 @@ def made(count: int, questions: int, seed: int) -> list[VectorSet]:
     single = np.eye(WIDTH)[np.arange(count) % WIDTH]
     none = np.empty((0, WIDTH), dtype=np.float32)
     return [
-        VectorSet("gaussian", _units(bell), none), VectorSet("spiky", _units(spiky), none),
+        VectorSet("gaussian", _units(bell), none),
+        VectorSet("spiky", _units(spiky), none),
         *(VectorSet(name, _units(single + hum * rng.standard_normal(single.shape)), none) for name, hum in HUM.items()),
         _clustered(count, questions, rng),
-    ]  # fmt: skip
+    ]
 
 
 def real(conversations: Sequence[Collection], questions: int, light: bool, seed: int, say: Say) -> VectorSet | None:
@@ -56,8 +57,8 @@ def real(conversations: Sequence[Collection], questions: int, light: bool, seed:
     embedder = _embedder(light, say)
     if embedder is None:
         return None
-    turns = [turn for each in conversations for session in each.sessions for turn in session.turns]
-    asked = [each.text for one in conversations for each in one.questions]
+    turns = [turn for conversation in conversations for session in conversation.sessions for turn in session.turns]
+    asked = [question.text for one in conversations for question in one.questions]
     some = np.random.default_rng(seed).permutation(len(asked))[:questions]
     say(f"encoding {len(turns)} turns and {len(some)} questions with {embedder.model.id}")
     encoded = embedder.passages([Piece(f"{turn.speaker}: {turn.text}", 1) for turn in turns])

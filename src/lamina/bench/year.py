@@ -95,9 +95,12 @@ class Statement:
     def fields(self) -> dict[str, Any]:
         """As `remember_many` takes it."""
         return {
-            "content": self.content, "kind": self.sort.kind, "subject": self.subject,
-            "confidence": self.confidence, "importance": self.importance,
-        }  # fmt: skip
+            "content": self.content,
+            "kind": self.sort.kind,
+            "subject": self.subject,
+            "confidence": self.confidence,
+            "importance": self.importance,
+        }
 
     @property
     def stays_true(self) -> bool:
@@ -177,25 +180,29 @@ class Life:
         found: dict[int, Atom] = {}
         with self._timed("writing"):
             for origin in ("human", "agent"):
-                of = [each for each in today if each.sort.origin == origin]
+                of = [statement for statement in today if statement.sort.origin == origin]
                 if of:
                     receipt = self.memory.remember_many([each.fields for each in of], origin=origin)
                     told = receipt.outcomes[: len(of)]
                     found |= {each.n: outcome.atom for each, outcome in zip(of, told, strict=True)}
         atoms = [found[n] for n in sorted(found)]
-        self.ids += [each.id for each in atoms]
+        self.ids += [atom.id for atom in atoms]
         return atoms
 
     def copy(self, atoms: Sequence[Atom]) -> None:
         """Take over what another store was told, as it was on that day."""
-        fresh = {each.id: Change(each.with_(revision=0, recorded_at=None)) for each in atoms}
+        fresh = {atom.id: Change(atom.with_(revision=0, recorded_at=None)) for atom in atoms}
         about = Commit(
-            actor="human", origin=Origin.HUMAN, verb="remember", reason="told elsewhere", scope=self.memory.scope,
+            actor="human",
+            origin=Origin.HUMAN,
+            verb="remember",
+            reason="told elsewhere",
+            scope=self.memory.scope,
             changes=tuple(fresh.values()),
-        )  # fmt: skip
+        )
         with self._timed("writing"):
             self.memory._store.commit(about)
-        self.ids += [each.id for each in atoms]
+        self.ids += [atom.id for atom in atoms]
 
     def use(self, numbers: Sequence[int]) -> None:
         """Count a use of each."""
@@ -208,7 +215,7 @@ class Life:
         with self._timed("dreaming"):
             report: DreamReport = self.memory.dream(steps)
         self.held += len(report.held)
-        self.moves.update(f"{each.action} by dreams" for each in report.moves)
+        self.moves.update(f"{move.action} by dreams" for move in report.moves)
         for step in report.steps:
             for note in step.notes:
                 many, _, what = note.partition(" ")
@@ -219,8 +226,8 @@ class Life:
         """How many of these are among the first hits, in percent."""
         with self._timed("asking"):
             hits = sum(
-                self.ids[each.n] in {hit.atom.id for hit in self.memory.recall(each.asked, DEPTH).hits}
-                for each in asked
+                self.ids[statement.n] in {hit.atom.id for hit in self.memory.recall(statement.asked, DEPTH).hits}
+                for statement in asked
             )
         return round(100 * hits / len(asked), 2) if asked else 0.0
 
@@ -262,8 +269,16 @@ def run(atoms: int, days: int, seed: int, say: Say) -> Result:
     try:
         with closing(Life(folder / "dreams")) as dreams, closing(Life(folder / "control")) as control:
             points = _lived(dreams, control, statements(atoms, days, seed), seed, say)
-            chosen = {"atoms": atoms, "days": days, "seed": seed, "daily": list(DAILY), "now and then":
-                      list(NOW_AND_THEN), "every days": EVERY_DAYS, "embedder": "none", "model": ""}  # fmt: skip
+            chosen = {
+                "atoms": atoms,
+                "days": days,
+                "seed": seed,
+                "daily": list(DAILY),
+                "now and then": list(NOW_AND_THEN),
+                "every days": EVERY_DAYS,
+                "embedder": "none",
+                "model": "",
+            }
             speed = {**_speed(dreams, control, atoms), "all_s": round(time.perf_counter() - began, 1)}
             figures = {**list(points.values())[-1], **dict(sorted(dreams.moves.items())), "held": dreams.held}
             overall = {"figures": figures, "bars": bars({**figures, **speed})}
@@ -298,9 +313,9 @@ def _lived(
 
 def _promise(today: Sequence[Statement], day: int, days: int, due: dict[int, list[int]], random: Random) -> None:
     """Most promises are kept some weeks later."""
-    for each in today:
-        if each.sort.kind == "commitment" and random.random() < _RESOLVED:
-            due.setdefault(day + random.randint(10, 60), []).append(each.n)
+    for statement in today:
+        if statement.sort.kind == "commitment" and random.random() < _RESOLVED:
+            due.setdefault(day + random.randint(10, 60), []).append(statement.n)
 
 
 def _by_hand(dreams: Life, day: int, resolved: Sequence[int], every: Sequence[Statement]) -> None:
@@ -309,21 +324,23 @@ def _by_hand(dreams: Life, day: int, resolved: Sequence[int], every: Sequence[St
         dreams.memory.resolve(dreams.ids[n])
         dreams.moves["resolve by hand"] += 1
     if day % _DEMOTED_EVERY == _DEMOTED_EVERY - 1:
-        stated = (each for each in every if day - _DEMOTED_EVERY < each.day < day and each.sort.origin == "human")
+        stated = (
+            statement
+            for statement in every
+            if day - _DEMOTED_EVERY < statement.day < day and statement.sort.origin == "human"
+        )
         for each in islice((each for each in stated if each.sort.kind == "fact"), 2):
             dreams.memory.demote(dreams.ids[each.n])
             dreams.moves["demote by hand"] += 1
 
 
-def _asked(
-    dreams: Life, control: Life, every: Sequence[Statement], day: int, random: Random
-) -> dict[str, float]:  # fmt: skip
+def _asked(dreams: Life, control: Life, every: Sequence[Statement], day: int, random: Random) -> dict[str, float]:
     """Ask both stores for what was used, and for what was not used and is old."""
-    used = [each for each in every[: len(dreams.ids)] if each.n in dreams.used and each.stays_true]
+    used = [statement for statement in every[: len(dreams.ids)] if statement.n in dreams.used and statement.stays_true]
     old = [
-        each
-        for each in every[: len(dreams.ids)]
-        if day - each.day >= OLD_DAYS and each.n not in dreams.used and each.stays_true
+        statement
+        for statement in every[: len(dreams.ids)]
+        if day - statement.day >= OLD_DAYS and statement.n not in dreams.used and statement.stays_true
     ]
     some, oldest = (random.sample(each, min(ASKED, len(each))) for each in (used, old))
     now = {"used": dreams.finds(some), "used, control": control.finds(some)}

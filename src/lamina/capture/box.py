@@ -49,7 +49,7 @@ class Box:
     @property
     def last(self) -> datetime:
         """When the youngest of its statements was made."""
-        return max(each.observed_at for each in self.members)
+        return max(member.observed_at for member in self.members)
 
     def takes(self, atom: Atom) -> bool:
         """Whether a statement belongs in: said soon after, on what the box is about."""
@@ -107,11 +107,16 @@ def seal(store: Store, scope: Scope, now: datetime) -> list[Atom]:
         known.append(atom)
         store.commit(
             Commit(
-                actor="lamina", origin=Origin.DREAM, verb="box", reason=f"sealed a box of {len(box.members)}",
-                scope=scope, changes=(Change(atom),), key=f"box {box.id}",
+                actor="lamina",
+                origin=Origin.DREAM,
+                verb="box",
+                reason=f"sealed a box of {len(box.members)}",
+                scope=scope,
+                changes=(Change(atom),),
+                key=f"box {box.id}",
             )
-        )  # fmt: skip
-    return [each for box in done for each in box.members]
+        )
+    return [member for box in done for member in box.members]
 
 
 def _recent(store: Store, scope: Scope, limit: int) -> list[Atom]:
@@ -129,20 +134,29 @@ def _boxes(atoms: Sequence[Atom]) -> dict[AtomId, Box]:
 
 def _sealed(box: Box, scope: Scope, known: Sequence[Atom]) -> Atom:
     ranked = sorted(box.topics, key=lambda topic: (-box.topics[topic], topic))
-    spelt = {stem: word for each in box.members for word in _WORD.findall(each.content) for stem in analyse(word)}
+    spelt = {stem: word for member in box.members for word in _WORD.findall(member.content) for stem in analyse(word)}
     heading = ", ".join(spelt.get(topic, topic).lower() for topic in ranked[:SHOWN])
-    lines = (f"- [[{layout.stem(layout.path_for(each))}]] {' '.join(each.content.split())}" for each in box.members)
+    lines = (
+        f"- [[{layout.stem(layout.path_for(member))}]] {' '.join(member.content.split())}" for member in box.members
+    )
     return Atom(
-        id=box.id, scope=scope, kind="box", content="\n".join([f"# {heading}", "", *lines]),
-        observed_at=box.members[0].observed_at, session_id=box.members[0].session_id, tags=tuple(ranked[: 4 * SHOWN]),
-        origin=Origin.DREAM, derived_from=tuple(each.id for each in box.members), trace_id=_trace(box, known),
+        id=box.id,
+        scope=scope,
+        kind="box",
+        content="\n".join([f"# {heading}", "", *lines]),
+        observed_at=box.members[0].observed_at,
+        session_id=box.members[0].session_id,
+        tags=tuple(ranked[: 4 * SHOWN]),
+        origin=Origin.DREAM,
+        derived_from=tuple(member.id for member in box.members),
+        trace_id=_trace(box, known),
         **kind_defaults("box", 1.0, Origin.DREAM),
-    )  # fmt: skip
+    )
 
 
 def _trace(box: Box, known: Sequence[Atom]) -> str:
     """The thread of the box that is most like it; a box like no other begins one, under its own id."""
     topics = frozenset(box.topics)
-    alike = [(contained(frozenset(each.tags), topics), each) for each in known if each.trace_id]
+    alike = [(contained(frozenset(atom.tags), topics), atom) for atom in known if atom.trace_id]
     overlap, best = max(alike, key=lambda pair: (pair[0], pair[1].observed_at, pair[1].id), default=(0.0, None))
     return best.trace_id or box.id if best is not None and overlap >= TRACE_OVERLAP else box.id

@@ -50,8 +50,17 @@ def capture(
 
     def kept(compare: bool) -> Receipt:
         fresh = fresh_ids(ids, now)
-        place = Place(writer.scope, said.session_id, said.source_id, writer.origin, writer.principal, said.agents,
-                      said.observed_at, limit, idle)  # fmt: skip
+        place = Place(
+            writer.scope,
+            said.session_id,
+            said.source_id,
+            writer.origin,
+            writer.principal,
+            said.agents,
+            said.observed_at,
+            limit,
+            idle,
+        )
         there = _segments(store, writer.scope, said.session_id)
         asked_before = key is not None and store.has_key(writer.scope, key)
         pieces = list(said.pieces) if asked_before else unsaid(said.pieces, there)
@@ -59,11 +68,11 @@ def capture(
             return Receipt(None, (Outcome(Result.DUPLICATE, there[-1], "these words were captured before"),))
         open_segment, number = _open_segment(there, writer)
         grown = _grown(pieces, place, open_segment, number, fresh)
-        segments = [_flagged(_tagged(_vouched(each, writer), said.tags)) for each in grown]
+        segments = [_flagged(_tagged(_vouched(atom, writer), said.tags)) for atom in grown]
         before, turns = passages_said(segments, open_segment)
         reason = f"captured {said.session_id}"
         if at_once:
-            kept_in: dict[str, Atom] = {each.id: each for each in segments}
+            kept_in: dict[str, Atom] = {segment.id: segment for segment in segments}
             made = reader.read(turns, before, kept_in, writer.scope, store, fresh, now)
             verdicts = reader.verdicts(made, turns, segments, writer.scope, store, fresh, now, compare=compare)
             receipt = write(Words(segments), verdicts, writer, store, verb, reason, key)
@@ -90,7 +99,7 @@ def remember(
 
     def written(compare: bool) -> Receipt:
         fresh = fresh_ids(ids, now)
-        new = (each.to_atom(next(fresh), writer.scope, writer.origin, writer.principal, now) for each in drafts)
+        new = (draft.to_atom(next(fresh), writer.scope, writer.origin, writer.principal, now) for draft in drafts)
         made = map(_flagged, new)
         atoms = [_held(each) if statements_wait(writer.origin) else each for each in made]
         verdicts = verdicts_on(atoms, store, now, writer.several)
@@ -111,7 +120,7 @@ def _open_segment(segments: Sequence[Atom], writer: Writer) -> tuple[Atom | None
     """The session's last segment if it can still grow, and its number. Nobody's words go under another's name."""
     if not segments:
         return None, 0
-    said = [each for each in segments if each.origin is not _PUT_OUT or writer.origin is _PUT_OUT]
+    said = [segment for segment in segments if segment.origin is not _PUT_OUT or writer.origin is _PUT_OUT]
     last = (said or segments)[-1]
     # What nobody vouches for never joins words that a person has let through.
     grows = last.status is (Status.CONSTRAINED if words_wait(writer.origin, writer.through) else Status.ACTIVE)
@@ -123,12 +132,12 @@ def _grown(
     pieces: Sequence[Piece], place: Place, open_segment: Atom | None, number: int, ids: Iterator[AtomId]
 ) -> list[Atom]:
     """The segments that hold the pieces. What a tool put out, in whoever's transcript, is kept apart as the tool's."""
-    own = [each for each in pieces if not is_instrument(each.speaker)]
+    own = [piece for piece in pieces if not is_instrument(piece.speaker)]
     grown = extend(own, place, open_segment, number, ids)
-    foreign = [each for each in pieces if is_instrument(each.speaker)]
+    foreign = [piece for piece in pieces if is_instrument(piece.speaker)]
     if not foreign:
         return grown
-    last = max([number, *(_number(each) for each in grown)])
+    last = max([number, *(_number(atom) for atom in grown)])
     return grown + extend(foreign, replace(place, origin=bound(place.origin, _PUT_OUT)), None, last, ids)
 
 

@@ -62,9 +62,9 @@ def classify(atom: Atom, current: Current, now: datetime) -> Verdict:
 
 def _same(atom: Atom, current: Current) -> Atom | None:
     """One that says the same of the same: in the same words or, where it was taken from words, in nearly the same."""
-    for each in current.with_words_of(atom):
-        if _slot(each) == _slot(atom) and _meets(each, atom) and _counts_as_much(each, atom):
-            return each
+    for word in current.with_words_of(atom):
+        if _slot(word) == _slot(atom) and _meets(word, atom) and _counts_as_much(word, atom):
+            return word
     if not atom.evidence:
         return None
     form = current.form(atom)
@@ -81,16 +81,16 @@ def _counts_as_much(known: Atom, atom: Atom) -> bool:
 
 def _in_claim(atom: Atom, claim: Claim, current: Current, now: datetime) -> Verdict:
     holders = current.holders(atom, claim)
-    rivals = [each for each in holders if _meets(each, atom)]
+    rivals = [holder for holder in holders if _meets(holder, atom)]
     doubted = _doubted_before(atom, rivals, claim, current) if begins(atom) <= now else []
     if not rivals and not doubted:
-        if any(each.validity.overlaps(atom.validity) for each in holders):
+        if any(holder.validity.overlaps(atom.validity) for holder in holders):
             atom = atom.with_(valid_from=begins(atom))
         return Verdict(Result.NEW, atom, (), f"another time of {claim}" if holders else f"first value of {claim}")
-    agreeing = next((each for each in rivals if value_of(each) == value_of(atom)), None)
+    agreeing = next((rival for rival in rivals if value_of(rival) == value_of(atom)), None)
     if agreeing is not None:
         return _again(agreeing, atom, now, f"{claim} has that value already")
-    trusted = [each for each in rivals if current.guard(each) > current.trust(atom)]
+    trusted = [rival for rival in rivals if current.guard(rival) > current.trust(atom)]
     if trusted or atom.status is Status.CONSTRAINED:
         return _doubted(atom, (trusted or rivals)[0], f"{claim} has another value; a person decides")
     if CORRECTION in atom.tags:
@@ -153,9 +153,9 @@ def _correct(atom: Atom, rivals: Sequence[Atom], claim: Claim) -> Verdict:
     """What stood was never so: the statement takes its place from when it was thought to begin."""
     start = min(begins(each) for each in (atom, *rivals))
     wrong = tuple(
-        each.with_(status=Status.INVALIDATED, superseded_by=(*each.superseded_by, atom.id)) for each in rivals
+        rival.with_(status=Status.INVALIDATED, superseded_by=(*rival.superseded_by, atom.id)) for rival in rivals
     )
-    right = atom.with_(valid_from=start, supersedes=(*atom.supersedes, *(each.id for each in rivals)))
+    right = atom.with_(valid_from=start, supersedes=(*atom.supersedes, *(rival.id for rival in rivals)))
     return Verdict(Result.SUPERSEDES, right, wrong, f"{claim} was wrong")
 
 
@@ -164,7 +164,7 @@ def _fitted(said: Atom, verdict: Verdict, over: Sequence[Atom], claim: Claim) ->
     atom, late = verdict.atom, verdict.result is Result.SUPERSEDED
     if verdict.result not in (Result.NEW, Result.SUPERSEDES, Result.SUPERSEDED):
         return verdict
-    start, decided = begins(atom), {each.id for each in verdict.others}
+    start, decided = begins(atom), {other.id for other in verdict.others}
     meeting = [each for each in over if each.id not in decided and _shares(each, atom)]
     rival = next((each for each in meeting if begins(each) == start and value_of(each) != value_of(atom)), None)
     if rival is not None and CORRECTION not in said.tags:
@@ -204,7 +204,9 @@ def _again(known: Atom, atom: Atom, now: datetime, reason: str) -> Verdict:
     fresh = tuple(each for each in atom.evidence if each not in known.evidence)
     if not fresh:
         return Verdict(Result.DUPLICATE, known, (), reason)
-    links = tuple(_surer(each, now) for each in known.relations) if atom.origin is Origin.HUMAN else known.relations
+    links = (
+        tuple(_surer(relation, now) for relation in known.relations) if atom.origin is Origin.HUMAN else known.relations
+    )
     backed = known.with_(evidence=(*known.evidence, *fresh), relations=links)
     return Verdict(Result.DUPLICATE, backed, (backed,), reason)
 
@@ -242,13 +244,13 @@ def _succeed(atom: Atom, rivals: Sequence[Atom], claim: Claim, now: datetime) ->
     start = begins(atom)
     status = Status.SUPERSEDED if start <= now else Status.ACTIVE
     ended = tuple(
-        each.with_(
+        rival.with_(
             status=status,
-            valid_until=min((begins(other) for other in rivals if begins(other) > begins(each)), default=start),
-            superseded_by=(*each.superseded_by, atom.id),
+            valid_until=min((begins(other) for other in rivals if begins(other) > begins(rival)), default=start),
+            superseded_by=(*rival.superseded_by, atom.id),
         )
-        for each in rivals
+        for rival in rivals
     )
-    heir = atom.with_(valid_from=start, supersedes=(*atom.supersedes, *(each.id for each in rivals)))
+    heir = atom.with_(valid_from=start, supersedes=(*atom.supersedes, *(rival.id for rival in rivals)))
     reason = f"{claim} changed" if start <= now else f"{claim} will change on {start:%Y-%m-%d}"
     return Verdict(Result.SUPERSEDES if ended else Result.NEW, heir, ended, reason)

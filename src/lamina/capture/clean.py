@@ -30,7 +30,7 @@ def without_secrets(given: Mapping[str, Any], *, personal: bool = False) -> tupl
     fields |= {name: clean(fields[name]) for name in _TEXTS if name in fields}
     for name in _LISTS:
         if isinstance(fields.get(name), list | tuple):
-            fields[name] = [clean(each) for each in fields[name]]
+            fields[name] = [clean(field) for field in fields[name]]
     if isinstance(fields.get("metadata"), Mapping):
         fields["metadata"] = {key: clean(value) for key, value in fields["metadata"].items()}
     return fields, tuple(dict.fromkeys(taken))

@@ -52,13 +52,12 @@ def conversation(
         beyond = " besides what recall had told" if recalled else ""
         raise InvalidInput(f"there are no words to capture{beyond}")
     clean = _Cleaner(personal)
-    kept = tuple(clean.piece(each) for each in pieces)
+    kept = tuple(clean.piece(piece) for piece in pieces)
     session, source = clean.name(session_id or ""), clean.name(source_id or "")
-    labels = tuple(dict.fromkeys(clean.label(each) for each in tags))
+    labels = tuple(dict.fromkeys(clean.label(tag) for tag in tags))
     return Conversation(
-        kept, session or _name(kept, at), source or None, at, agents, tuple(clean.taken), tags=labels,
-        recalled=recalled,
-    )  # fmt: skip
+        kept, session or _name(kept, at), source or None, at, agents, tuple(clean.taken), tags=labels, recalled=recalled
+    )
 
 
 def _pieces(words: str | Sequence[Turn] | Sequence[Piece], at: datetime, name: str | None) -> tuple[list[Piece], int]:
@@ -67,11 +66,11 @@ def _pieces(words: str | Sequence[Turn] | Sequence[Piece], at: datetime, name: s
         own = without_recalled(words)
         return pieces_of(own.text, form_of(own.text, name), on=at.date()), own.taken
     pieces, recalled = list[Piece](), 0
-    for each in words:
-        piece = each if isinstance(each, Piece) else Piece(each.content, each.name, each.at or at)
+    for word in words:
+        piece = word if isinstance(word, Piece) else Piece(word.content, word.name, word.at or at)
         own = without_recalled(piece.text)
         recalled += own.taken
-        text = own.text if isinstance(each, Piece) else own.text.strip("\n")
+        text = own.text if isinstance(word, Piece) else own.text.strip("\n")
         if text.strip() or not own.taken:
             pieces.append(replace(piece, text=text))
     return pieces, recalled

@@ -65,7 +65,7 @@ class Current:
 
     def with_words_of(self, atom: Atom) -> list[Atom]:
         """Those that stand and say it in the same words."""
-        return [each for each in self._in_words(atom) if each.status in RECALL_WEIGHT or each.status in _STANDS]
+        return [word for word in self._in_words(atom) if word.status in RECALL_WEIGHT or word.status in _STANDS]
 
     def beside(self, atom: Atom) -> list[Atom]:
         """Those that stand on the same subject."""
@@ -99,7 +99,7 @@ class Current:
         if claim:
             self._are_all(Filter(scopes=(atom.scope,), claims=claim.names, statuses=_TAKEN_BACK))
         rivals = self._in_claim(atom, claim) if claim else []
-        said = [*self._in_words(atom), *(each for each in rivals if value_of(each) == value_of(atom))]
+        said = [*self._in_words(atom), *(rival for rival in rivals if value_of(rival) == value_of(atom))]
         for each in said:
             if each.status in _TAKEN_BACK and each.revision and self.guard(each) >= self.trust(atom):
                 at = ended_at(each, self._store)
@@ -159,7 +159,9 @@ class Current:
 
 def ended_at(atom: Atom, store: Store) -> datetime | None:
     """When a statement was found wrong or taken back; None where an undo did it: then it may be said at any time."""
-    ended = next(each for each in reversed(store.versions(atom.id)) if each.old_status is not each.atom.status)
+    ended = next(
+        version for version in reversed(store.versions(atom.id)) if version.old_status is not version.atom.status
+    )
     if atom.status is not Status.TOMBSTONED:
         return ended.at
     if ended.verb == "undo":

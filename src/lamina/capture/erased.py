@@ -101,7 +101,7 @@ class _Hearing:
         """Where an erased sentence stands next to words it stood next to."""
         found = [each for each in beside([piece.text for piece in said.pieces]) if each[2] in self._known]
         pairs = {f"{form}\0{word}" for _, _, form, near in found for word in near}
-        known = {mark.form for mark in store.fingerprints.known({self._mark(MarkKind.BESIDE, each) for each in pairs})}
+        known = {mark.form for mark in store.fingerprints.known({self._mark(MarkKind.BESIDE, pair) for pair in pairs})}
         again = set()
         for n, span, form, near in found:
             same = [each for each in near if f"{form}\0{each}" in known]

@@ -24,7 +24,7 @@ def within_reach(changed: Mapping[AtomId, Atom], by: Origin, scope: Scope, store
         return dict(changed)
     high = _words_out_of_reach(changed, by, scope, store)
     known = {each.id: each for each in store.read(Filter(scopes=(scope,), ids=tuple(changed)))} if high else {}
-    lower = [_without_words(each, known.get(each.id), high) for each in changed.values()]
+    lower = [_without_words(atom, known.get(atom.id), high) for atom in changed.values()]
     beyond = {each.id: each for each in lower if _is_beyond(each, by, store)}
     return {each.id: _beside(each, beyond) for each in lower if each.id not in beyond}
 
@@ -49,14 +49,17 @@ def _without_words(atom: Atom, known: Atom | None, high: Collection[str]) -> Ato
 
 def _beside(atom: Atom, beyond: Mapping[AtomId, Atom]) -> Atom:
     """The atom without its links to what is out of reach, told as doubted where it would have taken its place."""
-    if not beyond.keys() & {*atom.supersedes, *atom.superseded_by, *(each.target for each in atom.relations)}:
+    if not beyond.keys() & {*atom.supersedes, *atom.superseded_by, *(relation.target for relation in atom.relations)}:
         return atom
-    rivals = [each for each in atom.supersedes if each in beyond and beyond[each].revision]
-    links = tuple(each for each in atom.relations if each.target not in beyond or beyond[each.target].revision)
-    links += tuple(Relation(RelationName.CONTRADICTS, each, _SURE) for each in rivals)
+    rivals = [supersede for supersede in atom.supersedes if supersede in beyond and beyond[supersede].revision]
+    links = tuple(
+        relation for relation in atom.relations if relation.target not in beyond or beyond[relation.target].revision
+    )
+    links += tuple(Relation(RelationName.CONTRADICTS, rival, _SURE) for rival in rivals)
     doubted = bool(rivals) and atom.status in RECALL_WEIGHT
     return atom.with_(
-        relations=links, status=Status.CHALLENGED if doubted else atom.status,
-        supersedes=tuple(each for each in atom.supersedes if each not in beyond),
+        relations=links,
+        status=Status.CHALLENGED if doubted else atom.status,
+        supersedes=tuple(supersede for supersede in atom.supersedes if supersede not in beyond),
         superseded_by=tuple(each for each in atom.superseded_by if each not in beyond or beyond[each].revision),
-    )  # fmt: skip
+    )

@@ -64,24 +64,36 @@ class Reader:
         return not isinstance(self.extractor, Nobody)
 
     def read(
-        self, turns: Sequence[Said], before: Sequence[Said], segments: Mapping[str, Atom], scope: Scope, store: Store,
-        ids: Iterator[AtomId], now: datetime,
-    ) -> Made:  # fmt: skip
+        self,
+        turns: Sequence[Said],
+        before: Sequence[Said],
+        segments: Mapping[str, Atom],
+        scope: Scope,
+        store: Store,
+        ids: Iterator[AtomId],
+        now: datetime,
+    ) -> Made:
         """Return the statements of turns; those that only repeat what was captured before state nothing."""
         replays = replays_of(turns, segments.values(), store, scope, now) if self.links else {}
         made = self.made(said_first(turns, replays), before, segments, scope, store, ids, now)
         return replace(made, replays=replays)
 
     def made(
-        self, turns: Sequence[Said], before: Sequence[Said], segments: Mapping[str, Atom], scope: Scope, store: Store,
-        ids: Iterator[AtomId], now: datetime,
-    ) -> Made:  # fmt: skip
+        self,
+        turns: Sequence[Said],
+        before: Sequence[Said],
+        segments: Mapping[str, Atom],
+        scope: Scope,
+        store: Store,
+        ids: Iterator[AtomId],
+        now: datetime,
+    ) -> Made:
         """Return the statements turns give rise to, each in its box and with its surprise."""
         if not turns:
             return Made([], self.extractor.name)
         found = statements(turns, before, self.extractor, segments, ids, shown_lately(store, scope))
         feeling = Familiarity(store, self.embedder() if found.atoms else None, now)
-        made = replace(found, atoms=[feeling.weighed(each) for each in boxed(found.atoms, store, ids)])
+        made = replace(found, atoms=[feeling.weighed(atom) for atom in boxed(found.atoms, store, ids)])
         return self._with_changes(made, turns, segments, scope, store, now)
 
     def _with_changes(
@@ -95,14 +107,22 @@ class Reader:
         except ModelError as error:
             failed = ModelCounts(calls=error.calls, failures=(f"changes were not compared: {error}",))
             return replace(made, counts=(made.counts or ModelCounts()) + failed)
-        sure = sum(each.is_sure for each in named.changes)
+        sure = sum(change.is_sure for change in named.changes)
         found = ModelCounts(named.calls, pairs=named.pairs, likely=len(named.changes) - sure, sure=sure)
         return replace(made, nominated=named.changes, counts=(made.counts or ModelCounts()) + found)
 
     def verdicts(
-        self, made: Made, turns: Sequence[Said], words: Collection[Atom], scope: Scope, store: Store,
-        ids: Iterator[AtomId], now: datetime, *, compare: bool,
-    ) -> list[Verdict]:  # fmt: skip
+        self,
+        made: Made,
+        turns: Sequence[Said],
+        words: Collection[Atom],
+        scope: Scope,
+        store: Store,
+        ids: Iterator[AtomId],
+        now: datetime,
+        *,
+        compare: bool,
+    ) -> list[Verdict]:
         """What becomes of statements made of turns, and what is over because of them."""
         verdicts = verdicts_on(made.atoms, store, now, self.several)
         if not (self.links and compare):
@@ -150,17 +170,17 @@ def waiting(
         return sounds_important(text, patterns) or may_hold_request(text)
 
     return [
-        Waiting(scope, session_id, AtomId(each.segment), each.n, now, is_urgent(each.text))
-        for each in turns
-        if not is_assistant(each.speaker)
+        Waiting(scope, session_id, AtomId(turn.segment), turn.n, now, is_urgent(turn.text))
+        for turn in turns
+        if not is_assistant(turn.speaker)
     ]
 
 
 def passages_said(segments: Sequence[Atom], before: Atom | None) -> tuple[list[Said], list[Said]]:
     """The turns that stood in the open segment already, and those that were added."""
-    known = [_said(before, each) for each in passages_of(before)] if before else []
+    known = [_said(before, passage) for passage in passages_of(before)] if before else []
     old = {(each.segment, each.n) for each in known}
-    every = [_said(segment, each) for segment in segments for each in passages_of(segment)]
+    every = [_said(segment, passage) for segment in segments for passage in passages_of(segment)]
     return known, [each for each in every if (each.segment, each.n) not in old]
 
 
@@ -175,9 +195,14 @@ def shown_lately(store: Store, scope: Scope) -> list[str]:
 
 
 def read_due(
-    store: Store, reader: Reader, pace: Pace, actor: str, ids: IdSource, now: Callable[[], datetime],
+    store: Store,
+    reader: Reader,
+    pace: Pace,
+    actor: str,
+    ids: IdSource,
+    now: Callable[[], datetime],
     stop: Callable[[], bool] = lambda: False,
-) -> list[Receipt]:  # fmt: skip
+) -> list[Receipt]:
     """Read every session whose passages are due, under a lease, so that two programs do not both pay for it."""
     due = [each for each in store.buffer.queues() if _is_due(each, pace, reader, store, now())]
     holder = f"{os.getpid()}-{secrets.token_hex(4)}"
@@ -212,13 +237,19 @@ def _is_due(queue: Queue, pace: Pace, reader: Reader, store: Store, now: datetim
     feeling = Familiarity(store, reader.embedder(), now)
     waits = store.buffer.of(queue.scope, queue.session_id)
     _, turns = _with_context(waits, _segments(waits, store))
-    return any((feeling.surprise(each.text, queue.scope) or 0.0) > PROMOTES for each in turns)
+    return any((feeling.surprise(turn.text, queue.scope) or 0.0) > PROMOTES for turn in turns)
 
 
 def read_session(
-    store: Store, reader: Reader, scope: Scope, session_id: str, actor: str, ids: IdSource,
-    now: Callable[[], datetime], lease: SessionLease | None = None,
-) -> list[Receipt]:  # fmt: skip
+    store: Store,
+    reader: Reader,
+    scope: Scope,
+    session_id: str,
+    actor: str,
+    ids: IdSource,
+    now: Callable[[], datetime],
+    lease: SessionLease | None = None,
+) -> list[Receipt]:
     """Read what waits of one session, a few passages at a time, while the lease holds; what another reader has read
     meanwhile is left out."""
     queue = store.buffer.of(scope, session_id)
@@ -251,10 +282,10 @@ def _read(
             receipt = Receipt(None, ())
             for origin, principal in dict.fromkeys((each.origin, each.principal) for each in segments.values()):
                 own = replace(
-                    made, atoms=[each for each in made.atoms if (each.origin, each.principal) == (origin, principal)]
+                    made, atoms=[atom for atom in made.atoms if (atom.origin, atom.principal) == (origin, principal)]
                 )
                 words = [each for each in segments.values() if (each.origin, each.principal) == (origin, principal)]
-                said = [each for each in turns if each.segment in {segment.id for segment in words}]
+                said = [turn for turn in turns if turn.segment in {segment.id for segment in words}]
                 verdicts = reader.verdicts(own, said, words, scope, store, fresh, now, compare=compare)
                 writer = Writer(actor, origin, principal, scope)
                 part = write(Words(), verdicts, writer, store, "extract", f"read {session_id}", None)
@@ -266,15 +297,15 @@ def _read(
 
 def _segments(passages: Sequence[Waiting], store: Store) -> dict[str, Atom]:
     """The segments that hold the passages, so far as they still count."""
-    found = store.read(Filter(scopes=(passages[0].scope,), ids=tuple({each.segment for each in passages})))
+    found = store.read(Filter(scopes=(passages[0].scope,), ids=tuple({passage.segment for passage in passages})))
     return {each.id: each for each in found if each.status in (Status.ACTIVE, Status.CONSTRAINED)}
 
 
 def _with_context(passages: Sequence[Waiting], segments: Mapping[str, Atom]) -> tuple[list[Said], list[Said]]:
     """The turns that led up to the first waiting one, and the waiting ones with what a machine said in between."""
     oldest_first = sorted(segments.values(), key=lambda each: each.id)
-    every = [_said(segment, each) for segment in oldest_first for each in passages_of(segment)]
-    wanted = {(each.segment, each.n) for each in passages}
+    every = [_said(segment, passage) for segment in oldest_first for passage in passages_of(segment)]
+    wanted = {(passage.segment, passage.n) for passage in passages}
     places = [n for n, each in enumerate(every) if (each.segment, each.n) in wanted]
     if not places:
         return [], []

@@ -52,8 +52,8 @@ class _Growing:
     def __init__(self, segment: Atom, place: Place) -> None:
         self._segment, self._place = segment, place
         told = parse_segment(segment.content)
-        self._n = max((each.n for each in told), default=0)
-        self._last = max((each.at for each in told if each.at), default=segment.observed_at)
+        self._n = max((passage.n for passage in told), default=0)
+        self._last = max((passage.at for passage in told if passage.at), default=segment.observed_at)
         self._parts = [closed(segment.content)] if segment.content else []
         self._length = sum(map(len, self._parts))
         self._page = segment.metadata.get(_PAGE, "")
@@ -80,11 +80,20 @@ class _Growing:
 
 def _blank(piece: Piece, place: Place, number: int, atom_id: AtomId) -> Atom:
     return Atom(
-        id=atom_id, scope=place.scope, kind="narrative", content="", observed_at=piece.at or place.observed_at,
-        source_id=place.source_id, session_id=place.session_id, segment_id=f"{place.session_id}-{number}",
-        origin=place.origin, principal=place.principal, agents=place.agents, metadata=_stood(piece),
+        id=atom_id,
+        scope=place.scope,
+        kind="narrative",
+        content="",
+        observed_at=piece.at or place.observed_at,
+        source_id=place.source_id,
+        session_id=place.session_id,
+        segment_id=f"{place.session_id}-{number}",
+        origin=place.origin,
+        principal=place.principal,
+        agents=place.agents,
+        metadata=_stood(piece),
         **kind_defaults("narrative", 1.0, place.origin),
-    )  # fmt: skip
+    )
 
 
 def _stood(piece: Piece) -> dict[str, str]:

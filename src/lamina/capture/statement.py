@@ -59,9 +59,13 @@ class Made:
 
 
 def statements(
-    turns: Sequence[Said], before: Sequence[Said], extractor: Extractor, segments: Mapping[str, Atom],
-    ids: Iterator[AtomId], shown: Collection[str] = (),
-) -> Made:  # fmt: skip
+    turns: Sequence[Said],
+    before: Sequence[Said],
+    extractor: Extractor,
+    segments: Mapping[str, Atom],
+    ids: Iterator[AtomId],
+    shown: Collection[str] = (),
+) -> Made:
     """The atoms that turns give rise to, in their order; asked-for sentences always give one.
 
     What recall has `shown` and somebody only repeats, and talk about memory itself, gives rise to nothing.
@@ -70,13 +74,13 @@ def statements(
     by, trouble = extractor.name, None
     counts: ModelCounts | None = None
     for start in range(0, len(turns), AT_ONCE):
-        heard = [each for each in turns[start : start + AT_ONCE] if not _is_nobody(each.speaker)]
+        heard = [turn for turn in turns[start : start + AT_ONCE] if not _is_nobody(turn.speaker)]
         batch = [each for each in heard if not _is_own_talk(each.text, shown)]
         read = _read(extractor, batch, [*before, *turns[:start]][-CONTEXT:])
         by, trouble = (read.by, read.trouble) if read.trouble else (by, trouble)
         counts = read.counts + counts if read.counts and counts else read.counts or counts
         told = {(each.segment, each.n): each.text for each in batch}
-        findings = [each for each in read.findings if not _says_nothing(each, told)]
+        findings = [finding for finding in read.findings if not _says_nothing(finding, told)]
         findings += _asked(batch, findings)
         at = {(each.segment, each.n): each.at for each in batch}
         made = list(_atoms(sorted(findings, key=_place), segments, at, ids))
@@ -116,30 +120,35 @@ def _says_nothing(finding: Finding, told: Mapping[tuple[str, int], str]) -> bool
 
 def _asked(turns: Sequence[Said], found: Sequence[Finding]) -> list[Finding]:
     """The sentences somebody asked to have remembered, as they were said where the extractor made nothing of them."""
-    covered = [each.evidence for each in found]
+    covered = [finding.evidence for finding in found]
     return [
         Finding(
-            content=turn.text[start:end], kind="fact", confidence=1.0, subject=subject_of(turn.speaker),
+            content=turn.text[start:end],
+            kind="fact",
+            confidence=1.0,
+            subject=subject_of(turn.speaker),
             evidence=Evidence(turn.segment, turn.n, start, end),
         )
         for turn in turns
         if not is_assistant(turn.speaker)  # a machine that says "keep in mind that…" asks nobody to remember anything
         for start, end in asked_for(turn.text)
         if len(turn.text[start:end].encode()) <= CONTENT_LIMIT and not _overlaps(turn, start, end, covered)
-    ]  # fmt: skip
+    ]
 
 
 def _overlaps(turn: Said, start: int, end: int, taken: Sequence[Evidence]) -> bool:
     return any(
-        (each.segment, each.passage) == (turn.segment, turn.n) and each.start < end and start < each.end
-        for each in taken
+        (evidence.segment, evidence.passage) == (turn.segment, turn.n) and evidence.start < end and start < evidence.end
+        for evidence in taken
     )
 
 
 def _atoms(
-    findings: Sequence[Finding], segments: Mapping[str, Atom], at: Mapping[tuple[str, int], datetime],
+    findings: Sequence[Finding],
+    segments: Mapping[str, Atom],
+    at: Mapping[tuple[str, int], datetime],
     ids: Iterator[AtomId],
-) -> Iterator[Atom]:  # fmt: skip
+) -> Iterator[Atom]:
     for finding in findings:
         importance = importance_of(finding.content, finding.kind)
         if importance <= WORTHLESS or not normal_form(finding.content):
@@ -153,12 +162,21 @@ def _atoms(
 def _atom(finding: Finding, segment: Atom, at: datetime, importance: float, atom_id: AtomId) -> Atom | None:
     try:
         draft = parse_draft(
-            content=finding.content, kind=finding.kind, subject=finding.subject, attribute=finding.attribute,
-            value=finding.value, confidence=finding.confidence, valid_from=finding.valid_from, importance=importance,
-            evidence=(finding.evidence,), observed_at=at, session_id=segment.session_id,
-            source_id=segment.source_id, agents=segment.agents,
+            content=finding.content,
+            kind=finding.kind,
+            subject=finding.subject,
+            attribute=finding.attribute,
+            value=finding.value,
+            confidence=finding.confidence,
+            valid_from=finding.valid_from,
+            importance=importance,
+            evidence=(finding.evidence,),
+            observed_at=at,
+            session_id=segment.session_id,
+            source_id=segment.source_id,
+            agents=segment.agents,
             metadata={} if finding.is_sure else {SEVERAL: "true"},
-        )  # fmt: skip
+        )
     except InvalidInput:
         return None  # too long for a statement; the words themselves are kept
     atom = draft.to_atom(atom_id, segment.scope, segment.origin, segment.principal, at)

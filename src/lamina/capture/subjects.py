@@ -37,9 +37,13 @@ def _is_known(atom: Atom, store: Store) -> bool:
 
 def _by_alias(atom: Atom, form: str, store: Store, now: datetime) -> str | None:
     query = TextQuery(
-        scopes=(atom.scope,), tokens=tuple(dict.fromkeys(analyse(form))), statuses=frozenset(RECALL_WEIGHT),
-        memory_types=frozenset({MemoryType.FACT}), valid_at=now, limit=_LOOKED_AT,
-    )  # fmt: skip
+        scopes=(atom.scope,),
+        tokens=tuple(dict.fromkeys(analyse(form))),
+        statuses=frozenset(RECALL_WEIGHT),
+        memory_types=frozenset({MemoryType.FACT}),
+        valid_at=now,
+        limit=_LOOKED_AT,
+    )
     ids = tuple(dict.fromkeys(each.atom_id for each in store.search(query)))
     found = store.read(Filter(scopes=(atom.scope,), ids=ids)) if ids else []
     told = (each for each in found if normal_form(each.attribute or "") == ALIAS)
@@ -49,7 +53,7 @@ def _by_alias(atom: Atom, form: str, store: Store, now: datetime) -> str | None:
 def _by_spelling(atom: Atom, form: str, store: Store) -> str | None:
     """The one subject that is spelled nearly so; where several are, nobody can tell. Martina is no slip for Martin: a
     name may be misspelled behind its first word only."""
-    near = [each for each in store.subjects(atom.scope, form.split()) if is_one_name(form, each)]
+    near = [subject for subject in store.subjects(atom.scope, form.split()) if is_one_name(form, subject)]
     if atom.subject[:1].isupper():
         first = form.split()[0]
         near = [each for each in near if first in each.split()]

@@ -46,11 +46,19 @@ class Familiarity:
             return None
         found = self.store.encodings.nearest(
             NearQuery(
-                scopes=(scope,), statuses=RECALL_WEIGHT, memory_types=_KNOWN, valid_at=self.now,
-                model=self.embedder.model.id, asked=to_asked(self.embedder.question(text).vector), vector=1.0,
-                texts={}, text=0.0, tilts=Tilts({}), limit=NEAREST,
+                scopes=(scope,),
+                statuses=RECALL_WEIGHT,
+                memory_types=_KNOWN,
+                valid_at=self.now,
+                model=self.embedder.model.id,
+                asked=to_asked(self.embedder.question(text).vector),
+                vector=1.0,
+                texts={},
+                text=0.0,
+                tilts=Tilts({}),
+                limit=NEAREST,
             )
-        )  # fmt: skip
+        )
         distances = [1.0 - each.cosine for each in found[:NEAREST]]
         family = self.embedder.model.id.partition("-")[0]
         return surprise_at(distances, MIDDLES.get(family, MIDDLE)) if distances else None

@@ -55,12 +55,12 @@ def write(
     words: Words, verdicts: Sequence[Verdict], writer: Writer, store: Store, verb: str, reason: str, key: str | None
 ) -> Receipt:
     """Commit words and statements together; what waits is put down with them or not at all."""
-    changed: dict[AtomId, Atom] = {each.id: each for each in words.segments}
+    changed: dict[AtomId, Atom] = {segment.id: segment for segment in words.segments}
     for verdict in verdicts:
-        changed |= {each.id: each for each in verdict.others}
+        changed |= {other.id: other for other in verdict.others}
         if verdict.is_written:
             changed[verdict.atom.id] = verdict.atom
-    outcomes = [Outcome(Result.KEPT, each, "the words as they were said") for each in words.segments]
+    outcomes = [Outcome(Result.KEPT, segment, "the words as they were said") for segment in words.segments]
     outcomes += [Outcome(each.result, each.atom, each.reason) for each in verdicts]
     changed = within_reach(changed, writer.origin, writer.scope, store)
     if not changed:
@@ -74,9 +74,14 @@ def write(
     )
     reason = "; ".join(dict.fromkeys([reason, *told]))
     commit = Commit(
-        actor=writer.actor, origin=writer.origin, verb=verb, reason=reason, scope=writer.scope, key=key,
+        actor=writer.actor,
+        origin=writer.origin,
+        verb=verb,
+        reason=reason,
+        scope=writer.scope,
+        key=key,
         changes=tuple(Change(atom) for atom in changed.values()),
-    )  # fmt: skip
+    )
     if not words.waiting:
         return _receipt(store.commit(commit), outcomes)
     with store.alone():
@@ -107,7 +112,7 @@ def verdicts_on(
 
 def _linked(atom: Atom, known: Mapping[AtomId, AtomId]) -> Atom:
     """The statement with its links to others of the same words: one that was said before is linked as it is known."""
-    links = tuple(replace(each, target=known.get(each.target, each.target)) for each in atom.relations)
+    links = tuple(replace(relation, target=known.get(relation.target, relation.target)) for relation in atom.relations)
     return atom.with_(relations=links) if links else atom
 
 

@@ -18,11 +18,14 @@ def card(session: Session) -> View:
             "exists": False,
             "next": [each for each, _ in three(session, None)],
         }
-        return View(data, (
-            Line("lamina: a memory in files you own", "bold"),
-            Facts((("vault", f"none yet in {session.choice.folder} ({session.choice.way})"),)),
-            *next_steps(session, None),
-        ))  # fmt: skip
+        return View(
+            data,
+            (
+                Line("lamina: a memory in files you own", "bold"),
+                Facts((("vault", f"none yet in {session.choice.folder} ({session.choice.way})"),)),
+                *next_steps(session, None),
+            ),
+        )
     memory = session.memory
     stats = memory.stats()
     problems = memory.doctor().problems if stats["files"]["problems"] else ()
@@ -36,7 +39,7 @@ def card(session: Session) -> View:
         "by_kind": stats["by_kind"],
         "commits": stats["commits"],
         "problems": len(problems),
-        "last": [entry_data(each) for each in entries],
+        "last": [entry_data(entry) for entry in entries],
         "next": [each for each, _ in three(session, stats, len(problems))],
     }
     facts = (

@@ -100,8 +100,8 @@ def _dress(run: Callable[..., None], function: Callable[..., View | None], *, ch
     """Give the wrapper the function's own parameters and the shared ones, for Typer to read."""
     hints = get_type_hints(function, include_extras=True)
     own = [
-        each.replace(annotation=hints[each.name], kind=inspect.Parameter.KEYWORD_ONLY)
-        for each in list(inspect.signature(function).parameters.values())[1:]
+        parameter.replace(annotation=hints[parameter.name], kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in list(inspect.signature(function).parameters.values())[1:]
     ]
     shared = [("vault", Vault, None), ("scope", Scope, None), ("json", AsJson, False)]
     if changes:
@@ -115,4 +115,4 @@ def _dress(run: Callable[..., None], function: Callable[..., View | None], *, ch
         ),
     ]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

@@ -50,7 +50,7 @@ def differences(memory: Memory, entries: Iterable[Entry]) -> list[Difference]:
 
 
 def _difference(versions: tuple[Version, ...], since: int) -> Difference | None:
-    before = next((each.atom for each in versions if each.revision == since - 1), None)
+    before = next((version.atom for version in versions if version.revision == since - 1), None)
     last = versions[-1]
     group = _group(before, last)
     return Difference(group, before, last.atom, last.reason) if group else None

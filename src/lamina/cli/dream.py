@@ -55,7 +55,7 @@ def dream(
 
 
 def _data(session: Session, report: DreamReport) -> Json:
-    kept = any(each.commit for each in report.steps) and not report.dry_run
+    kept = any(step.commit for step in report.steps) and not report.dry_run
     undo = session.shell("undo", report.batch) if kept else None
     from lamina.documents.dream import dream_document
 
@@ -66,19 +66,19 @@ def _blocks(session: Session, report: DreamReport) -> list[Block]:
     if report.asleep:
         return [Line(report.asleep, "yellow")]
     blocks: list[Block] = []
-    many = len({each.scope for each in report.steps}) > 1
+    many = len({step.scope for step in report.steps}) > 1
     for told in report.steps:
         name = f"{told.scope} {told.told}" if many else told.told
         blocks.append(Line(name, "bold red" if told.failed else "bold yellow" if told.held else "bold"))
-        rows = tuple((each.action, short(each.atom_id), brief(each.text), each.why) for each in told.moves[:SHOWN])
+        rows = tuple((move.action, short(move.atom_id), brief(move.text), move.why) for move in told.moves[:SHOWN])
         blocks += [Grid(("what", "id", "words", "why"), rows)] if rows else []
         if len(told.moves) > SHOWN:
             blocks.append(Line(f"and {len(told.moves) - SHOWN:,} more; --json has all"))
-        blocks += [Facts(tuple(("note", each) for each in told.notes), indent=2)] if told.notes else []
+        blocks += [Facts(tuple(("note", note) for note in told.notes), indent=2)] if told.notes else []
     if report.guidelines:
-        blocks.append(Facts(tuple(("use shows", each) for each in report.guidelines)))
+        blocks.append(Facts(tuple(("use shows", guideline) for guideline in report.guidelines)))
     if report.dry_run:
         blocks.append(Line(DRY, "yellow"))
-    elif any(each.commit for each in report.steps):
+    elif any(step.commit for step in report.steps):
         blocks.append(Facts((("undo", session.shell("undo", report.batch)),)))
     return blocks

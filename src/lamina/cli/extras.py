@@ -6,16 +6,13 @@ from importlib.util import find_spec
 
 from lamina.errors import InvalidInput
 
-PARTS = {
-    "mcp": ("mcp",),
-    "serve": ("fastapi", "jinja2", "markdown_it", "mcp", "multipart", "nh3", "uvicorn"),
-}
+PARTS = {"mcp": ("mcp",), "serve": ("fastapi", "jinja2", "markdown_it", "mcp", "multipart", "nh3", "uvicorn")}
 """What has to be there for each extra."""
 
 
 def missing(extra: str) -> list[str]:
     """What of an extra is not installed."""
-    return [each for each in PARTS[extra] if find_spec(each) is None]
+    return [part for part in PARTS[extra] if find_spec(part) is None]
 
 
 def needed(extra: str) -> None:

@@ -50,9 +50,11 @@ def _parsed(words: Sequence[str]) -> tuple[str, Path | None, str | None, float]:
     vault, scope = given.get("--vault"), given.get("--scope")
     seconds = float(given.get("--limit", SECONDS))
     return (
-        rest[0] if rest else "", Path(vault) if vault else None, scope or None,
+        rest[0] if rest else "",
+        Path(vault) if vault else None,
+        scope or None,
         seconds if 0 < seconds <= LONGER else SECONDS,
-    )  # fmt: skip
+    )
 
 
 def _parts(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:

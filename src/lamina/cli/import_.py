@@ -118,28 +118,30 @@ def _data(session: Session, brought: Imported, learnt: list[tuple[Atom, tuple[st
         "held": brought.held,
         "kept": kept,
         "skipped": dict(brought.skipped),
-        "problems": [{"path": each.path, "reason": each.reason} for each in brought.problems],
+        "problems": [{"path": problem.path, "reason": problem.reason} for problem in brought.problems],
         "problem_count": brought.problem_count,
         "redacted": dict(brought.redacted),
-        "learnt": [
-            {**atom_data(atom, None), "said_in": place, "quote": quote} for atom, (place, quote) in learnt
-        ],
-    }  # fmt: skip
+        "learnt": [{**atom_data(atom, None), "said_in": place, "quote": quote} for atom, (place, quote) in learnt],
+    }
 
 
 def _summary(session: Session, brought: Imported) -> list[Block]:
     counts = [
-        ("conversations", brought.conversations), ("documents", brought.documents), ("turns and pieces", brought.turns),
-        ("facts of another memory", brought.facts), ("statements", brought.statements),
-        ("known already", brought.duplicates), ("secrets taken out", brought.secrets),
+        ("conversations", brought.conversations),
+        ("documents", brought.documents),
+        ("turns and pieces", brought.turns),
+        ("facts of another memory", brought.facts),
+        ("statements", brought.statements),
+        ("known already", brought.duplicates),
+        ("secrets taken out", brought.secrets),
         *((f"skipped: {reason}", number) for reason, number in brought.skipped),
         ("could not be read", brought.problem_count),
-    ]  # fmt: skip
+    ]
     blocks: list[Block] = [
         Line(f"{brought.source}: {'what would come in' if session.dry_run else 'imported'}", "bold"),
         Facts(tuple((name, f"{number:,}") for name, number in counts if number), indent=2),
     ]
-    blocks += [Line(f"  {each.path}: {each.reason}", "yellow") for each in brought.problems[:LISTED]]
+    blocks += [Line(f"  {problem.path}: {problem.reason}", "yellow") for problem in brought.problems[:LISTED]]
     if brought.problem_count > LISTED:
         blocks.append(Line(f"  and {brought.problem_count - LISTED} more; --json lists them", "yellow"))
     return blocks

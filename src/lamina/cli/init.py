@@ -34,8 +34,13 @@ def init(
         )
     with Session(chosen, session.output, scope=session.scope, may_make=True, quiet=True) as opened:
         memory = opened.memory
-        data = {"vault": str(memory.root), "created": memory.created, "dry_run": False, "state": str(memory.state),
-                "sync": report_data(memory.opened)}  # fmt: skip
+        data = {
+            "vault": str(memory.root),
+            "created": memory.created,
+            "dry_run": False,
+            "state": str(memory.state),
+            "sync": report_data(memory.opened),
+        }
         word = "is a vault now" if memory.created else "was a vault already"
         blocks: list[Block] = [Line(f"{memory.root} {word}", "bold")]
         if memory.state.parent != memory.root:

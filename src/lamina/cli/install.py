@@ -121,9 +121,13 @@ def _wanted(session: Session, http: str | None, with_token: bool, hooks: bool | 
 
     vault = session.choice.folder.resolve()
     return Wanted(
-        program(sys.executable), vault, session.scope, address(http) if http else None,
-        _token(http, project) if with_token else None, http is None if hooks is None else hooks,
-    )  # fmt: skip
+        program(sys.executable),
+        vault,
+        session.scope,
+        address(http) if http else None,
+        _token(http, project) if with_token else None,
+        http is None if hooks is None else hooks,
+    )
 
 
 def _token(http: str | None, project: bool) -> str:
@@ -141,11 +145,11 @@ def _token(http: str | None, project: bool) -> str:
 
 def _to_paste(session: Session, host: Host, told: Sequence[Part]) -> View:
     blocks: list[Block] = []
-    for each in told:
-        blocks += [Line(f"{each.what}: add this to {each.file}", "bold"), Line(each.shown.rstrip("\n")), Line()]
+    for part in told:
+        blocks += [Line(f"{part.what}: add this to {part.file}", "bold"), Line(part.shown.rstrip("\n")), Line()]
     again = session.shell("install", host.value, "--write")
     blocks.append(Line(f"`{again}`, with the same options, writes it there and keeps a copy", "dim"))
-    files = [{"path": str(each.file), "what": each.what, "add": each.shown} for each in told]
+    files = [{"path": str(part.file), "what": part.what, "add": part.shown} for part in told]
     return View(
         {"host": host.value, "vault": str(session.choice.folder), "files": files, "written": False}, tuple(blocks)
     )

@@ -132,11 +132,16 @@ def inventory(session: Session, *, check: bool = False) -> View:
 
     store = _store(session)
     rows = [
-        {"model": model, "file": file.name, "bytes": file.size, "state": _state(store, file, check=check),
-         "where": str(store.place(file))}
+        {
+            "model": model,
+            "file": file.name,
+            "bytes": file.size,
+            "state": _state(store, file, check=check),
+            "where": str(store.place(file)),
+        }
         for model, files in MODEL_FILES.items()
         for file in files
-    ]  # fmt: skip
+    ]
     rows += _light_rows()
     grid = Grid(("model", "file", "size", "state", "where"), tuple(_told(row) for row in rows))
     states = {row["state"] for row in rows}

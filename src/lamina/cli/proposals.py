@@ -54,9 +54,13 @@ def of_procedures(ctx: typer.Context, vault: Vault = None, scope: Scope = None, 
 
 
 @command(
-    profile, "propose", panel=PANEL, changes=True, may_make=True,
+    profile,
+    "propose",
+    panel=PANEL,
+    changes=True,
+    may_make=True,
     example='lamina profile propose theme dark --reason "asked for it twice"',
-)  # fmt: skip
+)
 def propose(
     session: Session,
     key: Annotated[str, typer.Argument(help="Which property of the profile.", show_default=False)],
@@ -67,16 +71,17 @@ def propose(
     """Propose a value of the profile; confirmed, it takes the place of what the profile says."""
     told = {"profile_key": key, "value": value, "reason": reason}
     with session.changing() as memory:
-        receipt = memory.propose(
-            f"Profile, {key}: {value}", reason=reason, private=private, value=value, metadata=told
-        )  # fmt: skip
+        receipt = memory.propose(f"Profile, {key}: {value}", reason=reason, private=private, value=value, metadata=told)
         return receipt_view(session, memory, receipt)
 
 
 @command(
-    semantic, "compact", panel=PANEL, changes=True,
+    semantic,
+    "compact",
+    panel=PANEL,
+    changes=True,
     example="lamina semantic compact  ·  lamina semantic compact --create-proposals",
-)  # fmt: skip
+)
 def compact(session: Session, create_proposals: Create = False) -> View:
     """Group facts that say the same or share a topic; each group can become one cited synthesis."""
     with session.changing() as memory:
@@ -84,9 +89,12 @@ def compact(session: Session, create_proposals: Create = False) -> View:
 
 
 @command(
-    procedural, "dedup", panel=PANEL, changes=True,
+    procedural,
+    "dedup",
+    panel=PANEL,
+    changes=True,
     example="lamina procedural dedup  ·  lamina procedural dedup --create-proposals",
-)  # fmt: skip
+)
 def dedup(session: Session, create_proposals: Create = False) -> View:
     """Group procedures by workflow; the surest, then the oldest of each can become the canonical one."""
     with session.changing() as memory:
@@ -113,7 +121,7 @@ def quarantine(
     with session.changing() as memory:
         receipt = memory.quarantine(
             source=source, session=session_id, origin=origin, reason=reason, yes=yes or session.dry_run
-        )  # fmt: skip
+        )
         return decided(session, [receipt])
 
 
@@ -122,13 +130,16 @@ def _groups(session: Session, found: Proposed, created: bool) -> View:
     data: list[Json] = []
     blocks: list[Block] = []
     for group in found.groups:
-        data.append({
-            "basis": group.basis, "members": [each.id for each in group.members],
-            "proposal": atom_data(group.proposal, None) if created else None,
-        })  # fmt: skip
+        data.append(
+            {
+                "basis": group.basis,
+                "members": [member.id for member in group.members],
+                "proposal": atom_data(group.proposal, None) if created else None,
+            }
+        )
         title = f"{group.basis}: {len(group.members)} statements"
         blocks.append(Line(f"{title}, proposed as {short(group.proposal.id)}" if created else title, "bold"))
-        blocks += [Line(f"  {short(each.id)}  {brief(words_of(each))}") for each in group.members]
+        blocks += [Line(f"  {short(member.id)}  {brief(words_of(member))}") for member in group.members]
     told = {"dry_run": session.dry_run, "commit": kept, "undo": session.shell("undo", kept) if kept else None}
     return View({**told, "groups": data}, (*blocks, *_groups_ending(session, found, created)))
 

@@ -72,9 +72,17 @@ def recall(
 ) -> View:
     """Find the passages that answer a question, best first, each with its reason."""
     found = session.memory.recall(
-        question, k, mode=mode, scopes=only or None, include=include or (), fast=fast, ranking=ranking, as_of=as_of,
-        known_at=known_at, filter_stale=filter_stale,
-    )  # fmt: skip
+        question,
+        k,
+        mode=mode,
+        scopes=only or None,
+        include=include or (),
+        fast=fast,
+        ranking=ranking,
+        as_of=as_of,
+        known_at=known_at,
+        filter_stale=filter_stale,
+    )
     _say_what_could_be_better(session, found)
     from lamina.documents.recall import recall_document
 
@@ -102,10 +110,7 @@ def _say_what_could_be_better(session: Session, found: Recall) -> None:
 
 
 @command(app, "top", panel=PANEL, example="lamina top -k 5")
-def top(
-    session: Session,
-    k: Annotated[int, typer.Option("-k", help="How many at most.", min=1)] = 10,
-) -> View:
+def top(session: Session, k: Annotated[int, typer.Option("-k", help="How many at most.", min=1)] = 10) -> View:
     """Show the core memories, told to an agent whatever it asks: pinned ones first, then by importance."""
     memory = session.memory
     atoms = memory.top(k)
@@ -132,8 +137,7 @@ def plan(
 
 @command(app, "answer", panel=PANEL, example='lamina answer "when did she move to Porto?"')
 def answer(
-    session: Session,
-    question: Annotated[str, typer.Argument(help="What you want to know.", show_default=False)],
+    session: Session, question: Annotated[str, typer.Argument(help="What you want to know.", show_default=False)]
 ) -> View:
     """Answer a question in words, with what the answer rests on; needs a chat model (settings: chat)."""
     found = session.memory.answer(question)
@@ -141,7 +145,7 @@ def answer(
 
     data = answer_document(found).data()
     rests = tuple((f"[{label}]", short(atom_id)) for label, atom_id in found.labels)
-    worked = tuple(("worked out", str(each)) for each in found.steps)
+    worked = tuple(("worked out", str(step)) for step in found.steps)
     blocks: list[Block] = [Line(found.text, "bold" if found.known else "dim"), Facts((*rests, *worked), indent=2)]
     return View(data, (*blocks, *([] if found.known else [Line(f"why: {found.why}", "dim")])))
 
@@ -176,9 +180,16 @@ def list_(
     """List atoms, newest first; pinned ones carry a star."""
     memory = session.memory
     found = memory.list(
-        status=None if everything else status, kind=kind, memory_type=memory_type, subject=subject,
-        session_id=session_id, limit=limit + 1, offset=offset, as_of=as_of, known_at=known_at,
-    )  # fmt: skip
+        status=None if everything else status,
+        kind=kind,
+        memory_type=memory_type,
+        subject=subject,
+        session_id=session_id,
+        limit=limit + 1,
+        offset=offset,
+        as_of=as_of,
+        known_at=known_at,
+    )
     atoms, more = found[:limit], len(found) > limit
     data = {"atoms": [atom_data(atom, memory.path_of(atom.id)) for atom in atoms], "more": more}
     blocks: list[Block] = [atoms_grid(atoms)] if atoms else [Line("no such atoms")]
@@ -196,18 +207,26 @@ def history(session: Session, id: Id) -> View:
 
     data = history_document(memory, atom.id).data()
     moves = tuple(
-        (when(each.at), f"{each.old or 'born'} → {each.new}", each.actor, brief(each.reason, 80))
-        for each in past.transitions
+        (
+            when(transition.at),
+            f"{transition.old or 'born'} → {transition.new}",
+            transition.actor,
+            brief(transition.reason, 80),
+        )
+        for transition in past.transitions
     )
     versions = tuple(
-        (str(each.revision), when(each.at), short(each.commit), each.verb, brief(words_of(each.atom)))
-        for each in past.versions
+        (str(version.revision), when(version.at), short(version.commit), version.verb, brief(words_of(version.atom)))
+        for version in past.versions
     )
-    return View(data, (
-        Grid(("when (UTC)", "status", "actor", "reason"), moves),
-        Line(),
-        Grid(("n", "when (UTC)", "commit", "verb", "what it said"), versions),
-    ))  # fmt: skip
+    return View(
+        data,
+        (
+            Grid(("when (UTC)", "status", "actor", "reason"), moves),
+            Line(),
+            Grid(("n", "when (UTC)", "commit", "verb", "what it said"), versions),
+        ),
+    )
 
 
 @command(app, "neighbours", panel=PANEL, example="lamina neighbours 8qj1hjz0")
@@ -221,7 +240,7 @@ def neighbours(session: Session, id: Id) -> View:
         rows.append((arrow, f"{edge.confidence:g}", short(other.id), other.kind, brief(words_of(other))))
     from lamina.documents.neighbour import neighbour_documents
 
-    data = [each.data() for each in neighbour_documents(memory, atom.id)]
+    data = [document.data() for document in neighbour_documents(memory, atom.id)]
     grid = Grid(("link", "strength", "id", "kind", "what it says"), tuple(rows))
     return View({"id": atom.id, "neighbours": data}, (grid if rows else Line("no neighbours"),))
 
@@ -241,7 +260,7 @@ def journal(
     else:
         entries = memory.journal(moment_since(since, datetime.now(UTC)) if since else 0, limit=limit)
     blocks: tuple[Block, ...] = (entries_grid(entries),) if entries else (Line("no commits"),)
-    return View({"entries": [entry_data(each) for each in entries]}, blocks)
+    return View({"entries": [entry_data(entry) for entry in entries]}, blocks)
 
 
 @command(app, "diff", panel=PANEL, example="lamina diff --since yesterday")
@@ -253,14 +272,17 @@ def diff(session: Session, since: Since = "yesterday") -> View:
     data: dict[str, Json] = {"since": format_time(start)}
     blocks: list[Block] = []
     for group in Group:
-        members = [each for each in found if each.group is group]
+        members = [difference for difference in found if difference.group is group]
         data[group.value] = [
-            {"before": each.before.content if each.before else None, "reason": each.reason,
-             "atom": atom_data(each.after, memory.path_of(each.after.id))}
-            for each in members
-        ]  # fmt: skip
+            {
+                "before": member.before.content if member.before else None,
+                "reason": member.reason,
+                "atom": atom_data(member.after, memory.path_of(member.after.id)),
+            }
+            for member in members
+        ]
         if members:
-            blocks += [Line(f"{group.value} ({len(members)})", "bold"), *(Line(_told(each)) for each in members)]
+            blocks += [Line(f"{group.value} ({len(members)})", "bold"), *(Line(_told(member)) for member in members)]
     return View(data, tuple(blocks) or (Line(f"nothing changed since {when(start)} UTC"),))
 
 

@@ -22,11 +22,7 @@ DRY = "dry run: nothing was changed"
 def receipt_view(session: Session, memory: Memory, receipt: Receipt) -> View:
     """Every outcome of a capture or a remember."""
     outcomes = [
-        {
-            "result": outcome.result.value,
-            "reason": outcome.reason,
-            "atom": atom_data(outcome.atom, outcome.path),
-        }
+        {"result": outcome.result.value, "reason": outcome.reason, "atom": atom_data(outcome.atom, outcome.path)}
         for outcome in receipt.outcomes
     ]
     blocks: list[Block] = []
@@ -37,9 +33,12 @@ def receipt_view(session: Session, memory: Memory, receipt: Receipt) -> View:
     if receipt.redacted:
         blocks.append(Line(f"secrets taken out: {', '.join(dict.fromkeys(receipt.redacted))}", "yellow"))
     data = {
-        **_ending(session, receipt.commit), "repeated": receipt.repeated, "stages": dict(receipt.stages),
-        "redacted": list(receipt.redacted), "outcomes": outcomes,
-    }  # fmt: skip
+        **_ending(session, receipt.commit),
+        "repeated": receipt.repeated,
+        "stages": dict(receipt.stages),
+        "redacted": list(receipt.redacted),
+        "outcomes": outcomes,
+    }
     return View(data, (*blocks, *ending_blocks(session, receipt.commit)))
 
 
@@ -57,7 +56,7 @@ def change_view(session: Session, memory: Memory, before: Atom, after: Atom, rea
     path = memory.path_of(after.id)
     changed = after.revision != before.revision
     versions = memory.history(after.id).versions if changed else ()
-    commit = next((each.commit for each in versions if each.revision == after.revision), None)
+    commit = next((version.commit for version in versions if version.revision == after.revision), None)
     word = after.status.value if after.status != before.status else "changed" if changed else "unchanged"
     data = {**_ending(session, commit), "atom": atom_data(after, path)}
     return View(data, (*told_atom(word, after, path, reason), *ending_blocks(session, commit)))
@@ -67,10 +66,16 @@ def undone_view(session: Session, memory: Memory, done: Sequence[Committed]) -> 
     """The commits that undo made, and the atoms as they are again."""
     commits: list[Json] = []
     blocks: list[Block] = []
-    for each in done:
-        paths = {atom.id: memory.path_of(atom.id) for atom in each.atoms}
-        commits.append({"commit": each.id, "seq": each.seq, "atoms": [atom_data(a, paths[a.id]) for a in each.atoms]})
-        for atom in each.atoms:
+    for committed in done:
+        paths = {atom.id: memory.path_of(atom.id) for atom in committed.atoms}
+        commits.append(
+            {
+                "commit": committed.id,
+                "seq": committed.seq,
+                "atoms": [atom_data(a, paths[a.id]) for a in committed.atoms],
+            }
+        )
+        for atom in committed.atoms:
             blocks += told_atom(atom.status.value, atom, paths[atom.id], "undone")
     last = done[-1].id
     return View({**_ending(session, last), "commits": commits}, (*blocks, *ending_blocks(session, last)))

@@ -18,7 +18,7 @@ _SHARED = ("--vault", "--scope", "--json", "--help")
 def render() -> str:
     """The whole reference as markdown."""
     group: Any = typer.main.get_command(app)
-    return "\n".join([*_opening(group), *(line for each in group.commands.values() for line in _whole(each))])
+    return "\n".join([*_opening(group), *(line for command in group.commands.values() for line in _whole(command))])
 
 
 def _whole(command: Any) -> Iterator[str]:
@@ -33,7 +33,7 @@ def _opening(group: Any) -> Iterator[str]:
     yield "Written from the help texts by `python -m lamina.cli.reference`; a test keeps it so.\n"
     yield f"{group.help}\n"
     yield "Options before or after every command's name:\n"
-    yield from (_option(each) for each in group.params if each.opts[0] in _SHARED)
+    yield from (_option(param) for param in group.params if param.opts[0] in _SHARED)
     yield (
         "\n**Which vault.** `--vault`, else `"
         + VARIABLE
@@ -47,13 +47,13 @@ def _opening(group: Any) -> Iterator[str]:
 
 
 def _command(command: Any, name: str, mark: str) -> Iterator[str]:
-    own = [each for each in command.params if each.opts[0] not in _SHARED]
+    own = [param for param in command.params if param.opts[0] not in _SHARED]
     arguments = [each for each in own if each.param_type_name == "argument"]
-    usage = " ".join(["lamina", name, *(_metavar(each) for each in arguments)])
+    usage = " ".join(["lamina", name, *(_metavar(argument) for argument in arguments)])
     yield f"{mark} lamina {name}\n"
     yield f"{' '.join(command.help.split())}\n"
     yield f"```\n{usage}{' [OPTIONS]' if len(own) > len(arguments) else ''}\n```\n"
-    yield from (f"- `{_metavar(each)}`: {each.help}" for each in arguments)
+    yield from (f"- `{_metavar(argument)}`: {argument.help}" for argument in arguments)
     yield from (_option(each) for each in own if each not in arguments)
     yield ("\n" if own else "") + "".join(f"`{part}`  \n" for part in _examples(command.epilog))
 
@@ -77,16 +77,18 @@ def _examples(epilog: str) -> list[str]:
 def render_settings() -> str:
     """Every setting with its default and what it is for, as markdown."""
     rows = [f"| `{name}` | {_default(each)} | {each.description} |" for name, each in Settings.model_fields.items()]
-    return "\n".join([
-        "# Settings\n",
-        "Written from the code by `python -m lamina.cli.reference settings`; a test keeps it so.\n",
-        "In `.lamina/settings.toml` (`embedder = \"light\"`), overruled by the environment (`LAMINA_EMBEDDER=light`),",
-        "overruled by arguments. Keys of services belong into the environment.\n",
-        "| setting | default | what it is for |",
-        "|---|---|---|",
-        *rows,
-        "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "# Settings\n",
+            "Written from the code by `python -m lamina.cli.reference settings`; a test keeps it so.\n",
+            'Set them in `.lamina/settings.toml` (`embedder = "light"`). The environment (`LAMINA_EMBEDDER=light`) overrides',
+            "the file, and arguments override both. Keys of services belong into the environment.\n",
+            "| setting | default | what it is for |",
+            "|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
 
 
 def _default(field: Any) -> str:

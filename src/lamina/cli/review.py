@@ -73,7 +73,7 @@ def waiting(
         blocks += _item_blocks(session, item, quotes)
     more = [Line(f"and {total - limit:,} more")] if total > limit else []
     nothing = [] if items else [Line("nothing waits for review")]
-    alone = [atom for each in data if each["kind"] in ("statement", "proposal") for atom in each["atoms"]]
+    alone = [atom for json in data if json["kind"] in ("statement", "proposal") for atom in json["atoms"]]
     held = len(memory.review.held(source))
     return View({"held": held, "waiting": total, "items": data, "atoms": alone}, (*blocks, *more, *nothing))
 
@@ -93,13 +93,7 @@ def confirm(session: Session, ids: Ids = None, source: Source = None, reason: Wh
         return decided(session, [memory.review.confirm(each, reason) for each in _given(ids, source)])
 
 
-@command(
-    review,
-    "reject",
-    panel=PANEL,
-    changes=True,
-    example='lamina review reject 8qj1hjz0 --reason "never said so"',
-)
+@command(review, "reject", panel=PANEL, changes=True, example='lamina review reject 8qj1hjz0 --reason "never said so"')
 def reject(session: Session, ids: Ids = None, source: Source = None, reason: Why = "rejected") -> View:
     """Take statements back: their words stay, and they do not return when the same words come in again."""
     with session.changing() as memory:
@@ -110,7 +104,7 @@ def reject(session: Session, ids: Ids = None, source: Source = None, reason: Why
 
 @command(
     review, "edit", panel=PANEL, changes=True, example='lamina review edit 8qj1hjz0 "Prefers green tea." --value green'
-)  # fmt: skip
+)
 def edit(
     session: Session,
     id: Id,
@@ -166,9 +160,12 @@ def both(session: Session, id: Id, other: Other, reason: Why = "both are so") ->
 
 
 @command(
-    review, "merge", panel=PANEL, changes=True,
+    review,
+    "merge",
+    panel=PANEL,
+    changes=True,
     example='lamina review merge 8qj1hjz0 1hjz0z1a "Tea on weekdays, coffee on Sundays."',
-)  # fmt: skip
+)
 def merge(
     session: Session,
     id: Id,
@@ -183,9 +180,7 @@ def merge(
         return decided(session, [memory.review.merge(id, other, content, reason=reason, **fields)])
 
 
-@command(
-    review, "later", panel=PANEL, changes=True, example='lamina review later 8qj1hjz0 1hjz0z1a --note "ask Ann"'
-)  # fmt: skip
+@command(review, "later", panel=PANEL, changes=True, example='lamina review later 8qj1hjz0 1hjz0z1a --note "ask Ann"')
 def later(
     session: Session,
     id: Id,
@@ -204,14 +199,14 @@ def decided(session: Session, receipts: Sequence[Receipt]) -> View:
     for n, receipt in enumerate(receipts):
         kept = None if session.dry_run else receipt.commit
         outcomes = [
-            {"result": each.result.value, "reason": each.reason, "atom": atom_data(each.atom, each.path)}
-            for each in receipt.outcomes
+            {"result": outcome.result.value, "reason": outcome.reason, "atom": atom_data(outcome.atom, outcome.path)}
+            for outcome in receipt.outcomes
         ]
         undo = session.shell("undo", kept) if kept else None
         decisions.append({"commit": kept, "undo": undo, "outcomes": outcomes})
         if n < SHOWN:
-            for each in receipt.outcomes[:SHOWN]:
-                blocks += told_atom(each.atom.status.value, each.atom, each.path, each.reason)
+            for outcome in receipt.outcomes[:SHOWN]:
+                blocks += told_atom(outcome.atom.status.value, outcome.atom, outcome.path, outcome.reason)
             if len(receipt.outcomes) > SHOWN:
                 blocks.append(Line(f"and {len(receipt.outcomes) - SHOWN:,} more atoms"))
             blocks += ending_blocks(session, receipt.commit)
@@ -232,9 +227,13 @@ def _item_data(memory: Memory, item: Item, quotes: Sequence[list[tuple[str, str]
         for atom, said in zip(item.atoms, quotes, strict=True)
     ]
     return {
-        "kind": item.kind.value, "ids": list(item.ids), "text": item.text, "reason": item.reason,
-        "verbs": [{"verb": verb, "does": does} for verb, does in item.verbs], "atoms": atoms,
-    }  # fmt: skip
+        "kind": item.kind.value,
+        "ids": list(item.ids),
+        "text": item.text,
+        "reason": item.reason,
+        "verbs": [{"verb": verb, "does": does} for verb, does in item.verbs],
+        "atoms": atoms,
+    }
 
 
 def _item_blocks(session: Session, item: Item, quotes: Sequence[list[tuple[str, str]]]) -> list[Block]:
@@ -271,7 +270,10 @@ def _two_blocks(a: Atom, b: Atom, reason: str, told: Sequence[tuple[str, str]]) 
 
 def _pair_data(memory: Memory, pair: Pair) -> Json:
     return {
-        "a": atom_data(pair.a, memory.path_of(pair.a.id)), "b": atom_data(pair.b, memory.path_of(pair.b.id)),
-        "confidence": pair.confidence, "reason": pair.reason, "note": pair.note,
+        "a": atom_data(pair.a, memory.path_of(pair.a.id)),
+        "b": atom_data(pair.b, memory.path_of(pair.b.id)),
+        "confidence": pair.confidence,
+        "reason": pair.reason,
+        "note": pair.note,
         "later": format_time(pair.later) if pair.later else None,
-    }  # fmt: skip
+    }

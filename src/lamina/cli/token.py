@@ -89,14 +89,23 @@ def _tokens(session: Session) -> Tokens:
 def _facts(token: Token) -> tuple[tuple[str, str], ...]:
     until = date(token.expires_at) or "revoked"
     return (
-        ("id", token.id), ("name", token.name), ("scope", token.scope), ("right", token.right.value),
-        ("as", token.origin.value), ("made", date(token.made_at)), ("until", until),
-    )  # fmt: skip
+        ("id", token.id),
+        ("name", token.name),
+        ("scope", token.scope),
+        ("right", token.right.value),
+        ("as", token.origin.value),
+        ("made", date(token.made_at)),
+        ("until", until),
+    )
 
 
 def _data(token: Token) -> Json:
     return {
-        "id": token.id, "name": token.name, "scope": token.scope, "right": token.right.value,
-        "as": token.origin.value, "made_at": format_time(token.made_at),
+        "id": token.id,
+        "name": token.name,
+        "scope": token.scope,
+        "right": token.right.value,
+        "as": token.origin.value,
+        "made_at": format_time(token.made_at),
         "expires_at": format_time(token.expires_at) if token.expires_at else None,
-    }  # fmt: skip
+    }

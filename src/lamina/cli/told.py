@@ -41,7 +41,7 @@ def words_of(atom: Atom) -> str:
     """What an atom says, on one line; of verbatim words, the turns without their marks."""
     if not atom.is_segment:
         return " ".join(atom.content.split())
-    turns = (f"{each.speaker}: {each.text}" if each.speaker else each.text for each in passages_of(atom))
+    turns = (f"{passage.speaker}: {passage.text}" if passage.speaker else passage.text for passage in passages_of(atom))
     return " ".join(" / ".join(turns).split())
 
 
@@ -77,16 +77,21 @@ def quotes_of(memory: Memory, atom: Atom) -> list[tuple[str, str]]:
     """The links to the words an atom rests on, as its file has them, and those words."""
     from lamina.documents.atom import quotes_of as quote_documents
 
-    return [(each.link, each.text) for each in quote_documents(memory, atom)]
+    return [(document.link, document.text) for document in quote_documents(memory, atom)]
 
 
 def atoms_grid(atoms: Iterable[Atom]) -> Grid:
     """Atoms one a row."""
     rows = tuple(
-        (short(atom.id), date(atom.observed_at), atom.kind + (" *" if atom.pinned else ""), atom.status.value,
-         brief(words_of(atom)))
+        (
+            short(atom.id),
+            date(atom.observed_at),
+            atom.kind + (" *" if atom.pinned else ""),
+            atom.status.value,
+            brief(words_of(atom)),
+        )
         for atom in atoms
-    )  # fmt: skip
+    )
     return Grid(("id", "date", "kind", "status", "what it says"), rows)
 
 
@@ -105,7 +110,10 @@ def hit_blocks(rank: int, hit: Hit, *, explain: bool = False) -> list[Block]:
     told: list[Block] = [
         Line(f"{rank}. {hit.score:.4f}  {brief(said, 200)}", "bold" if hit.relevant else "dim"),
         Line(f"   {at} · {hit.atom.kind}{marks} · {short(hit.atom.id)} · {hit.path or 'file deleted'}", "dim"),
-        *(Line(f"   ↳ {brief(each.content, 200)}  ({each.kind} {short(each.id)})", "cyan") for each in hit.statements),
+        *(
+            Line(f"   ↳ {brief(statement.content, 200)}  ({statement.kind} {short(statement.id)})", "cyan")
+            for statement in hit.statements
+        ),
         Line(f"   why: {hit.why}"),
     ]
     return [*told, *xray(hit)] if explain else told

@@ -83,7 +83,7 @@ class Prompt:
         became = [
             {"result": each.result.value, "reason": each.reason, "atom": atom_data(each.atom, each.path)}
             for each in made
-        ]  # fmt: skip
+        ]
         blocks = [block for each in made for block in _became(memory, each)]
         return View({**became[0], "became": became, "commits": commits}, (*blocks, Line("  undo: type undo", "dim")))
 

@@ -69,13 +69,13 @@ def reread(
     Statements that a person touched stay as they are, and so do all words.
     """
     done = session.memory.reread(apply=apply and not session.dry_run)
-    rows = [("as it was said", each) for each in done.revised] + [("dropped", each) for each in done.dropped]
+    rows = [("as it was said", atom) for atom in done.revised] + [("dropped", each) for each in done.dropped]
     grid = Grid(("what", "id", "content"), tuple((what, each.id, each.content) for what, each in rows))
     told = f"{len(done.revised)} statements as they were said, {len(done.dropped)} dropped"
     commit = done.receipt.commit if done.receipt else None
     hint = f"; `lamina undo {commit}` reverts it" if commit else "; nothing is changed yet, --apply does it"
     data = {
-        "revised": [{"id": each.id, "content": each.content} for each in done.revised],
+        "revised": [{"id": atom.id, "content": atom.content} for atom in done.revised],
         "dropped": [{"id": each.id, "content": each.content} for each in done.dropped],
         "commit": commit,
     }
@@ -95,13 +95,17 @@ def jobs(
     found, waiting = session.memory.jobs(), session.memory.waiting()
     data = [
         {
-            "name": each.name, "holder": each.holder, "done": each.done, "total": each.total, "error": each.error,
+            "name": each.name,
+            "holder": each.holder,
+            "done": each.done,
+            "total": each.total,
+            "error": each.error,
             "until": format_time(each.until) if each.until else None,
             "started_at": format_time(each.started_at) if each.started_at else None,
             "finished_at": format_time(each.finished_at) if each.finished_at else None,
         }
         for each in found
-    ]  # fmt: skip
+    ]
     rows = tuple((each.name, each.holder or "nobody", f"{each.done} of {each.total}", each.error) for each in found)
     table = Grid(("work", "at it", "done", "what went wrong"), rows)
     told = Line(f"{waiting} passages wait to be read for statements") if waiting else None
@@ -134,7 +138,7 @@ def stats(
     """Count what is there."""
     found = session.memory.stats()
     if topics:
-        found["topics"] = {each.name: each.count for each in session.memory.topics()}
+        found["topics"] = {topic.name: topic.count for topic in session.memory.topics()}
     if plot is not None:
         session.memory.plot(plot)
         found["plot"] = str(plot)
@@ -147,11 +151,7 @@ def stats(
 
 
 @command(
-    app,
-    "export",
-    panel=PANEL,
-    changes=True,
-    example="lamina export backup.json  ·  lamina export notes --format okf",
+    app, "export", panel=PANEL, changes=True, example="lamina export backup.json  ·  lamina export notes --format okf"
 )
 def export(
     session: Session,
@@ -209,10 +209,16 @@ def report_facts(report: SyncReport) -> Facts:
 
 def _diagnosis_data(found: Diagnosis) -> Json:
     problems = [
-        {"kind": each.kind, "path": each.path, "line": each.line, "message": each.message, "atom_id": each.atom_id,
-         "at": format_time(each.at) if each.at else None}
-        for each in found.problems
-    ]  # fmt: skip
+        {
+            "kind": problem.kind,
+            "path": problem.path,
+            "line": problem.line,
+            "message": problem.message,
+            "atom_id": problem.atom_id,
+            "at": format_time(problem.at) if problem.at else None,
+        }
+        for problem in found.problems
+    ]
     return {"healthy": found.healthy, "problems": problems, "faults": list(found.faults), "notes": list(found.notes)}
 
 
@@ -222,7 +228,8 @@ def _diagnosis_blocks(found: Diagnosis) -> Iterator[Block]:
     if found.problems:
         yield Line("problems a person can mend:", "bold")
         rows = tuple(
-            (each.kind, f"{each.path}:{each.line}" if each.line else each.path, each.message) for each in found.problems
+            (problem.kind, f"{problem.path}:{problem.line}" if problem.line else problem.path, problem.message)
+            for problem in found.problems
         )
         yield Grid(("kind", "where", "what to do"), rows)
     for fault in found.faults:

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 _FILE_NAME = re.compile(r"\S+\.(?:md|txt|json|jsonl|log|csv|html|pdf|docx|pptx|xlsx)|\S*/\S+\.\w+")
 
 
-_DOCUMENTS = frozenset({
-    ".pdf", ".docx", ".pptx", ".xlsx", ".xlsm", ".doc", ".ppt", ".xls", ".html", ".htm", ".xhtml"
-})  # fmt: skip
+_DOCUMENTS = frozenset({".pdf", ".docx", ".pptx", ".xlsx", ".xlsm", ".doc", ".ppt", ".xls", ".html", ".htm", ".xhtml"})
 
 
 class NoFile(NotFound):

@@ -49,9 +49,7 @@ def of_a_workstream(ctx: typer.Context, vault: Vault = None, scope: Scope = None
     ctx.obj = Shared(vault, scope, json).over(ctx.obj or Shared())
 
 
-@command(
-    run, "note", panel=PANEL, changes=True, may_make=True, example='lamina run note task-7 "Port 8080 is taken."'
-)  # fmt: skip
+@command(run, "note", panel=PANEL, changes=True, may_make=True, example='lamina run note task-7 "Port 8080 is taken."')
 def note(
     session: Session,
     run_id: RunId,
@@ -153,7 +151,7 @@ def show_block(
     text = shown.text(budget)
     data = {
         "workstream": shown.workstream,
-        "entries": [{"role": each.role, "text": each.text} for each in shown.entries],
+        "entries": [{"role": entry.role, "text": entry.text} for entry in shown.entries],
         "text": text,
     }
     blocks: tuple[Block, ...] = tuple(Line(line) for line in text.split("\n")) if text else (Line("no notes"),)

@@ -95,9 +95,15 @@ def capture(
         origin = origin or "document"
     with session.changing() as memory:
         receipt = memory.capture(
-            said, name=file, session_id=session_id, source_id=source_id or file, observed_at=moment(at), origin=origin,
-            private=private, key=key,
-        )  # fmt: skip
+            said,
+            name=file,
+            session_id=session_id,
+            source_id=source_id or file,
+            observed_at=moment(at),
+            origin=origin,
+            private=private,
+            key=key,
+        )
         told = receipt_view(session, memory, receipt)
     session.encode()
     return told
@@ -146,12 +152,27 @@ def remember(
     """Remember one statement; an older value of the same claim is superseded, not overwritten."""
     text = words_from("-")[0] if content == "-" else content
     fields = _given(
-        kind=kind, subject=subject, attribute=attribute, value=value, tags=tags or None, entities=entities or None,
-        valid_from=moment(valid_from), valid_until=moment(valid_until, end=True),
-        expires_at=moment(expires_at, end=True), observed_at=moment(at), pinned=pinned or None, confidence=confidence,
-        importance=importance, durability=durability, memory_type=memory_type, session_id=session_id,
-        source_id=source_id, origin=origin, reason=reason, key=key,
-    )  # fmt: skip
+        kind=kind,
+        subject=subject,
+        attribute=attribute,
+        value=value,
+        tags=tags or None,
+        entities=entities or None,
+        valid_from=moment(valid_from),
+        valid_until=moment(valid_until, end=True),
+        expires_at=moment(expires_at, end=True),
+        observed_at=moment(at),
+        pinned=pinned or None,
+        confidence=confidence,
+        importance=importance,
+        durability=durability,
+        memory_type=memory_type,
+        session_id=session_id,
+        source_id=source_id,
+        origin=origin,
+        reason=reason,
+        key=key,
+    )
     with session.changing() as memory:
         return receipt_view(session, memory, memory.remember(text, private=private, **fields))
 
@@ -186,11 +207,20 @@ def revise(
 ) -> View:
     """Write a new version of an atom; the old one stays in its history."""
     fields = _given(
-        kind=kind, subject=subject, attribute=attribute, value=value, tags=tags or None, entities=entities or None,
-        valid_from=moment(valid_from), valid_until=moment(valid_until, end=True),
-        expires_at=moment(expires_at, end=True), confidence=confidence, importance=importance, durability=durability,
+        kind=kind,
+        subject=subject,
+        attribute=attribute,
+        value=value,
+        tags=tags or None,
+        entities=entities or None,
+        valid_from=moment(valid_from),
+        valid_until=moment(valid_until, end=True),
+        expires_at=moment(expires_at, end=True),
+        confidence=confidence,
+        importance=importance,
+        durability=durability,
         memory_type=memory_type,
-    )  # fmt: skip
+    )
     with session.changing() as memory:
         before = memory.get(id)
         return change_view(session, memory, before, memory.revise(before.id, content, reason=reason, **fields), reason)
@@ -259,9 +289,7 @@ def demote(session: Session, id: Id) -> View:
 
 @command(app, "resolve", panel=PANEL, changes=True, example="lamina resolve 8qj1hjz0")
 def resolve(
-    session: Session,
-    id: Id,
-    reason: Annotated[str, typer.Option("--reason", help="What came of it.")] = "done",
+    session: Session, id: Id, reason: Annotated[str, typer.Option("--reason", help="What came of it.")] = "done"
 ) -> View:
     """A commitment, a goal or a reminder is done; in time it is laid aside."""
     with session.changing() as memory:

@@ -68,7 +68,7 @@ def grammar_source(text: str, language: str) -> Source | None:
         return None
     data = text.encode()
     root = parse(data)
-    about = next((_said(each, data) for each in root.named_children[:1] if each.type in _COMMENTS), "")
+    about = next((_said(child, data) for child in root.named_children[:1] if child.type in _COMMENTS), "")
     return Source(language, about, tuple(_Reader(data).inside(root, 0)), READER)
 
 
@@ -95,14 +95,14 @@ class _Reader:
         self._data, self._left = data, _MOST_NODES
 
     def inside(self, node: Node, depth: int) -> Iterator[Signature]:
-        for each in node.named_children:
+        for child in node.named_children:
             self._left -= 1
             if self._left < 0:
                 return
-            if each.type in _DEFINITIONS:
-                yield from self._definition(each, depth)
-            elif each.type in _OPEN:
-                yield from self.inside(each, depth)
+            if child.type in _DEFINITIONS:
+                yield from self._definition(child, depth)
+            elif child.type in _OPEN:
+                yield from self.inside(child, depth)
 
     def _definition(self, node: Node, depth: int) -> Iterator[Signature]:
         body = _body(node)
@@ -148,7 +148,7 @@ def _body(node: Node) -> Node | None:
     held = node.child_by_field_name("body")
     own = node.child_by_field_name("type") if node.type == "type_spec" else None
     if held is None and own is not None and own.type in ("struct_type", "interface_type"):
-        fields = [each for each in own.named_children if each.type == "field_declaration_list"]
+        fields = [child for child in own.named_children if child.type == "field_declaration_list"]
         return fields[0] if fields else own if own.type == "interface_type" else None
     return held
 
@@ -169,5 +169,5 @@ def _outer(node: Node) -> Node:
 
 def _said(comment: Node, data: bytes) -> str:
     lines = data[comment.start_byte : comment.end_byte].decode(errors="replace").splitlines()
-    bare = (LEADING.sub("", each.strip()).removesuffix("*/").strip() for each in lines)
+    bare = (LEADING.sub("", line.strip()).removesuffix("*/").strip() for line in lines)
     return first_line("\n".join(bare))

@@ -38,9 +38,15 @@ class _Kept:
 
 
 def capture_codebase(
-    known: CodebaseKnowledge, writer: Writer, store: Store, ids: IdSource, now: datetime, *,
-    agents: tuple[str, ...] = (), personal: bool = False,
-) -> Receipt:  # fmt: skip
+    known: CodebaseKnowledge,
+    writer: Writer,
+    store: Store,
+    ids: IdSource,
+    now: datetime,
+    *,
+    agents: tuple[str, ...] = (),
+    personal: bool = False,
+) -> Receipt:
     """Keep what a codebase offers: new files come, changed ones get a new version, vanished ones are archived."""
 
     def kept() -> Receipt:
@@ -105,9 +111,16 @@ class _Desk:
         waits = statements_wait(self.writer.origin)
         traits = kind_defaults(KIND, 1.0, self.writer.origin) | {"layer": Layer.CODEBASE}
         atom = Atom(
-            id=next(self.ids), scope=self.writer.scope, kind=KIND, origin=self.writer.origin, agents=self.agents,
-            principal=self.writer.principal, status=Status.CONSTRAINED if waits else Status.ACTIVE, **traits, **fields,
-        )  # fmt: skip
+            id=next(self.ids),
+            scope=self.writer.scope,
+            kind=KIND,
+            origin=self.writer.origin,
+            agents=self.agents,
+            principal=self.writer.principal,
+            status=Status.CONSTRAINED if waits else Status.ACTIVE,
+            **traits,
+            **fields,
+        )
         return _Kept(Outcome(Result.HELD if waits else Result.NEW, _flagged(atom), f"{entry.path}: read"), secrets)
 
     def _fields(self, entry: CodeEntry) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -115,8 +128,11 @@ class _Desk:
         told = {CODEBASE: self.known.name, PATH: entry.path, SHA256: entry.sha256, READ_BY: entry.read_by}
         subject = self.known.name if entry.path == "." else entry.path
         fields: dict[str, Any] = {
-            "content": words.text, "subject": redact(subject).text, "metadata": told, "observed_at": self.now
-        }  # fmt: skip
+            "content": words.text,
+            "subject": redact(subject).text,
+            "metadata": told,
+            "observed_at": self.now,
+        }
         return fields, tuple(each.name for each in words.found)
 
 
@@ -132,12 +148,15 @@ def _written(done: Sequence[_Kept], desk: _Desk, whole: Atom | None) -> Receipt:
         same = (Outcome(Result.DUPLICATE, whole, "nothing has changed"),) if whole else ()
         return Receipt(None, same, stages=stages)
     commit = Commit(
-        actor=writer.actor, origin=writer.origin, verb="capture", scope=writer.scope,
+        actor=writer.actor,
+        origin=writer.origin,
+        verb="capture",
+        scope=writer.scope,
         reason=f"codebase {redact(known.name).text}: {_counted(kept, 0)}",
         changes=tuple(Change(allowed[each.outcome.atom.id]) for each in kept),
-    )  # fmt: skip
+    )
     made = store.commit(commit)
-    atoms = {each.id: each for each in made.atoms}
+    atoms = {atom.id: atom for atom in made.atoms}
     outcomes = (Outcome(o.result, atoms.get(o.atom.id, o.atom), o.reason) for o in (each.outcome for each in kept))
     secrets = tuple(dict.fromkeys(name for each in kept for name in each.secrets))
     return Receipt(made.id, tuple(outcomes), stages=stages, redacted=secrets)

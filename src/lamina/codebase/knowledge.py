@@ -77,8 +77,8 @@ def codebase(root: Path, name: str | None = None, *, most: int = MOST_FILES) -> 
 
 def _holdable(tree: Tree) -> Tree:
     """The tree without names that no text can hold."""
-    files = tuple(each for each in tree.files if _is_text(each))
-    folders = tuple(each for each in tree.folders if _is_text(each))
+    files = tuple(file for file in tree.files if _is_text(file))
+    folders = tuple(folder for folder in tree.folders if _is_text(folder))
     return Tree(tree.root, files, folders, tree.links, tree.unread, tree.is_cut)
 
 
@@ -106,8 +106,8 @@ def _file(tree: Tree, path: str, left_out: Counter[str]) -> CodeEntry | None:
 def _compressed(path: str, source: Source) -> str:
     head = f"{path} ({source.language})"
     lines = [f"{head}: {source.doc}" if source.doc else head]
-    lines += [str(each) for each in _offered(source.signatures)]
-    hidden = [each.name for each in source.signatures if each.depth == 0 and each.is_private]
+    lines += [str(signature) for signature in _offered(source.signatures)]
+    hidden = [signature.name for signature in source.signatures if signature.depth == 0 and signature.is_private]
     if hidden:
         lines.append(f"private: {', '.join(hidden)}")
     return _cut(lines)
@@ -116,12 +116,12 @@ def _compressed(path: str, source: Source) -> str:
 def _offered(signatures: Iterable[Signature]) -> Iterator[Signature]:
     """What is no private matter, nor part of one."""
     hidden: int | None = None
-    for each in signatures:
-        if hidden is not None and each.depth > hidden:
+    for signature in signatures:
+        if hidden is not None and signature.depth > hidden:
             continue
-        hidden = each.depth if each.is_private and each.name not in _MADE_AND_CALLED else None
+        hidden = signature.depth if signature.is_private and signature.name not in _MADE_AND_CALLED else None
         if hidden is None:
-            yield each
+            yield signature
 
 
 def _folders(name: str, tree: Tree) -> list[CodeEntry]:

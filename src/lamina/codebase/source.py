@@ -9,11 +9,26 @@ from lamina.codebase.signature import Source
 from lamina.codebase.source_lines import lines_source
 
 _LANGUAGES: dict[str, str] = {
-    **dict.fromkeys(("py", "pyi"), "Python"), **dict.fromkeys(("js", "mjs", "cjs", "jsx"), "JavaScript"),
-    "ts": "TypeScript", "tsx": "TSX", "go": "Go", "rs": "Rust", "java": "Java", "kt": "Kotlin", "kts": "Kotlin",
-    "rb": "Ruby", "php": "PHP", "cs": "C#", "swift": "Swift", "scala": "Scala", "c": "C", "h": "C", "sql": "SQL",
-    **dict.fromkeys(("cc", "cpp", "cxx", "hpp", "hh"), "C++"), **dict.fromkeys(("sh", "bash", "zsh"), "shell"),
-}  # fmt: skip
+    **dict.fromkeys(("py", "pyi"), "Python"),
+    **dict.fromkeys(("js", "mjs", "cjs", "jsx"), "JavaScript"),
+    "ts": "TypeScript",
+    "tsx": "TSX",
+    "go": "Go",
+    "rs": "Rust",
+    "java": "Java",
+    "kt": "Kotlin",
+    "kts": "Kotlin",
+    "rb": "Ruby",
+    "php": "PHP",
+    "cs": "C#",
+    "swift": "Swift",
+    "scala": "Scala",
+    "c": "C",
+    "h": "C",
+    "sql": "SQL",
+    **dict.fromkeys(("cc", "cpp", "cxx", "hpp", "hh"), "C++"),
+    **dict.fromkeys(("sh", "bash", "zsh"), "shell"),
+}
 _NO_DEFINITIONS = frozenset({"css", "scss", "sass", "less"})
 SOURCES = CODE_NAMES - _NO_DEFINITIONS
 """How the names of files end that define something."""

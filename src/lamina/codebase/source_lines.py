@@ -62,7 +62,7 @@ def _signatures(text: str, language: str) -> Iterator[Signature]:
         depths.append(indent)
         if len(depths) > 2 or not (name := _NAME.search(code)):
             continue
-        called = next(each for each in name.groups() if each).strip().rstrip(":")
+        called = next(group for group in name.groups() if group).strip().rstrip(":")
         yield Signature(called, _declaration(bare, at), len(depths) - 1, _doc(lines, at))
 
 

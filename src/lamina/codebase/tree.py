@@ -54,7 +54,7 @@ class _Walk:
         while ahead:
             folder, around = ahead.pop()
             entries = self._entries(folder)
-            if folder and any(each.name in _HOLDS_NONE_OF_IT for each in entries):
+            if folder and any(entry.name in _HOLDS_NONE_OF_IT for entry in entries):
                 continue
             if folder:
                 self.folders.append(folder)
@@ -73,16 +73,16 @@ class _Walk:
 
     def _look(self, folder: str, entries: list[os.DirEntry[str]], ignored: Ignored) -> Iterator[str]:
         """Take the files of a folder down; the folders in it are still ahead."""
-        for each in entries:
-            path = f"{folder}/{each.name}" if folder else each.name
-            is_folder = _is_folder(each)
-            if self._is_left_out(each.name, path, is_folder, ignored):
+        for entry in entries:
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            is_folder = _is_folder(entry)
+            if self._is_left_out(entry.name, path, is_folder, ignored):
                 continue
-            if each.is_symlink():
+            if entry.is_symlink():
                 self.links.add(path)
             if is_folder and path.count("/") < _DEEPEST:
                 yield path
-            elif not is_folder and (_is_file(each) or not self.projects):
+            elif not is_folder and (_is_file(entry) or not self.projects):
                 if len(self.files) >= self.most:
                     self.is_cut = True
                     return
@@ -102,9 +102,7 @@ def tree_of(root: Path, most: int, *, projects: bool = False) -> Tree:
     """
     walk = _Walk(root, most, projects)
     walk.go()
-    return Tree(
-        root, tuple(walk.files), tuple(walk.folders), frozenset(walk.links), tuple(walk.unread), walk.is_cut
-    )  # fmt: skip
+    return Tree(root, tuple(walk.files), tuple(walk.folders), frozenset(walk.links), tuple(walk.unread), walk.is_cut)
 
 
 def read_bytes(root: Path, path: str, largest: int) -> bytes | None:

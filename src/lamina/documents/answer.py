@@ -28,7 +28,14 @@ class AnswerDocument(Document):
 def answer_document(answer: Answer) -> AnswerDocument:
     """An answer."""
     return AnswerDocument(
-        question=answer.question, known=answer.known, text=answer.text, why=answer.why, cited=list(answer.cited),
-        labels={str(label): atom_id for label, atom_id in answer.labels}, steps=[str(each) for each in answer.steps],
-        recall_id=answer.recall_id, model=answer.model, tokens=answer.tokens,
-    )  # fmt: skip
+        question=answer.question,
+        known=answer.known,
+        text=answer.text,
+        why=answer.why,
+        cited=list(answer.cited),
+        labels={str(label): atom_id for label, atom_id in answer.labels},
+        steps=[str(step) for step in answer.steps],
+        recall_id=answer.recall_id,
+        model=answer.model,
+        tokens=answer.tokens,
+    )

@@ -105,8 +105,8 @@ def atom_document(atom: Atom, path: str | None) -> AtomDocument:
         for each in atom.evidence
     ]
     fields["relations"] = [
-        RelationDocument(name=each.name.value, target=each.target, confidence=each.confidence)
-        for each in atom.relations
+        RelationDocument(name=relation.name.value, target=relation.target, confidence=relation.confidence)
+        for relation in atom.relations
     ]
     return AtomDocument(
         **fields, revision=atom.revision, claim=str(claim) if claim else None, memory_kind=atom.memory_kind, path=path

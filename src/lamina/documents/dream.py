@@ -47,14 +47,22 @@ class DreamDocument(Document):
 def dream_document(report: DreamReport) -> DreamDocument:
     """What a dream did."""
     return DreamDocument(
-        batch=report.batch, at=format_time(report.at), dry_run=report.dry_run, asleep=report.asleep,
-        steps=[_step(each) for each in report.steps], guidelines=list(report.guidelines),
-    )  # fmt: skip
+        batch=report.batch,
+        at=format_time(report.at),
+        dry_run=report.dry_run,
+        asleep=report.asleep,
+        steps=[_step(step) for step in report.steps],
+        guidelines=list(report.guidelines),
+    )
 
 
 def _step(told: StepReport) -> StepDocument:
     return StepDocument(
-        step=told.step, scope=told.scope, commit=told.commit, held=told.held, failed=told.failed,
+        step=told.step,
+        scope=told.scope,
+        commit=told.commit,
+        held=told.held,
+        failed=told.failed,
         notes=list(told.notes),
-        moves=[MoveDocument(action=each.action, id=each.atom_id, text=each.text, why=each.why) for each in told.moves],
-    )  # fmt: skip
+        moves=[MoveDocument(action=move.action, id=move.atom_id, text=move.text, why=move.why) for move in told.moves],
+    )

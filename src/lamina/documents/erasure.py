@@ -24,6 +24,10 @@ class ErasureDocument(Document):
 def erasure_document(receipt: ErasureReceipt) -> ErasureDocument:
     """What was erased."""
     return ErasureDocument(
-        commit=receipt.commit, erased=list(receipt.erased), removed=dict(receipt.removed),
-        still_in=list(receipt.still_in), outside=list(receipt.outside), finished=receipt.finished,
-    )  # fmt: skip
+        commit=receipt.commit,
+        erased=list(receipt.erased),
+        removed=dict(receipt.removed),
+        still_in=list(receipt.still_in),
+        outside=list(receipt.outside),
+        finished=receipt.finished,
+    )

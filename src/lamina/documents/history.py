@@ -51,20 +51,31 @@ def history_document(memory: Memory, id: str) -> HistoryDocument:
     atom = memory.get(id)
     past = memory.history(atom.id)
     return HistoryDocument(
-        id=atom.id, path=memory.path_of(atom.id),
+        id=atom.id,
+        path=memory.path_of(atom.id),
         transitions=[
             TransitionDocument(
-                old=each.old and each.old.value, new=each.new.value, reason=each.reason, actor=each.actor,
-                at=format_time(each.at), commit=each.commit,
+                old=transition.old and transition.old.value,
+                new=transition.new.value,
+                reason=transition.reason,
+                actor=transition.actor,
+                at=format_time(transition.at),
+                commit=transition.commit,
             )
-            for each in past.transitions
+            for transition in past.transitions
         ],
         versions=[
             VersionDocument(
-                revision=each.revision, commit=each.commit, at=format_time(each.at), actor=each.actor, verb=each.verb,
-                reason=each.reason, status=each.atom.status.value, content=each.atom.content,
-                fields=sorted(each.fields),
+                revision=version.revision,
+                commit=version.commit,
+                at=format_time(version.at),
+                actor=version.actor,
+                verb=version.verb,
+                reason=version.reason,
+                status=version.atom.status.value,
+                content=version.atom.content,
+                fields=sorted(version.fields),
             )
-            for each in past.versions
+            for version in past.versions
         ],
-    )  # fmt: skip
+    )

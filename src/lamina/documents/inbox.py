@@ -48,13 +48,16 @@ class InboxDocument(Document):
 def item_document(memory: Memory, item: Item) -> ItemDocument:
     """One thing that waits."""
     return ItemDocument(
-        kind=item.kind.value, ids=list(item.ids), text=item.text, reason=item.reason,
+        kind=item.kind.value,
+        ids=list(item.ids),
+        text=item.text,
+        reason=item.reason,
         verbs=[VerbDocument(verb=verb, does=does) for verb, does in item.verbs],
         atoms=[
             SaidDocument(atom=atom_document(atom, memory.path_of(atom.id)), quotes=quotes_of(memory, atom))
             for atom in item.atoms
         ],
-    )  # fmt: skip
+    )
 
 
 def inbox_document(
@@ -63,6 +66,7 @@ def inbox_document(
     """The inbox: of one source, or of one sort of decision, or all of it."""
     items = memory.review.list(source, kind=kind, limit=limit)
     return InboxDocument(
-        waiting=memory.review.count(source, kind=kind), held=len(memory.review.held(source)),
-        items=[item_document(memory, each) for each in items],
-    )  # fmt: skip
+        waiting=memory.review.count(source, kind=kind),
+        held=len(memory.review.held(source)),
+        items=[item_document(memory, item) for item in items],
+    )

@@ -41,14 +41,24 @@ class EntryDocument(Document):
 def entry_document(entry: Entry) -> EntryDocument:
     """A commit with what it touched."""
     return EntryDocument(
-        seq=entry.seq, commit=entry.id, at=format_time(entry.at), scope=entry.scope, actor=entry.actor,
-        origin=entry.origin.value, verb=entry.verb, reason=entry.reason, batch=entry.batch, undoes=entry.undoes,
+        seq=entry.seq,
+        commit=entry.id,
+        at=format_time(entry.at),
+        scope=entry.scope,
+        actor=entry.actor,
+        origin=entry.origin.value,
+        verb=entry.verb,
+        reason=entry.reason,
+        batch=entry.batch,
+        undoes=entry.undoes,
         changes=[
             ChangedDocument(
-                id=change.atom_id, revision=change.revision,
-                old_status=change.old_status.value if change.old_status else None, status=change.new_status.value,
+                id=change.atom_id,
+                revision=change.revision,
+                old_status=change.old_status.value if change.old_status else None,
+                status=change.new_status.value,
                 fields=sorted(change.fields),
             )
             for change in entry.changes
         ],
-    )  # fmt: skip
+    )

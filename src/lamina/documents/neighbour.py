@@ -25,8 +25,10 @@ def neighbour_documents(memory: Memory, id: str) -> list[NeighbourDocument]:
     atom = memory.get(id)
     return [
         NeighbourDocument(
-            direction="out" if edge.source == atom.id else "in", relation=edge.name, confidence=edge.confidence,
+            direction="out" if edge.source == atom.id else "in",
+            relation=edge.name,
+            confidence=edge.confidence,
             atom=atom_document(other, memory.path_of(other.id)),
         )
         for edge, other in memory.neighbours(atom.id)
-    ]  # fmt: skip
+    ]

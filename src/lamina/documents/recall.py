@@ -76,17 +76,31 @@ def hit_document(rank: int, hit: Hit) -> HitDocument:
     """A hit with everything its score is made of."""
     told: dict[str, Any] = hit.explain()
     return HitDocument(
-        rank=rank, id=hit.atom.id, passage=hit.passage.n, text=hit.text, speaker=hit.passage.speaker,
-        at=format_time(hit.passage.at or hit.atom.observed_at), kind=hit.atom.kind, status=hit.atom.status.value,
-        path=hit.path, why=hit.why, **told,
-    )  # fmt: skip
+        rank=rank,
+        id=hit.atom.id,
+        passage=hit.passage.n,
+        text=hit.text,
+        speaker=hit.passage.speaker,
+        at=format_time(hit.passage.at or hit.atom.observed_at),
+        kind=hit.atom.kind,
+        status=hit.atom.status.value,
+        path=hit.path,
+        why=hit.why,
+        **told,
+    )
 
 
 def recall_document(found: Recall, budget: int | None = 2000) -> RecallDocument:
     """A recall with its hits, and its context where there is a budget for one."""
     return RecallDocument(
-        recall_id=found.id, question=found.question, asked_at=format_time(found.asked_at), position=found.position,
-        model=found.model, understood=dict(found.understood), filtered=dict(found.filtered),
-        known=bool(found.relevant), hits=[hit_document(rank, hit) for rank, hit in enumerate(found.hits, 1)],
+        recall_id=found.id,
+        question=found.question,
+        asked_at=format_time(found.asked_at),
+        position=found.position,
+        model=found.model,
+        understood=dict(found.understood),
+        filtered=dict(found.filtered),
+        known=bool(found.relevant),
+        hits=[hit_document(rank, hit) for rank, hit in enumerate(found.hits, 1)],
         context="" if budget is None else found.context(budget),
-    )  # fmt: skip
+    )

@@ -61,18 +61,23 @@ class UndoneDocument(Document):
 def receipt_document(receipt: Receipt) -> ReceiptDocument:
     """Every outcome of a capture, a remember or a decision."""
     return ReceiptDocument(
-        commit=receipt.commit, repeated=receipt.repeated, stages=dict(receipt.stages), redacted=list(receipt.redacted),
+        commit=receipt.commit,
+        repeated=receipt.repeated,
+        stages=dict(receipt.stages),
+        redacted=list(receipt.redacted),
         outcomes=[
-            OutcomeDocument(result=each.result.value, reason=each.reason, atom=atom_document(each.atom, each.path))
-            for each in receipt.outcomes
+            OutcomeDocument(
+                result=outcome.result.value, reason=outcome.reason, atom=atom_document(outcome.atom, outcome.path)
+            )
+            for outcome in receipt.outcomes
         ],
-    )  # fmt: skip
+    )
 
 
 def change_document(memory: Memory, after: Atom) -> ChangeDocument:
     """An atom as a change left it."""
     versions = memory.history(after.id).versions
-    commit = next((each.commit for each in versions if each.revision == after.revision), None)
+    commit = next((version.commit for version in versions if version.revision == after.revision), None)
     return ChangeDocument(commit=commit, atom=atom_document(after, memory.path_of(after.id)))
 
 
@@ -81,9 +86,10 @@ def undone_document(memory: Memory, done: Sequence[Committed]) -> UndoneDocument
     return UndoneDocument(
         commits=[
             UndoneCommit(
-                commit=each.id, seq=each.seq,
-                atoms=[atom_document(atom, memory.path_of(atom.id)) for atom in each.atoms],
+                commit=committed.id,
+                seq=committed.seq,
+                atoms=[atom_document(atom, memory.path_of(atom.id)) for atom in committed.atoms],
             )
-            for each in done
+            for committed in done
         ]
-    )  # fmt: skip
+    )

@@ -68,24 +68,33 @@ def stats_document(memory: Memory, *, whole: bool = False) -> StatsDocument:
     held = memory.stats()
     known = {name: held[name] for name in StatsDocument.model_fields if name in held}
     return StatsDocument(
-        **{**known, **({} if whole else _OF_THE_VAULT)}, to_review=memory.review.count(),
-        jobs=[job_document(each) for each in memory.jobs()] if whole else [],
-        problems=[problem_document(each) for each in memory.doctor(look=False).problems],
-    )  # fmt: skip
+        **{**known, **({} if whole else _OF_THE_VAULT)},
+        to_review=memory.review.count(),
+        jobs=[job_document(job) for job in memory.jobs()] if whole else [],
+        problems=[problem_document(problem) for problem in memory.doctor(look=False).problems],
+    )
 
 
 def job_document(job: Job) -> JobDocument:
     """A piece of background work as everybody sees it."""
     return JobDocument(
-        name=job.name, running=bool(job.holder), done=job.done, total=job.total, error=job.error,
+        name=job.name,
+        running=bool(job.holder),
+        done=job.done,
+        total=job.total,
+        error=job.error,
         started_at=format_time(job.started_at) if job.started_at else None,
         finished_at=format_time(job.finished_at) if job.finished_at else None,
-    )  # fmt: skip
+    )
 
 
 def problem_document(problem: Problem) -> ProblemDocument:
     """What is wrong with a file."""
     return ProblemDocument(
-        path=problem.path, kind=problem.kind, message=problem.message, line=problem.line, id=problem.atom_id,
+        path=problem.path,
+        kind=problem.kind,
+        message=problem.message,
+        line=problem.line,
+        id=problem.atom_id,
         at=format_time(problem.at) if problem.at else None,
-    )  # fmt: skip
+    )

@@ -71,9 +71,12 @@ def age(scene: Scene) -> Plan:
             _look(atom, counted.get(atom.id, Counted()), known.get(atom.id), scene, found)
     notes = tuple(f"{many} {_TOLD_TIERS[action]}" for action, many in sorted(found.tiers.items()))
     return Plan(
-        tuple(found.changes.values()), tuple(found.moves), notes, after=lambda: store.lives.put(found.lives),
+        tuple(found.changes.values()),
+        tuple(found.moves),
+        notes,
+        after=lambda: store.lives.put(found.lives),
         in_trial=True,
-    )  # fmt: skip
+    )
 
 
 def _look(atom: Atom, counted: Counted, life: Life | None, scene: Scene, found: _Aged) -> None:
@@ -87,14 +90,14 @@ def _look(atom: Atom, counted: Counted, life: Life | None, scene: Scene, found: 
         decisions = aged(atom, signals, scene.moment, tier, scene.mode)
         taken_back = _was_taken_back(versions, signals)
         if taken_back:
-            decisions = tuple(each for each in decisions if each.action in _TIERS)
+            decisions = tuple(decision for decision in decisions if decision.action in _TIERS)
     after = atom
-    for each in decisions:
-        after, tier = each.applied(after), each.tier or tier
-        if each.action in _TIERS:
-            found.tiers[each.action] += 1
+    for decision in decisions:
+        after, tier = decision.applied(after), decision.tier or tier
+        if decision.action in _TIERS:
+            found.tiers[decision.action] += 1
         else:
-            found.moves.append(Move(each.action, atom.id, one_line(atom.content)[:_TOLD_CHARS], each.why))
+            found.moves.append(Move(decision.action, atom.id, one_line(atom.content)[:_TOLD_CHARS], decision.why))
     looser = after if after.pinned or taken_back else loosened(after, scene.moment.lived)
     if looser != after:
         found.moves.append(Move("loosen", atom.id, one_line(atom.content)[:_TOLD_CHARS], why_loosened(after, looser)))
@@ -110,13 +113,15 @@ def _life(atom: Atom, signals: Signals, tier: StorageTier, scene: Scene, changed
     event, loosens = _next_event(atom, signals, tier, scene), loosens_at(atom)
     again = min(event, loosens) if loosens is not None else event
     return Life(
-        revision=atom.revision + changed, tier=tier.value, look_at=max(again, now),
+        revision=atom.revision + changed,
+        tier=tier.value,
+        look_at=max(again, now),
         retention=round(retention(atom, signals, now, scene.mode), 4),
         bits=bits_for(retention(atom, signals, lived, scene.mode), bits),
         importance=round(effective_importance(atom, signals, now), 4),
         recency=round(2.0 ** (-days_since(atom.observed_at, now) / traits(atom.kind).half_life_days), 4),
         state=lifecycle_state(atom, signals, now).value,
-    )  # fmt: skip
+    )
 
 
 def _known_of(atom: Atom, counted: Counted, scene: Scene) -> Signals:
@@ -138,20 +143,22 @@ def _read(ids: Iterable[AtomId], scene: Scene) -> dict[AtomId, Atom]:
 
 def _with_history(signals: Signals, versions: Sequence[Version]) -> Signals:
     """With what the journal tells: when a person last decided on it, when it was written or done, who archived it."""
-    reviewed = [each.at for each in versions[1:] if each.verb not in _UNASKED]
-    revised = [each.at for each in versions[1:] if each.fields & _REVISED]
-    laid_aside = [each for each in versions if each.atom.status is Status.ARCHIVED is not each.old_status]
+    reviewed = [version.at for version in versions[1:] if version.verb not in _UNASKED]
+    revised = [version.at for version in versions[1:] if version.fields & _REVISED]
+    laid_aside = [version for version in versions if version.atom.status is Status.ARCHIVED is not version.old_status]
     by_us = laid_aside[-1] if laid_aside and laid_aside[-1].verb == "dream" else None
     return replace(
-        signals, reviewed_at=max(reviewed, default=None), revised_at=max(revised, default=None),
+        signals,
+        reviewed_at=max(reviewed, default=None),
+        revised_at=max(revised, default=None),
         archived_at=by_us.at if by_us else None,
-    )  # fmt: skip
+    )
 
 
 def _was_taken_back(versions: Sequence[Version], signals: Signals) -> bool:
     """Whether a person undid the last thing a dream did to it, and nothing new is known of it since."""
     last = versions[-1]
-    if last.verb != "undo" or not any(each.verb == "dream" for each in versions):
+    if last.verb != "undo" or not any(version.verb == "dream" for version in versions):
         return False
     return signals.last_use is None or signals.last_use <= last.at
 

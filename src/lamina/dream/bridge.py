@@ -57,8 +57,11 @@ def bridge(scene: Scene) -> Plan:
     """Propose an insight about the likest pairs of names that nothing links; none unless insights are wanted."""
     if not scene.insights:
         return Plan()
-    made = [each for each in scene.store.read(Filter(scopes=(scene.scope,), kinds=frozenset({"insight"})))
-            if each.origin is Origin.DREAM and BETWEEN in each.metadata]  # fmt: skip
+    made = [
+        each
+        for each in scene.store.read(Filter(scopes=(scene.scope,), kinds=frozenset({"insight"})))
+        if each.origin is Origin.DREAM and BETWEEN in each.metadata
+    ]
     left = A_DAY - sum(scene.now - each.observed_at < DAY for each in made)
     if left <= 0:
         return Plan(notes=(f"{A_DAY} insights a day are enough",))
@@ -96,11 +99,11 @@ def _sides(scene: Scene, model: str) -> list[Side]:
     ids = sorted({atom.id for atoms in chosen.values() for atom in atoms})
     vectors = scene.store.encodings.vectors(model, ids) if ids else {}
     sides = (_side(called[form], atoms, vectors) for form, atoms in chosen.items())
-    return [each for each in sides if each is not None]
+    return [side for side in sides if side is not None]
 
 
 def _side(name: str, atoms: Sequence[Atom], vectors: Mapping[AtomId, Floats]) -> Side | None:
-    known = tuple(each for each in atoms if each.id in vectors)
+    known = tuple(atom for atom in atoms if atom.id in vectors)
     if len(known) < LEAST:
         return None
     rows = np.stack([vectors[each.id][0] for each in known]).astype(np.float32)
@@ -113,7 +116,7 @@ def _alike(sides: Sequence[Side]) -> Iterator[tuple[float, Side, Side]]:
     """The pairs that are alike and not the same, the likest first."""
     if len(sides) < 2:
         return
-    centres = np.stack([each.centre for each in sides])
+    centres = np.stack([side.centre for side in sides])
     cosines = np.round(centres @ centres.T, _DIGITS)
     rows, columns = np.nonzero(np.triu((cosines >= FAR) & (cosines <= NEAR), 1))
     found = [(float(cosines[i, j]), sides[i], sides[j]) for i, j in zip(rows.tolist(), columns.tolist(), strict=True)]
@@ -131,7 +134,7 @@ def _are_linked(one: Side, other: Side, scene: Scene) -> bool:
         return True
     edges = scene.store.edges(sorted(here), (scene.scope,), _UNENDED)
     ends = ({edge.source, edge.target} for edge in edges if edge.confidence >= PRUNED_BELOW)
-    return any(each & here and each & there for each in ends)
+    return any(end & here and end & there for end in ends)
 
 
 def _naming(side: Side, scene: Scene) -> set[str]:
@@ -148,9 +151,18 @@ def _insight(one: Side, other: Side, cosine: float, scene: Scene) -> Atom:
     sources = tuple(dict.fromkeys(atom.id for _, atoms in sides for atom in atoms))
     links = tuple(Relation(RelationName.LEADS_TO, atoms[0].id, cosine, scene.now) for _, atoms in sides)
     return Atom(
-        id=next(scene.ids), scope=scene.scope, kind="insight", content=content, observed_at=scene.now,
-        entities=(one.name, other.name), origin=Origin.DREAM, derived_from=sources, relations=links,
-        status=Status.CONSTRAINED, confidence=0.5, importance=0.6,
+        id=next(scene.ids),
+        scope=scene.scope,
+        kind="insight",
+        content=content,
+        observed_at=scene.now,
+        entities=(one.name, other.name),
+        origin=Origin.DREAM,
+        derived_from=sources,
+        relations=links,
+        status=Status.CONSTRAINED,
+        confidence=0.5,
+        importance=0.6,
         metadata={TYPE: Proposal.INSIGHT.value, "origin": "bridge", BETWEEN: _key(one, other)},
         **kind_defaults("insight", 0.5, Origin.DREAM),
-    )  # fmt: skip
+    )

@@ -66,7 +66,7 @@ def cards_since(scene: Scene, seq: int | None) -> Plan:
     if touched is None:
         known = names_in(scene.stated())
         names = Names(known)
-        looked_at = frozenset({*known, *(form for each in pages.live for form in pages.forms(each))})
+        looked_at = frozenset({*known, *(form for atom in pages.live for form in pages.forms(atom))})
     else:
         looked_at = touched.forms | _unasked(pages, scene)
         names = _names(looked_at, pages, scene)
@@ -82,7 +82,7 @@ def cards_since(scene: Scene, seq: int | None) -> Plan:
 
 def _names(looked_at: frozenset[str], pages: Pages, scene: Scene) -> Names:
     """The statements of these names and of the others on their pages, found together; more where it is asked for."""
-    shared = (pages.forms(each) for each in pages.live)
+    shared = (pages.forms(atom) for atom in pages.live)
     forms = looked_at.union(*(own for own in shared if not own.isdisjoint(looked_at)))
     found = names_in(stated_of(scene.store, scene.scope, forms, scene.now) if forms else ())
     return Names(
@@ -93,9 +93,9 @@ def _names(looked_at: frozenset[str], pages: Pages, scene: Scene) -> Names:
 
 def _kept(names: Names, looked_at: Iterable[str], pages: Pages, scene: Scene) -> Iterator[_Kept]:
     owned: dict[str, dict[AtomId, Atom]] = {}
-    for each in pages.live:
-        for form in pages.forms(each):
-            owned.setdefault(form, {})[each.id] = each
+    for atom in pages.live:
+        for form in pages.forms(atom):
+            owned.setdefault(form, {})[atom.id] = atom
     for forms in grouped(names, looked_at, pages, scene.store):
         stated = names.all_of(forms)
         own = {each.id: each for form in sorted(forms) for each in owned.get(form, {}).values()}
@@ -112,7 +112,7 @@ def _kept(names: Names, looked_at: Iterable[str], pages: Pages, scene: Scene) ->
             first, aside = blank_page(scene.scope, names.spelt(called), stated, next(scene.ids)), []
             known = pages.left | {called}
         stubs = [_stub(form, names, first, scene) for form in sorted(forms - known) if names.stated(form)]
-        first = first.with_(supersedes=(*first.supersedes, *(each.id for each in stubs)))
+        first = first.with_(supersedes=(*first.supersedes, *(stub.id for stub in stubs)))
         page = kept_up(first, forms, stated)
         yield _Kept(own.get(first.id), page, forms, tuple(stated), (*aside, *stubs))
 
@@ -136,7 +136,7 @@ def _unasked(pages: Pages, scene: Scene) -> frozenset[str]:
     """Names of pages that no model was shown yet, as many as may be shown at once, the oldest first."""
     if scene.chat is None:
         return frozenset()
-    waiting = [each for each in pages.live if SUMMARY_OF not in each.metadata and has_card(each.content)]
+    waiting = [atom for atom in pages.live if SUMMARY_OF not in atom.metadata and has_card(atom.content)]
     return frozenset(form for each in waiting[:SUMMARIES_A_DAY] for form in pages.forms(each))
 
 
@@ -144,7 +144,7 @@ def _summed_up(kept: Iterable[_Kept], pages: Pages, scene: Scene) -> dict[AtomId
     """Pages with a summary of lines that were not summed up before, those that waited longest first."""
     done: dict[AtomId, Atom] = {}
     today = f"{scene.now:%Y-%m-%d}"
-    left = SUMMARIES_A_DAY - sum(each.metadata.get(SUMMARY_DAY) == today for each in pages.live)
+    left = SUMMARIES_A_DAY - sum(atom.metadata.get(SUMMARY_DAY) == today for atom in pages.live)
     for each in sorted(kept, key=lambda each: (each.page.metadata.get(SUMMARY_DAY, ""), sorted(each.forms))):
         writer = scene.writer
         if writer is None or len(done) >= left or scene.stop():
@@ -163,14 +163,14 @@ def _plan(kept: _Kept, page: Atom) -> Plan:
     if page == kept.before and not kept.aside:
         return Plan()
     moves = [Move("card", page.id, page.subject, f"{len(kept.stated)} statements")]
-    moves += [Move("merge page", each.id, each.subject, f"is the same as {page.subject}") for each in kept.aside]
+    moves += [Move("merge page", atom.id, atom.subject, f"is the same as {page.subject}") for atom in kept.aside]
     return Plan((page, *kept.aside), tuple(moves))
 
 
 def _together(plans: Iterable[Plan]) -> Plan:
     parts = list(plans)
     return Plan(
-        tuple(change for each in parts for change in each.changes),
-        tuple(move for each in parts for move in each.moves),
-        tuple(note for each in parts for note in each.notes),
+        tuple(change for part in parts for change in part.changes),
+        tuple(move for part in parts for move in part.moves),
+        tuple(note for part in parts for note in part.notes),
     )

@@ -165,7 +165,7 @@ def _path(word: str, *, is_code: bool) -> Iterator[Named]:
     if _FOREIGN.search(bare) or not _PATH.fullmatch(bare) or bare.startswith("//") or "@" in bare.split("/")[0]:
         return
     names = [each for each in bare.split("/") if each not in ("", ".")]
-    if not names or ".." in names or any(each.lower() in PLACEHOLDERS for each in names):
+    if not names or ".." in names or any(name.lower() in PLACEHOLDERS for name in names):
         return
     if bare.startswith(("/", "~/")):
         if len(names) > 1:
@@ -208,9 +208,9 @@ def _commands(line: str) -> Iterator[Named]:
             yield Named(Sort.RECIPE, just[1])
         elif make := _MAKE.match(command):
             words = make[1].split()
-            if not any(each.startswith("-") for each in words):
-                goals = [each.rstrip(".:") for each in words if "=" not in each]
-                yield from (Named(Sort.TARGET, each) for each in goals[: None if command == make[0] else 1])
+            if not any(word.startswith("-") for word in words):
+                goals = [word.rstrip(".:") for word in words if "=" not in word]
+                yield from (Named(Sort.TARGET, goal) for goal in goals[: None if command == make[0] else 1])
 
 
 def _definitions(sentence: str) -> Iterator[Named]:

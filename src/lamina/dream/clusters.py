@@ -32,7 +32,7 @@ def clusters(vectors: Floats, near: float = NEAR, fewest: int = FEWEST) -> list[
     if len(rows) < fewest:
         return []
     points, copies = _distinct(to_points(vectors[rows]))
-    counts = np.array([len(each) for each in copies])
+    counts = np.array([len(copy_) for copy_ in copies])
     found = []
     for part in _parts(len(points), near_pairs(points, near)):
         if counts[part].sum() >= fewest:

@@ -47,7 +47,9 @@ def doubted_by(chat: Chat, belief: Atom, lines: Sequence[Line]) -> list[Line]:
     """The newest of the lines that, as the model says and quotes, contradict a statement; a ModelError if it fails."""
     shown = list(lines)[-MOST_LINES:]
     answer = chat.ask(_asking(belief, shown), Doubts, most_tokens=_MOST_TOKENS).value.contradictions
-    named = {each.line - 1 for each in answer if each.line <= len(shown) and _is_quoted(each, belief, shown)}
+    named = {
+        against.line - 1 for against in answer if against.line <= len(shown) and _is_quoted(against, belief, shown)
+    }
     return [shown[n] for n in sorted(named)]
 
 

@@ -53,9 +53,15 @@ class _Night:
 
 
 def dream(
-    scenes: Sequence[Scene], steps: Mapping[str, Step], store: Store, at: datetime, *, anyway: bool = False,
-    dry_run: bool = False, progress: Progress | None = None,
-) -> DreamReport:  # fmt: skip
+    scenes: Sequence[Scene],
+    steps: Mapping[str, Step],
+    store: Store,
+    at: datetime,
+    *,
+    anyway: bool = False,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> DreamReport:
     """Take every scope through the steps. `anyway`: a person has said yes to whatever would be held."""
     night = _Night(f"{BATCH}{secrets.token_hex(6)}", anyway, dry_run)
     if dry_run:
@@ -161,10 +167,16 @@ def _done(name: str, plan: Plan, scene: Scene, night: _Night) -> StepReport:
     if plan.changes:
         done = scene.store.commit(
             Commit(
-                actor="lamina", origin=Origin.DREAM, verb=VERB, reason=reason_of(name, plan.moves), scope=scene.scope,
-                changes=tuple(map(Change, plan.changes)), way=Way.UPKEEP, batch=night.batch,
+                actor="lamina",
+                origin=Origin.DREAM,
+                verb=VERB,
+                reason=reason_of(name, plan.moves),
+                scope=scene.scope,
+                changes=tuple(map(Change, plan.changes)),
+                way=Way.UPKEEP,
+                batch=night.batch,
             )
-        )  # fmt: skip
+        )
         commit = done.id
     lost = () if night.dry and not plan.in_trial else _noted(plan)
     scene.store.ledger.clear(path)

@@ -87,14 +87,14 @@ def drift(scene: Scene) -> Plan:
     changes: list[Atom] = []
     moves: list[Move] = []
     notes = [*ground.notes, *_score(findings)]
-    for each in findings:
-        text = one_line(each.atom.content)
-        left = _left_alone(each, scene.store)
+    for finding in findings:
+        text = one_line(finding.atom.content)
+        left = _left_alone(finding, scene.store)
         if left is not None:
-            notes.append(f"{each.atom.id[-6:]} {text[:_SHOWN]}: {each.why} ({left})")
+            notes.append(f"{finding.atom.id[-6:]} {text[:_SHOWN]}: {finding.why} ({left})")
             continue
-        changes.append(each.atom.with_(status=Status.CHALLENGED))
-        moves.append(Move("challenge", each.atom.id, text, each.why))
+        changes.append(finding.atom.with_(status=Status.CHALLENGED))
+        moves.append(Move("challenge", finding.atom.id, text, finding.why))
     return Plan(tuple(changes), tuple(moves), (*notes, *_back(scene, ground)))
 
 
@@ -103,7 +103,7 @@ def _findings(scene: Scene, ground: Ground) -> Iterator[Finding]:
     for atom in sorted(scene.stated(), key=lambda each: (each.observed_at, each.id)):
         if scene.stop():
             return
-        if named := [each for each in _claims(atom) if ground.sight(each) is Sight.GONE]:
+        if named := [claim for claim in _claims(atom) if ground.sight(claim) is Sight.GONE]:
             gone.append((atom, named))
     seen = _last_seen(scene) if gone else {}
     for atom, named in gone:
@@ -136,12 +136,12 @@ def _left_alone(finding: Finding, store: Store) -> str | None:
 def _was_doubted(atom: Atom, store: Store) -> bool:
     """Whether drift has doubted the very words an atom has."""
     return any(
-        each.verb == VERB
-        and each.reason.startswith(STEP)
-        and each.atom.status is Status.CHALLENGED
-        and each.old_status is Status.ACTIVE
-        and each.atom.content == atom.content
-        for each in store.versions(atom.id)
+        version.verb == VERB
+        and version.reason.startswith(STEP)
+        and version.atom.status is Status.CHALLENGED
+        and version.old_status is Status.ACTIVE
+        and version.atom.content == atom.content
+        for version in store.versions(atom.id)
     )
 
 

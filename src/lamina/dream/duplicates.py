@@ -73,18 +73,33 @@ def _rank(atom: Atom) -> tuple[float, float, str]:
 def _one(members: Sequence[Atom], scene: Scene) -> Atom:
     first = members[0]
     return Atom(
-        id=next(scene.ids), scope=scene.scope, kind=first.kind, content=first.content, subject=first.subject,
-        attribute=first.attribute, value=first.value, observed_at=max(each.observed_at for each in members),
-        valid_from=first.valid_from, origin=Origin.DREAM, status=Status.CONSTRAINED, layer=first.layer,
-        durability=first.durability, memory_type=first.memory_type, confidence=first.confidence,
-        importance=max(each.importance for each in members), derived_from=tuple(each.id for each in members),
-        tags=_union(each.tags for each in members), entities=_union(each.entities for each in members),
-        agents=_union(each.agents for each in members),
+        id=next(scene.ids),
+        scope=scene.scope,
+        kind=first.kind,
+        content=first.content,
+        subject=first.subject,
+        attribute=first.attribute,
+        value=first.value,
+        observed_at=max(member.observed_at for member in members),
+        valid_from=first.valid_from,
+        origin=Origin.DREAM,
+        status=Status.CONSTRAINED,
+        layer=first.layer,
+        durability=first.durability,
+        memory_type=first.memory_type,
+        confidence=first.confidence,
+        importance=max(member.importance for member in members),
+        derived_from=tuple(member.id for member in members),
+        tags=_union(member.tags for member in members),
+        entities=_union(member.entities for member in members),
+        agents=_union(member.agents for member in members),
         metadata={
-            TYPE: Proposal.SEMANTIC_COMPACTION.value, "origin": "consolidation", "basis": BASIS,
-            "compacted_from": " ".join(each.id for each in members),
+            TYPE: Proposal.SEMANTIC_COMPACTION.value,
+            "origin": "consolidation",
+            "basis": BASIS,
+            "compacted_from": " ".join(member.id for member in members),
         },
-    )  # fmt: skip
+    )
 
 
 def _union(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

@@ -20,16 +20,16 @@ LOOSENED = frozenset(RelationName) - {RelationName.CONTRADICTS, RelationName.SUP
 
 def loosened(atom: Atom, now: datetime) -> Atom:
     """An atom with its links as time has left them."""
-    links = tuple(_aged(each, now, recorded(atom)) for each in atom.relations)
+    links = tuple(_aged(relation, now, recorded(atom)) for relation in atom.relations)
     return atom.with_(relations=links) if links != atom.relations else atom
 
 
 def loosens_at(atom: Atom) -> datetime | None:
     """The moment after which one of its links is weaker; None where none will ever be."""
     ahead = [
-        later(each.last_reinforced_at or recorded(atom), WINDOW)
-        for each in atom.relations
-        if each.name in LOOSENED and each.confidence > FLOOR
+        later(relation.last_reinforced_at or recorded(atom), WINDOW)
+        for relation in atom.relations
+        if relation.name in LOOSENED and relation.confidence > FLOOR
     ]
     return min(ahead, default=None) if not atom.pinned else None
 

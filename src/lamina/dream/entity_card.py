@@ -28,11 +28,37 @@ _MOST_ROWS = 20
 _COMPANY = 5
 _OFTEN = 2
 _THING = ("type", "kind", "category", "species", "breed")
-_PEOPLE = frozenset({
-    "aunt", "boss", "brother", "child", "client", "colleague", "cousin", "daughter", "father", "friend", "grandchild",
-    "husband", "manager", "member", "mother", "neighbour", "nephew", "niece", "parent", "partner", "sibling", "sister",
-    "son", "spouse", "student", "uncle", "wife",
-})  # fmt: skip
+_PEOPLE = frozenset(
+    {
+        "aunt",
+        "boss",
+        "brother",
+        "child",
+        "client",
+        "colleague",
+        "cousin",
+        "daughter",
+        "father",
+        "friend",
+        "grandchild",
+        "husband",
+        "manager",
+        "member",
+        "mother",
+        "neighbour",
+        "nephew",
+        "niece",
+        "parent",
+        "partner",
+        "sibling",
+        "sister",
+        "son",
+        "spouse",
+        "student",
+        "uncle",
+        "wife",
+    }
+)
 _TASTES = frozenset({"preference", "habit", "interest", "skill", "goal"})
 _HAPPENINGS = frozenset({"event", "moment"})
 
@@ -68,7 +94,7 @@ def listed(text: str, *sources: Atom) -> str:
 
 def said_by(*sources: Atom) -> str:
     """Whose word statements are, as it stands in a line; empty where they are a person's own."""
-    others = sorted({each.origin.value for each in sources if each.origin is not Origin.HUMAN})
+    others = sorted({source.origin.value for source in sources if source.origin is not Origin.HUMAN})
     return f" ({', '.join(others)})" if others else ""
 
 
@@ -94,7 +120,7 @@ def page_lines(name: str, forms: Collection[str], stated: Sequence[Atom], summar
         for each in card(forms, stated):
             lines += [f"## {each.title}", *map(str, each.rows), ""]
         lines.append(ALL)
-    lines += [str(row(each)) for each in stated[:LISTED]]
+    lines += [str(row(atom)) for atom in stated[:LISTED]]
     if len(stated) > LISTED:
         lines.append(f"- and {len(stated) - LISTED} older ones")
     return lines
@@ -131,8 +157,8 @@ def has_card(content: str) -> bool:
 
 def counted(stated: Sequence[Atom]) -> str:
     """How much is stated, of which kinds, and over what time."""
-    kinds = sorted(Counter(each.kind for each in stated).items(), key=lambda each: (-each[1], each[0]))
-    days = [each.observed_at for each in stated]
+    kinds = sorted(Counter(atom.kind for atom in stated).items(), key=lambda each: (-each[1], each[0]))
+    days = [atom.observed_at for atom in stated]
     told = ", ".join(f"{many} {one_line(kind)}" for kind, many in kinds)
     return f"{len(stated)} statements from {min(days):%Y-%m-%d} to {max(days):%Y-%m-%d}: {told}."
 
@@ -141,7 +167,7 @@ def shown_rows(forms: Collection[str], stated: Sequence[Atom], most: int) -> lis
     """The lines a summary is made of: those of the card, then the statements that are on none of them."""
     rows = [each for section in card(forms, stated) for each in section.rows]
     known = {each.source.id for each in rows}
-    return [*rows, *(row(each) for each in stated if each.id not in known)][:most]
+    return [*rows, *(row(atom) for atom in stated if atom.id not in known)][:most]
 
 
 def digest_of(rows: Iterable[Row]) -> str:

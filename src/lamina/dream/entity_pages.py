@@ -123,9 +123,15 @@ def with_summary(page: Atom, forms: Collection[str], stated: Sequence[Atom], sum
 def blank_page(scope: Scope, name: str, stated: Sequence[Atom], atom_id: AtomId) -> Atom:
     """A page on which nothing stands yet, of the day of the youngest statement."""
     return Atom(
-        id=atom_id, scope=scope, kind="entity", content="", subject=name, observed_at=stated[0].observed_at,
-        origin=Origin.DREAM, **kind_defaults("entity", 1.0, Origin.DREAM),
-    )  # fmt: skip
+        id=atom_id,
+        scope=scope,
+        kind="entity",
+        content="",
+        subject=name,
+        observed_at=stated[0].observed_at,
+        origin=Origin.DREAM,
+        **kind_defaults("entity", 1.0, Origin.DREAM),
+    )
 
 
 def _is_kept_up(page: Atom) -> bool:
@@ -135,7 +141,7 @@ def _is_kept_up(page: Atom) -> bool:
 def stated_of(store: Store, scope: Scope, forms: Collection[str], now: datetime | None = None) -> list[Atom]:
     """What is stated of whoever has these names, the youngest first; with `now` only what holds then."""
     names = [f"{sort}:{form}" for form in sorted(set(map(normal_form, forms))) for sort in ("entity", "subject")]
-    ids = tuple(dict.fromkeys(each.source for each in store.edges(names, (scope,), _LIVE)))
+    ids = tuple(dict.fromkeys(edge.source for edge in store.edges(names, (scope,), _LIVE)))
     found = store.read(Filter(scopes=(scope,), ids=ids, statuses=_LIVE, valid_at=now)) if ids else []
     return [each for each in found if is_stated(each) and not forms_in(each).isdisjoint(forms)]
 
@@ -165,12 +171,10 @@ def undone_texts(atom: Atom, store: Store) -> frozenset[str]:
 def is_unwanted(page: Atom, known: Iterable[Atom], store: Store) -> bool:
     """Whether a page would say what somebody undid on one of the known ones; a summary does not make it another."""
     told = without_summary(page.content)
-    return any(told == without_summary(text) for each in known for text in undone_texts(each, store))
+    return any(told == without_summary(text) for atom in known for text in undone_texts(atom, store))
 
 
 def _commit(store: Store, scope: Scope, page: Atom, reason: str) -> Committed:
     return store.commit(
-        Commit(
-            actor="lamina", origin=Origin.DREAM, verb="entity", reason=reason, scope=scope, changes=(Change(page),)
-        )
-    )  # fmt: skip
+        Commit(actor="lamina", origin=Origin.DREAM, verb="entity", reason=reason, scope=scope, changes=(Change(page),))
+    )

@@ -49,19 +49,19 @@ def follow(store: Store, scopes: Sequence[Scope], seq: int, ids: IdSource, now: 
 def taken_back(store: Store, scopes: Sequence[Scope], seq: int) -> tuple[AtomId, ...]:
     """The atoms that somebody took back, or brought back, after a journal position."""
     entries = (entry for entry in store.journal(scopes, seq) if entry.verb not in _OURS)
-    return tuple(dict.fromkeys(each.atom_id for entry in entries for each in entry.changes if _turned(each)))
+    return tuple(dict.fromkeys(change.atom_id for entry in entries for change in entry.changes if _turned(change)))
 
 
 def following(scene: Scene, ids: Sequence[AtomId]) -> list[Atom]:
     """The pages and summaries of a scope as they shall be, now that these atoms count or do not count any more."""
     atoms = scene.store.read(Filter(scopes=(scene.scope,), ids=tuple(ids)))
-    gone = {each.id for each in atoms if each.status not in RECALL_WEIGHT}
+    gone = {atom.id for atom in atoms if atom.status not in RECALL_WEIGHT}
     if not atoms:
         return []
     pages = pages_of(scene.store, scene.scope)
     changed = {each.id: each for each in (*_made_anew(scene, pages, atoms), *_let_go(scene, gone))}
     singles = (profile_of(scene.store, scene.scope), identity_of(scene.store, scene.scope))
-    for page in (*pages.live, *(each for each in singles if each is not None)):
+    for page in (*pages.live, *(single for single in singles if single is not None)):
         struck = _without(page, gone)
         if page.id not in changed and struck != page:
             changed[page.id] = struck
@@ -76,7 +76,7 @@ def _turned(change: Changed) -> bool:
 
 def _made_anew(scene: Scene, pages: Pages, atoms: Sequence[Atom]) -> Iterator[Atom]:
     """The pages that name these atoms, as a dream would write them; none that is not there."""
-    touched = frozenset(form for each in atoms for form in forms_in(each))
+    touched = frozenset(form for atom in atoms for form in forms_in(atom))
     for page in pages.live:
         forms = pages.forms(page)
         if page.pinned or forms.isdisjoint(touched):
@@ -84,7 +84,7 @@ def _made_anew(scene: Scene, pages: Pages, atoms: Sequence[Atom]) -> Iterator[At
         wanted = kept_up(page, forms, stated_of(scene.store, scene.scope, forms, scene.now))
         if wanted != page and not is_unwanted(wanted, [page], scene.store):
             yield wanted
-    kinds = {each.kind for each in atoms}
+    kinds = {atom.kind for atom in atoms}
     if kinds & TASTES and profile_of(scene.store, scene.scope) is not None:
         yield from profile(scene).changes
     if kinds & REFLECTIONS and identity_of(scene.store, scene.scope) is not None:

@@ -113,7 +113,7 @@ class _Parted:
 
     def _came_back(self, page: Atom) -> bool:
         if page.id not in self._known:
-            self._known[page.id] = any(each.atom.status in _LAID_ASIDE for each in self._store.versions(page.id))
+            self._known[page.id] = any(version.atom.status in _LAID_ASIDE for version in self._store.versions(page.id))
         return self._known[page.id]
 
 
@@ -140,7 +140,7 @@ def _orders(seeds: Iterable[str], forms: Iterable[str], names: Names) -> Iterato
 
 def _told_apart(stated: Sequence[Atom], others: Sequence[Atom]) -> bool:
     """Whether statements tell two apart: one names both, or what has one value has another for each."""
-    if not {each.id for each in stated}.isdisjoint(each.id for each in others):
+    if not {atom.id for atom in stated}.isdisjoint(other.id for other in others):
         return True
     values, other_values = _values(stated), _values(others)
     return any(values[each] != other_values[each] for each in values.keys() & other_values.keys())

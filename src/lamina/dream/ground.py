@@ -25,21 +25,21 @@ class Ground:
     """All the declared folders of a scope. A thing is gone when it is in none of them, and all could be looked at."""
 
     def __init__(self, roots: Sequence[Path], most: int = MOST_FILES) -> None:
-        self.roots = tuple(Root(each, most) for each in dict.fromkeys(roots))
+        self.roots = tuple(Root(fromkey, most) for fromkey in dict.fromkeys(roots))
         self._seen: dict[Named, Sight] = {}
 
     @property
     def name(self) -> str:
-        return ", ".join(each.name for each in self.roots)
+        return ", ".join(root.name for root in self.roots)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Which folders could not be looked at, and why."""
-        told = [f"{each.name} {each.problem}: nothing is checked there" for each in self.roots if each.problem]
+        told = [f"{root.name} {root.problem}: nothing is checked there" for root in self.roots if root.problem]
         told += [
-            f"{each.name} has folders that may not be read: only whole paths are checked"
-            for each in self.roots
-            if not each.problem and not each.is_whole
+            f"{root.name} has folders that may not be read: only whole paths are checked"
+            for root in self.roots
+            if not root.problem and not root.is_whole
         ]
         return tuple(told)
 
@@ -104,17 +104,17 @@ class Ground:
         return Sight.UNKNOWN if any(root.tells_nothing(path) for root in self.roots) else Sight.GONE
 
     def _definition(self, named: Named) -> Sight:
-        words = [each.words for each in self.roots]
-        known = frozenset().union(*(each for each in words if each is not None))
+        words = [root.words for root in self.roots]
+        known = frozenset().union(*(word for word in words if word is not None))
         if named.name in known:
             return Sight.THERE
         # Code that is not here, or is too much to be read, may have it.
-        foreign = named.owner and named.owner not in known and not any(named.owner in each.stems for each in self.roots)
+        foreign = named.owner and named.owner not in known and not any(named.owner in root.stems for root in self.roots)
         return Sight.UNKNOWN if foreign or None in words or not known else Sight.GONE
 
     def _listed(self, name: str, listed: Callable[[Root], Listed | None]) -> Sight:
         """Whether a name is in one of the lists; where no root has a list, nobody can tell."""
-        found = [own for each in self.roots if (own := listed(each)) is not None]
+        found = [own for root in self.roots if (own := listed(root)) is not None]
         if any(name in each.names for each in found):
             return Sight.THERE
         return Sight.GONE if found and all(each.is_all for each in found) else Sight.UNKNOWN

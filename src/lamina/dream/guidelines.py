@@ -50,9 +50,12 @@ class Tally:
     def with_(self, atom: Atom, signals: Signals) -> Tally:
         """The tally with one more memory in it."""
         return Tally(
-            self.kept + 1, self.used + (signals.many > 0), self.successes + signals.successes,
-            self.failures + signals.failures, self.chars + len(atom.content),
-        )  # fmt: skip
+            self.kept + 1,
+            self.used + (signals.many > 0),
+            self.successes + signals.successes,
+            self.failures + signals.failures,
+            self.chars + len(atom.content),
+        )
 
 
 def guidelines(signals_by_kind: Mapping[str, Tally]) -> tuple[str, ...]:
@@ -71,11 +74,11 @@ def gather(scene: Scene) -> dict[str, Tally]:
     wanted = Filter(scopes=(scene.scope,), statuses=frozenset({Status.ACTIVE, Status.ARCHIVED}), limit=SAMPLE)
     try:
         atoms = [each for each in scene.store.read(wanted) if each.is_searched and not each.is_segment]
-        counted = scene.store.ledger.signals_of(each.id for each in atoms)
+        counted = scene.store.ledger.signals_of(atom.id for atom in atoms)
     except LaminaError:
         return {}
     signals = {atom_id: from_counted(each) for atom_id, each in counted.items()}
-    return tallied((each, signals.get(each.id, Signals())) for each in atoms)
+    return tallied((atom, signals.get(atom.id, Signals())) for atom in atoms)
 
 
 def tallied(memories: Iterable[tuple[Atom, Signals]]) -> dict[str, Tally]:
@@ -89,7 +92,7 @@ def tallied(memories: Iterable[tuple[Atom, Signals]]) -> dict[str, Tally]:
 
 def _is_sound(tally: Tally) -> bool:
     outcomes = (tally.successes, tally.failures)
-    return all(0 <= each <= BELIEVED for each in outcomes) and 0 <= tally.used <= tally.kept and tally.chars >= 0
+    return all(0 <= outcome <= BELIEVED for outcome in outcomes) and 0 <= tally.used <= tally.kept and tally.chars >= 0
 
 
 def _taught(name: str, tally: Tally) -> Iterator[tuple[float, str]]:

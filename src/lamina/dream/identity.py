@@ -46,7 +46,7 @@ def identity(scene: Scene) -> Plan:
     writer = scene.writer
     short = _short(writer, older, before)
     lines = identity_lines(whole, older, short)
-    length = sum(len(each) + 1 for each in lines)
+    length = sum(len(line) + 1 for line in lines)
     if length > MOST_CHARS:
         advice = "archive or sum up some of the oldest reflections"
         return Plan(notes=(f"identity.md would have {length:,} characters, more than {MOST_CHARS:,}: {advice}",))
@@ -59,8 +59,8 @@ def divided(told: Sequence[Atom]) -> tuple[list[Row], list[Row]]:
 
     The youngest one always stands as it is.
     """
-    whole = [Row(each, f"{happened_at(each):%Y-%m-%d} {one_line(each.content)}") for each in told]
-    older = [Row(each, f"{happened_at(each):%Y-%m-%d} {_first_line(each.content)}") for each in told]
+    whole = [Row(atom, f"{happened_at(atom):%Y-%m-%d} {one_line(atom.content)}") for atom in told]
+    older = [Row(atom, f"{happened_at(atom):%Y-%m-%d} {_first_line(atom.content)}") for atom in told]
     long, size = len(whole), sum(map(_bytes, whole))
     while size > WHOLE_BYTES and long > 1:
         long -= 1

@@ -62,16 +62,16 @@ def condensed(chat: Chat, name: str, rows: Sequence[Row]) -> list[str]:
 
 
 def _asked(name: str, rows: Sequence[Row], most: int) -> list[Message]:
-    told = (f"{happened_at(each.source):%Y-%m-%d} | {harmless(each.text, _LINE_CHARS)}" for each in rows[:MOST_LINES])
+    told = (f"{happened_at(row.source):%Y-%m-%d} | {harmless(row.text, _LINE_CHARS)}" for row in rows[:MOST_LINES])
     data = fenced(f"{n} | {line}" for n, line in enumerate(told, 1))
     return [system(_RULES), user(f"{data}\n\n{_TASK.format(name=harmless(name, 60), fewest=_FEWEST, most=most)}")]
 
 
 def _checked(sentences: Sequence[ShortSentence], name: str, rows: Sequence[Row]) -> Iterator[str]:
     shown = rows[:MOST_LINES]
-    for each in sentences:
-        cited = [shown[n - 1] for n in dict.fromkeys(each.lines) if n <= len(shown)]
-        text = harmless(each.text)
+    for sentence in sentences:
+        cited = [shown[n - 1] for n in dict.fromkeys(sentence.lines) if n <= len(shown)]
+        text = harmless(sentence.text)
         if cited and normal_form(text) and _is_true_to(text, name, cited):
             yield listed(text, *(one.source for one in cited))
 

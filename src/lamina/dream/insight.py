@@ -48,7 +48,7 @@ def written(chat: Chat, one: Told, other: Told) -> str:
     reply = chat.ask(asked, Insight, most_tokens=_MOST_TOKENS).value
     cited, first = sorted({n for n in reply.cites if n <= len(lines)}), len(one[1])
     both = any(n <= first for n in cited) and any(n > first for n in cited)
-    words = [*(each.content for each in lines), one[0], other[0]]
+    words = [*(line.content for line in lines), one[0], other[0]]
     if not both or not is_borne_out(reply.sentence, words, ()):
         raise ModelError("what the chat model made of two names is not borne out by what it was shown; dream again")
     return f"{one_line(reply.sentence)} {' '.join(f'[{lines[n - 1].id}]' for n in cited)}"

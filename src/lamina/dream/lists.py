@@ -33,7 +33,7 @@ class Crates:
 
 def joined(lists: Sequence[Listed]) -> Listed:
     """Several lists as one; it is whole where all of them are."""
-    return Listed(frozenset().union(*(each.names for each in lists)), all(each.is_all for each in lists))
+    return Listed(frozenset().union(*(listed.names for listed in lists)), all(listed.is_all for listed in lists))
 
 
 def scripts(text: str | None) -> Listed:

@@ -67,14 +67,14 @@ def merge(scene: Scene) -> Plan:
     for each in shelf.stale():
         if each.id not in found.changes:
             found.do("let go", each.with_(status=Status.TOMBSTONED), "what it was made of has changed")
-    for each in duplicates(scene, stated):
-        found.do("ask", each, f"{len(each.derived_from)} statements in the same words")
+    for duplicate in duplicates(scene, stated):
+        found.do("ask", duplicate, f"{len(duplicate.derived_from)} statements in the same words")
     return Plan(tuple(found.changes.values()), tuple(found.moves))
 
 
 def _tell(theme: Theme, scene: Scene, shelf: Shelf, found: _Merged) -> None:
     """Write a theme down; what told it before gives way."""
-    before = [each for each in shelf.replaced_by(theme) if each.id not in found.changes]
+    before = [atom for atom in shelf.replaced_by(theme) if atom.id not in found.changes]
     made = to_synthesis(theme, _words(theme, scene, found), scene.scope, next(scene.ids))
     # What was laid aside is past giving way: it is let go with the others whose sources have changed.
     giving_way = [each for each in before if each.status is not Status.ARCHIVED]
@@ -103,7 +103,7 @@ def _words(theme: Theme, scene: Scene, found: _Merged) -> str:
 
 def _clusters(scene: Scene, stated: Sequence[Atom]) -> Iterator[Theme]:
     """Statements near in meaning that say it in more than one way, the largest cluster first."""
-    loose = [each for each in stated if not each.pinned]
+    loose = [atom for atom in stated if not atom.pinned]
     embedder = scene.embedder() if len(loose) >= CLUSTER_RUNGS[0] else None
     if embedder is None:
         return
@@ -148,9 +148,9 @@ def _best(scene: Scene, atoms: Sequence[Atom]) -> tuple[Atom, ...]:
 
 
 def _rung(count: int, rungs: Sequence[int]) -> int:
-    return max((each for each in rungs if each <= count), default=0)
+    return max((rung for rung in rungs if rung <= count), default=0)
 
 
 def _shared_subject(members: Sequence[Atom]) -> str:
-    subjects = {name_form(each.subject): each.subject for each in members}
+    subjects = {name_form(member.subject): member.subject for member in members}
     return next(iter(subjects.values())) if len(subjects) == 1 else ""

@@ -65,10 +65,12 @@ def to_points(vectors: Floats) -> Points:
     most = min(ROW_LEVELS, math.isqrt(EXACT // max(1, vectors.shape[1])))
     scale = np.abs(vectors).max(axis=1, initial=0.0).astype(np.float32)
     levels = np.rint(vectors / scale[:, None] * np.float32(most)).astype(np.int8)
-    squares = np.concatenate([
-        np.square(levels[start : start + _BLOCK].astype(np.int64)).sum(axis=1)
-        for start in range(0, max(1, len(levels)), _BLOCK)
-    ])  # fmt: skip
+    squares = np.concatenate(
+        [
+            np.square(levels[start : start + _BLOCK].astype(np.int64)).sum(axis=1)
+            for start in range(0, max(1, len(levels)), _BLOCK)
+        ]
+    )
     return Points(levels, np.sqrt(squares.astype(np.float64)))
 
 

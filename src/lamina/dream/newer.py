@@ -50,7 +50,7 @@ def newer_lines(belief: Atom, known: Known, scene: Scene) -> list[Line]:
 
 def _stood_by(belief: Atom, scene: Scene) -> datetime:
     """When anybody but a dream last wrote it: said it again, confirmed it, edited it or took a doubt back."""
-    told = [each.at for each in scene.store.versions(belief.id) if each.verb != "dream"]
+    told = [version.at for version in scene.store.versions(belief.id) if version.verb != "dream"]
     return max(told, default=recorded(belief))
 
 

@@ -17,17 +17,17 @@ def as_one(pages: Sequence[Atom], store: Store) -> tuple[Atom, list[Atom]]:
     A page that came back from the archive and still lies there gives way; else the page somebody wrote on lives on, or
     the oldest. Where people had a hand in several, the others are archived: only a person ends those.
     """
-    aside = {each for each, path in store.ledger.paths_of([each.id for each in pages]).items() if _is_aside(path)}
+    aside = {each for each, path in store.ledger.paths_of([page.id for page in pages]).items() if _is_aside(path)}
     first, *others = sorted(pages, key=lambda each: (each.id in aside, not _is_touched(each, store), each.id))
     over: list[Atom] = []
-    for each in others:
-        words = own_words(each.content)
+    for other in others:
+        words = own_words(other.content)
         first = first.with_(content=with_own_words(first.content, words)) if words else first
-        if _is_touched(each, store):
-            over.append(each.with_(status=Status.ARCHIVED))
+        if _is_touched(other, store):
+            over.append(other.with_(status=Status.ARCHIVED))
         else:
-            first = first.with_(supersedes=(*first.supersedes, each.id))
-            over.append(each.with_(status=Status.SUPERSEDED, superseded_by=(*each.superseded_by, first.id)))
+            first = first.with_(supersedes=(*first.supersedes, other.id))
+            over.append(other.with_(status=Status.SUPERSEDED, superseded_by=(*other.superseded_by, first.id)))
     return first, over
 
 

@@ -38,4 +38,4 @@ class Plan:
     @property
     def touched(self) -> int:
         """How many atoms that were there before would change; pages, which only list others, are not counted."""
-        return sum(1 for each in self.changes if each.revision and not is_page(each.content))
+        return sum(1 for change in self.changes if change.revision and not is_page(change.content))

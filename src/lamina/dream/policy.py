@@ -116,7 +116,9 @@ def actions_of(before: Atom | None, after: Atom) -> tuple[Action, ...]:
     found = list[Action]()
     if after.status is not before.status:
         found.append(_moving(before, after))
-    if {(each.name, each.target) for each in after.relations} - {(each.name, each.target) for each in before.relations}:
+    if {(relation.name, relation.target) for relation in after.relations} - {
+        (relation.name, relation.target) for relation in before.relations
+    }:
         found.append(Action.LINK_GRAPH)
     # What comes with a move, such as the layer of what is revived, is part of the move.
     if not found and any(getattr(before, name) != getattr(after, name) for name in _FIELDS):
@@ -139,8 +141,8 @@ def gate(plan: Plan, before: Mapping[AtomId, Atom], context_of: ContextOf) -> Pl
     out = _hanging_on(told, plan.changes, before)
     return replace(
         plan,
-        changes=tuple(each for each in plan.changes if each.id not in out),
-        moves=tuple(each for each in plan.moves if each.atom_id not in out),
+        changes=tuple(change for change in plan.changes if change.id not in out),
+        moves=tuple(move for move in plan.moves if move.atom_id not in out),
         notes=(*plan.notes, *_told(list(told.values()), len(out) - len(told))),
     )
 
@@ -149,9 +151,9 @@ def gated(plan: Plan, scene: Scene) -> Plan:
     """The plan of a step as the policy lets it through."""
     if not plan.changes:
         return plan
-    ids = tuple(each.id for each in plan.changes if each.revision)
+    ids = tuple(change.id for change in plan.changes if change.revision)
     stands = scene.store.read(Filter(scopes=visible_from(scene.scope), ids=ids)) if ids else []
-    return gate(plan, {each.id: each for each in stands}, context_in(scene))
+    return gate(plan, {stand.id: stand for stand in stands}, context_in(scene))
 
 
 def context_in(scene: Scene) -> ContextOf:
@@ -236,7 +238,7 @@ def _hanging_on(out: Iterable[AtomId], changes: Iterable[Atom], before: Mapping[
         for other in _named(atom) - (_named(stands) if stands else set()):
             names[atom.id].add(other)
             names[other].add(atom.id)
-    ids = {each.id for each in changes}
+    ids = {change.id for change in changes}
     found, ahead = set[AtomId](), set(out)
     while ahead:
         found |= ahead
@@ -245,7 +247,12 @@ def _hanging_on(out: Iterable[AtomId], changes: Iterable[Atom], before: Mapping[
 
 
 def _named(atom: Atom) -> set[AtomId]:
-    return {*atom.supersedes, *atom.superseded_by, *atom.derived_from, *(each.target for each in atom.relations)}
+    return {
+        *atom.supersedes,
+        *atom.superseded_by,
+        *atom.derived_from,
+        *(relation.target for relation in atom.relations),
+    }
 
 
 def _told(lines: list[str], others: int) -> list[str]:

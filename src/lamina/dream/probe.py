@@ -55,9 +55,11 @@ def probe(scene: Scene) -> Plan:
             _probe(belief, known, scene, found)
     ids = [each.id for each in idle]
     return Plan(
-        tuple(found.changes.values()), tuple(found.moves), tuple(found.notes),
+        tuple(found.changes.values()),
+        tuple(found.moves),
+        tuple(found.notes),
         after=lambda: scene.store.dreams.probed(scene.scope, ids, scene.now),
-    )  # fmt: skip
+    )
 
 
 def turn(scene: Scene) -> list[Atom]:
@@ -67,7 +69,7 @@ def turn(scene: Scene) -> list[Atom]:
         return []
     ids = dreams.idle(scene.scope, PROBED, scene.moment.lived - UNUSED_FOR, scene.now - UNUSED_FOR, left)
     read = {each.id: each for each in scene.store.read(Filter(scopes=(scene.scope,), ids=tuple(ids)))}
-    return [read[each] for each in ids if each in read]
+    return [read[atom_id] for atom_id in ids if atom_id in read]
 
 
 def _probe(belief: Atom, known: Known, scene: Scene, found: _Found) -> None:
@@ -117,7 +119,9 @@ def _said_in(line: Line, known: Known) -> Iterator[Atom]:
 
 def _quoted(line: Line, belief: Atom, scene: Scene, found: _Found) -> Atom | None:
     """The very words, put before a person: nothing of a dream's own counts. None where they were decided about."""
-    here = next((each for each in found.changes.values() if not each.revision and each.content == line.text), None)
+    here = next(
+        (change for change in found.changes.values() if not change.revision and change.content == line.text), None
+    )
     if here is not None:
         return here
     before = scene.store.read(Filter(scopes=(scene.scope,), contents=(line.text,)))
@@ -125,16 +129,25 @@ def _quoted(line: Line, belief: Atom, scene: Scene, found: _Found) -> Atom | Non
         return next((each for each in before if link_between(belief, each)), None)
     words = line.source
     return Atom(
-        id=next(scene.ids), scope=scene.scope, kind="fact", content=line.text, observed_at=line.at,
-        origin=Origin.DREAM, derived_from=(words.id,), session_id=words.session_id, agents=words.agents,
-        status=Status.CHALLENGED, confidence=DOUBTFUL, metadata={"origin": "probe"},
+        id=next(scene.ids),
+        scope=scene.scope,
+        kind="fact",
+        content=line.text,
+        observed_at=line.at,
+        origin=Origin.DREAM,
+        derived_from=(words.id,),
+        session_id=words.session_id,
+        agents=words.agents,
+        status=Status.CHALLENGED,
+        confidence=DOUBTFUL,
+        metadata={"origin": "probe"},
         **kind_defaults("fact", DOUBTFUL, Origin.DREAM),
-    )  # fmt: skip
+    )
 
 
 def _is_settled(belief: Atom, other: Atom, scene: Scene) -> bool:
     """Whether somebody has decided: a doubt that was settled or undone does not come back."""
     if hold_both(belief, other):
         return True
-    before = [each.atom for atom in (belief, other) if atom.revision for each in scene.store.versions(atom.id)]
+    before = [version.atom for atom in (belief, other) if atom.revision for version in scene.store.versions(atom.id)]
     return any(link_between(each, other) or link_between(belief, each) for each in before)

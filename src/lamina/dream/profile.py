@@ -92,7 +92,7 @@ def _folded(atoms: Sequence[Atom]) -> list[_Bullet]:
     place = {each.id: n for n, each in enumerate(atoms)}
     bullets: list[_Bullet] = []
     by_word: dict[str, list[_Bullet]] = {}
-    every = [_Bullet(each, form_of(each.content)) for each in atoms]
+    every = [_Bullet(atom, form_of(atom.content)) for atom in atoms]
     for bullet in sorted(every, key=lambda each: (-len(each.form.form), place[each.atom.id])):
         words = bullet.form.tokens
         near = min((by_word.get(word, []) for word in words), key=len, default=[])

@@ -18,11 +18,15 @@ def prune(scene: Scene) -> Plan:
     store, logs, use = scene.store, scene.now - LOGS_FOR, (scene.now - USAGE_FOR).date()
     over = (each for each in store.jobs.list() if not each.holder and each.finished_at is not None)
     jobs = sum(each.finished_at is not None and each.finished_at < logs for each in over)
-    counts = sum(each.day < use for each in store.usage.days())
+    counts = sum(day.day < use for day in store.usage.days())
     notes = [
-        f"{many:,} {what}" for many, what in ((jobs, f"jobs finished before {logs:%Y-%m-%d}"),
-                                              (counts, f"counts of chat use before {use}")) if many
-    ]  # fmt: skip
+        f"{many:,} {what}"
+        for many, what in (
+            (jobs, f"jobs finished before {logs:%Y-%m-%d}"),
+            (counts, f"counts of chat use before {use}"),
+        )
+        if many
+    ]
 
     def let_go() -> None:
         store.recalls.prune(logs)

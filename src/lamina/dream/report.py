@@ -49,25 +49,25 @@ class DreamReport:
 
     @property
     def moves(self) -> tuple[Move, ...]:
-        return tuple(move for each in self.steps for move in each.moves if not each.held and not each.failed)
+        return tuple(move for step in self.steps for move in step.moves if not step.held and not step.failed)
 
     @property
     def held(self) -> tuple[StepReport, ...]:
-        return tuple(each for each in self.steps if each.held)
+        return tuple(step for step in self.steps if step.held)
 
     @property
     def failed(self) -> tuple[StepReport, ...]:
-        return tuple(each for each in self.steps if each.failed)
+        return tuple(step for step in self.steps if step.failed)
 
 
 def summed_up(moves: Sequence[Move]) -> str:
     """Moves counted by what they do: 3 archive, 1 promote."""
-    counted = Counter(each.action for each in moves)
+    counted = Counter(move.action for move in moves)
     return ", ".join(f"{many} {action}" for action, many in counted.items())
 
 
 def reason_of(step: str, moves: Sequence[Move]) -> str:
     """What the journal keeps of a step."""
-    told = "; ".join(f"{each.action} {each.atom_id[-6:]}: {each.why}" for each in moves[:_TOLD])
+    told = "; ".join(f"{move.action} {move.atom_id[-6:]}: {move.why}" for move in moves[:_TOLD])
     more = f"; and {len(moves) - _TOLD} more" if len(moves) > _TOLD else ""
     return f"{step}: {summed_up(moves)}. {told}{more}" if moves else step

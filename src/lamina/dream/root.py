@@ -84,7 +84,7 @@ class Root:
         names = path.split("/")
         around = {"/".join(names[:depth]) for depth in range(1, len(names) + 1)}
         return (
-            any(each in NEVER or each in BUILT for each in names)
+            any(name in NEVER or name in BUILT for name in names)
             or bool(around & self._tree.links)
             or any(path == each or path.startswith(f"{each}/") or not each for each in self._tree.unread)
             or is_ignored(self.path, path)
@@ -117,7 +117,7 @@ class Root:
     def stems(self) -> frozenset[str]:
         """The names of its folders, and of its files without what they end with."""
         tree = self._tree
-        return frozenset([*(_last(each).partition(".")[0] for each in tree.files), *map(_last, tree.folders)])
+        return frozenset([*(_last(file).partition(".")[0] for file in tree.files), *map(_last, tree.folders)])
 
     @cached_property
     def called(self) -> frozenset[str]:
@@ -169,7 +169,7 @@ class Root:
     @cached_property
     def _cut_at_spaces(self) -> frozenset[str]:
         """How paths with spaces in them begin."""
-        return frozenset(each[:at] for each in self._paths for at, char in enumerate(each) if char == " ")
+        return frozenset(path[:at] for path in self._paths for at, char in enumerate(path) if char == " ")
 
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:

@@ -47,7 +47,7 @@ def kept_up(scene: Scene, name: str, generated: str, why: str, metadata: Mapping
 
 def _begun(scene: Scene, page: Atom, why: str, every: Sequence[Atom]) -> Plan:
     """A first page, unless a person did away with one, or undid one that said the same."""
-    if not all(is_undone(each, scene.store) for each in every):
+    if not all(is_undone(atom, scene.store) for atom in every):
         return Plan()
     if is_unwanted(page, every, scene.store):
         return Plan()
@@ -60,7 +60,7 @@ def _begun(scene: Scene, page: Atom, why: str, every: Sequence[Atom]) -> Plan:
 
 
 def _live(pages: Iterable[Atom]) -> list[Atom]:
-    return [each for each in pages if each.status is Status.ACTIVE and is_page(each.content)]
+    return [page for page in pages if page.status is Status.ACTIVE and is_page(page.content)]
 
 
 def _all(store: Store, scope: Scope, name: str) -> list[Atom]:
@@ -70,10 +70,16 @@ def _all(store: Store, scope: Scope, name: str) -> list[Atom]:
 
 def _made(scene: Scene, name: str, generated: str, metadata: Mapping[str, str]) -> Atom:
     return Atom(
-        id=next(scene.ids), scope=scene.scope, kind="entity", content=with_generated("", generated), subject=name,
-        observed_at=scene.now, origin=Origin.DREAM, metadata={PAGE: name, **metadata},
+        id=next(scene.ids),
+        scope=scene.scope,
+        kind="entity",
+        content=with_generated("", generated),
+        subject=name,
+        observed_at=scene.now,
+        origin=Origin.DREAM,
+        metadata={PAGE: name, **metadata},
         **kind_defaults("entity", 1.0, Origin.DREAM),
-    )  # fmt: skip
+    )
 
 
 def _move(action: str, page: Atom, why: str) -> Move:

@@ -26,9 +26,5 @@ STEPS: Mapping[str, Step] = {
     "precision": precision,
 }
 
-NIGHTLY: Mapping[str, Step] = {
-    **STEPS,
-    "merge": at_leisure("merge", merge),
-    "bridge": at_leisure("bridge", bridge),
-}
+NIGHTLY: Mapping[str, Step] = {**STEPS, "merge": at_leisure("merge", merge), "bridge": at_leisure("bridge", bridge)}
 """What reads a whole scope is not done every night; `STEPS` do it whenever they are asked for."""

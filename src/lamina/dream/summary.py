@@ -45,7 +45,7 @@ def summed_up(members: Sequence[Atom], chat: Chat) -> str:
     """What the members say together, each sentence with the ids it rests on; ModelError where it says anything else."""
     shown = distinct(members)[:LINES]
     summary = chat.ask(_asking(shown), Summary, most_tokens=_TOKENS).value
-    return "\n".join(_checked(each, shown, chat.model) for each in summary.sentences)
+    return "\n".join(_checked(sentence, shown, chat.model) for sentence in summary.sentences)
 
 
 def _asking(shown: Sequence[Atom]) -> list[Message]:
@@ -70,4 +70,4 @@ def _checked(sentence: Sentence, shown: Sequence[Atom], model: str) -> str:
 
 
 def _days(cited: Sequence[Atom]) -> list[date]:
-    return [each.observed_at.date() for each in cited]
+    return [atom.observed_at.date() for atom in cited]

@@ -41,24 +41,34 @@ class Theme:
 
     @property
     def ids(self) -> frozenset[AtomId]:
-        return frozenset(each.id for each in self.members)
+        return frozenset(member.id for member in self.members)
 
 
 def to_synthesis(theme: Theme, words: str, scope: Scope, atom_id: AtomId) -> Atom:
     """The theme as an atom, as sure as its members are on the whole and as important as the most important."""
     members = theme.members
     return Atom(
-        id=atom_id, scope=scope, kind=KIND, content=words, observed_at=max(each.observed_at for each in members),
-        subject=theme.subject, origin=Origin.DREAM, derived_from=tuple(each.id for each in members),
-        tags=_commonest(each.tags for each in members), entities=_commonest(each.entities for each in members),
-        agents=_commonest(each.agents for each in members), importance=max(each.importance for each in members),
-        confidence=round(sum(each.confidence for each in members) / len(members), 3),
+        id=atom_id,
+        scope=scope,
+        kind=KIND,
+        content=words,
+        observed_at=max(member.observed_at for member in members),
+        subject=theme.subject,
+        origin=Origin.DREAM,
+        derived_from=tuple(member.id for member in members),
+        tags=_commonest(member.tags for member in members),
+        entities=_commonest(member.entities for member in members),
+        agents=_commonest(member.agents for member in members),
+        importance=max(member.importance for member in members),
+        confidence=round(sum(member.confidence for member in members) / len(members), 3),
         metadata={
-            "origin": "consolidation", "made_of": theme.made_of.value, "at_count": str(theme.at_count),
+            "origin": "consolidation",
+            "made_of": theme.made_of.value,
+            "at_count": str(theme.at_count),
             SOURCES: sources_form(members),
         },
         **{**kind_defaults(KIND), "layer": traits(KIND).layer},
-    )  # fmt: skip
+    )
 
 
 def made_of(atom: Atom) -> MadeOf | None:
@@ -76,13 +86,13 @@ def at_count(atom: Atom) -> int:
 
 def distinct(members: Sequence[Atom]) -> list[Atom]:
     """The members that say it in words of their own, in order."""
-    return list({normal_form(each.content): each for each in reversed(members)}.values())[::-1]
+    return list({normal_form(member.content): member for member in reversed(members)}.values())[::-1]
 
 
 def extract(members: Sequence[Atom]) -> str:
     """The members' own words, the first one's first, each with the id of whoever says so."""
     first, *others = distinct(members)[:LINES]
-    return "\n".join([_cited(first), *(f"- {_cited(each)}" for each in others)])
+    return "\n".join([_cited(first), *(f"- {_cited(other)}" for other in others)])
 
 
 def _cited(atom: Atom) -> str:
@@ -93,5 +103,5 @@ def _cited(atom: Atom) -> str:
 
 
 def _commonest(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    counted = Counter(each for one in lists for each in dict.fromkeys(one))
+    counted = Counter(fromkey for one in lists for fromkey in dict.fromkeys(one))
     return tuple(each for each, _ in counted.most_common(LABELS))

@@ -33,7 +33,7 @@ def touched_since(scene: Scene, seq: int) -> Touched | None:
     scopes, ids = (scene.scope,), tuple(told)
     heads = scene.store.read(Filter(scopes=scopes, ids=ids)) if ids else []
     before = scene.store.heads_at(ids, seq, scopes).values() if ids else ()
-    ours = {each.id for each in heads if each.kind == "entity" and told[each.id].verb == _DREAM}
+    ours = {head.id for head in heads if head.kind == "entity" and told[head.id].verb == _DREAM}
     found = [each for each in (*heads, *before, *_over(scene, seq)) if each.id not in ours and not each.is_segment]
     return Touched(_forms(found), frozenset(each.kind for each in found))
 

@@ -54,15 +54,15 @@ def address(given: str) -> str:
 def _alone(parts: Iterable[Part]) -> Iterator[str]:
     """What a file holds that has nothing but the first part, or the first two, and so on."""
     text = ""
-    for each in parts:
-        text = each.put(text)
+    for part in parts:
+        text = part.put(text)
         yield text
 
 
 def _by_file(parts: Iterable[Part]) -> list[tuple[Path, list[Part]]]:
     files: dict[Path, list[Part]] = {}
-    for each in parts:
-        files.setdefault(each.file, []).append(each)
+    for part in parts:
+        files.setdefault(part.file, []).append(part)
     return list(files.items())
 
 

@@ -43,7 +43,7 @@ def put_item(text: str, path: Sequence[str], value: Any, ours: Ours) -> str:
     found = _list_at(text, path)
     if found is None:
         return put(text, path, [value])
-    own = [each for each in found.items if ours(each.value)]
+    own = [item for item in found.items if ours(item.value)]
     if not own:
         return _Page(text).added(found, value)
     if len(own) > 1:
@@ -62,7 +62,7 @@ def take(text: str, path: Sequence[str]) -> str:
     for cut in range(len(path) - 1, -1, -1):
         holder, _ = _reached(root, path[:cut])
         if cut == 0 or not page.is_alone(holder):
-            return page.cut(holder, [each.key for each in holder.members].index(path[cut]))
+            return page.cut(holder, [member.key for member in holder.members].index(path[cut]))
     return text
 
 

@@ -30,8 +30,8 @@ class Node:
     @property
     def places(self) -> tuple[tuple[int, int], ...]:
         """Where each member or item begins and ends."""
-        return tuple((each.start, each.node.end) for each in self.members) or tuple(
-            (each.start, each.end) for each in self.items
+        return tuple((member.start, member.node.end) for member in self.members) or tuple(
+            (item.start, item.end) for item in self.items
         )
 
 
@@ -94,7 +94,7 @@ class _Reader:
                 raise self._wrong("a comma is missing")
             place = self.at
             key = self._string()
-            if any(each.key == key for each in members):
+            if any(member.key == key for member in members):
                 raise self._wrong(f"{key!r} stands there twice")
             self._blank()
             if not self.text.startswith(":", self.at):
@@ -103,7 +103,7 @@ class _Reader:
             self._blank()
             members.append(Member(key, place, self._value()))
             comma = self._comma()
-        value = {each.key: each.node.value for each in members}
+        value = {member.key: member.node.value for member in members}
         return Node(start, self._leave(), value, members=tuple(members), comma=comma)
 
     def _list(self) -> Node:
@@ -113,7 +113,7 @@ class _Reader:
                 raise self._wrong("a comma is missing")
             items.append(self._value())
             comma = self._comma()
-        return Node(start, self._leave(), [each.value for each in items], items=tuple(items), comma=comma)
+        return Node(start, self._leave(), [item.value for item in items], items=tuple(items), comma=comma)
 
     def _enter(self) -> int:
         self.depth += 1

@@ -119,7 +119,7 @@ def is_our_server(value: Any) -> bool:
     words = [str(each) for each in (value.get("command"), *(args if isinstance(args, list) else ()))]
     if "mcp" in words and any(_OUR_PROGRAM.search(word) for word in words[: words.index("mcp")]):
         return True
-    told = json.dumps([value.get(each) for each in _FIELDS[4:]])
+    told = json.dumps([value.get(field) for field in _FIELDS[4:]])
     return isinstance(value.get("url"), str) and ("Bearer " in told or TOKEN in told)
 
 
@@ -139,11 +139,13 @@ def _hook(command: str) -> dict[str, Any]:
 def _server(host: Host, file: Path, wanted: Wanted) -> Part:
     keys, value = (REFERENCES[host].servers, NAME), server(host, wanted)
     return Part(
-        file, "server", _json({keys[0]: {NAME: value}}),
+        file,
+        "server",
+        _json({keys[0]: {NAME: value}}),
         lambda text: put(text, keys, _with_own(value_at(text, keys), value)),
         lambda text: take(text, keys) if is_our_server(value_at(text, keys)) else text,
         secret=wanted.token is not None and wanted.http is not None,
-    )  # fmt: skip
+    )
 
 
 def _question(file: Path) -> Part:
@@ -153,10 +155,12 @@ def _question(file: Path) -> Part:
         return isinstance(value, dict) and value.get("id") == INPUT
 
     return Part(
-        file, "question for the token", _json({"inputs": [asked]}),
+        file,
+        "question for the token",
+        _json({"inputs": [asked]}),
         lambda text: put_item(text, ("inputs",), asked, ours),
         lambda text: take_items(text, ("inputs",), ours),
-    )  # fmt: skip
+    )
 
 
 def _hooks(file: Path, wanted: Wanted) -> Part:
@@ -182,11 +186,13 @@ def _skill(file: Path) -> Part:
 def _codex(file: Path, wanted: Wanted) -> Part:
     group, value = REFERENCES[Host.CODEX].servers, server(Host.CODEX, wanted)
     return Part(
-        file, "server", rendered(group, NAME, value),
+        file,
+        "server",
+        rendered(group, NAME, value),
         lambda text: put_table(text, group, NAME, _with_own(table_at(text, group, NAME), value)),
         lambda text: take_table(text, group, NAME) if is_our_server(table_at(text, group, NAME)) else text,
         secret=wanted.token is not None and wanted.http is not None,
-    )  # fmt: skip
+    )
 
 
 def _json(value: Any) -> str:

@@ -40,7 +40,7 @@ class Turn:
         """As a capture takes it, in parts where it is long."""
         parts = [self.content[at : at + longest] for at in range(0, len(self.content), longest)]
         moment = {"at": self.at} if self.at else {}
-        return [{"role": self.role, "content": each} | moment for each in parts]
+        return [{"role": self.role, "content": part} | moment for part in parts]
 
 
 @dataclass(frozen=True, slots=True)

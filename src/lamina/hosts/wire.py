@@ -97,7 +97,7 @@ def _parsed(said: bytes) -> tuple[int, dict[str, Any]]:
     head, parted, body = said.partition(b"\r\n\r\n")
     first, *headers = head.split(b"\r\n")
     words = first.split(b" ", 2)
-    named = {name.strip().lower(): value.strip() for name, _, value in (each.partition(b":") for each in headers)}
+    named = {name.strip().lower(): value.strip() for name, _, value in (header.partition(b":") for header in headers)}
     try:
         status, length = int(words[1]), int(named[b"content-length"])
     except (IndexError, KeyError, ValueError) as error:

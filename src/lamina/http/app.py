@@ -57,16 +57,23 @@ def make_api(house: House, feed: Feed | None = None, keeper: Callable[[], str] |
     for router in ROUTERS:
         app.include_router(router)
     app.add_api_route(
-        "/v1/openapi.json", _described, methods=["GET"], operation_id="openapi", name="openapi",
-        response_class=JSONResponse, responses=PROBLEMS, tags=["upkeep"], dependencies=[only()],
-    )  # fmt: skip
+        "/v1/openapi.json",
+        _described,
+        methods=["GET"],
+        operation_id="openapi",
+        name="openapi",
+        response_class=JSONResponse,
+        responses=PROBLEMS,
+        tags=["upkeep"],
+        dependencies=[only()],
+    )
     app.add_exception_handler(LaminaError, _of_lamina)
     app.add_exception_handler(RequestValidationError, _of_schema)
     app.add_exception_handler(HTTPException, _of_http)
     app.add_exception_handler(Stop, _of_ours)
     app.add_exception_handler(Exception, _of_nobody)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
-    unnamed = [operation_of(each) for each in api_routes(app) if operation_of(each) not in NEEDS]
+    unnamed = [operation_of(route) for route in api_routes(app) if operation_of(route) not in NEEDS]
     if unnamed:
         raise RuntimeError(f"no right is set for {', '.join(unnamed)}; add it to lamina.http.rights.NEEDS")
     return app
@@ -107,8 +114,8 @@ async def _of_http(request: Request, error: Exception) -> Response:
 
 def _allowed(app: FastAPI, path: str) -> str:
     """Every method of the API at a path; the framework tells those of one route, and two may share it."""
-    routes = (each for each in api_routes(app) if each.path_regex.match(path))
-    return ", ".join(sorted({method for each in routes for method in each.methods or ()}))
+    routes = (route for route in api_routes(app) if route.path_regex.match(path))
+    return ", ".join(sorted({method for route in routes for method in route.methods or ()}))
 
 
 async def _of_nobody(request: Request, error: Exception) -> Response:

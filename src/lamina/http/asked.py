@@ -35,10 +35,15 @@ class Asked:
         server = scope.get("server")
         address, port = server or ("", None)
         return cls(
-            scope["method"], scope["path"], scope.get("raw_path") or scope["path"].encode(),
-            scope["query_string"].decode("latin-1"), tuple((name.lower(), value) for name, value in scope["headers"]),
-            address, port, is_local=server is not None and port is None,
-        )  # fmt: skip
+            scope["method"],
+            scope["path"],
+            scope.get("raw_path") or scope["path"].encode(),
+            scope["query_string"].decode("latin-1"),
+            tuple((name.lower(), value) for name, value in scope["headers"]),
+            address,
+            port,
+            is_local=server is not None and port is None,
+        )
 
     def every(self, name: bytes) -> list[bytes]:
         """Every value of a header."""

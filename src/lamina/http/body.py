@@ -14,9 +14,12 @@ SLOWEST = 8.0
 MOST_DISCARDED, HEARD_OUT = 8 * MOST_BYTES, 1.0
 """Who is cut off while still sending never reads why: so many bytes that are too many, and seconds, are heard out."""
 TOO_LARGE = Problem(
-    413, "TooLarge", "a body has at most 1 MiB; send long texts in pieces under one session_id", {"limit": MOST_BYTES},
+    413,
+    "TooLarge",
+    "a body has at most 1 MiB; send long texts in pieces under one session_id",
+    {"limit": MOST_BYTES},
     {"Connection": "close"},
-)  # fmt: skip
+)
 TOO_SLOW = Problem(408, "TooSlow", "the body did not come in time; send it again", headers={"Connection": "close"})
 
 

@@ -50,12 +50,12 @@ class _Listener:
         self._ended = False
 
     def tell(self, entries: Sequence[Entry]) -> None:
-        for each in entries:
+        for entry in entries:
             if self._queue.qsize() >= MOST_WAITING:
                 self.end()
             if self._ended:
                 return
-            self._queue.put_nowait(each)
+            self._queue.put_nowait(entry)
 
     def end(self) -> None:
         if not self._ended:
@@ -92,7 +92,7 @@ class Feed:
     @property
     def listeners(self) -> int:
         """How many listen."""
-        return sum(len(each.listeners) for each in self._watches.values())
+        return sum(len(watch.listeners) for watch in self._watches.values())
 
     @property
     def is_full(self) -> bool:

@@ -47,9 +47,11 @@ SECRET_IN_ADDRESS = Problem(
     400, "SecretInAddress", "a token never stands in an address, where it would be logged: send `Authorization: Bearer`"
 )
 WHO = Problem(
-    401, "Unauthenticated", "send `Authorization: Bearer TOKEN`; `lamina token create` makes one",
+    401,
+    "Unauthenticated",
+    "send `Authorization: Bearer TOKEN`; `lamina token create` makes one",
     headers={"WWW-Authenticate": 'Bearer realm="lamina"'},
-)  # fmt: skip
+)
 NOT_JSON = Problem(415, "NotJson", "what is written comes as JSON: send `Content-Type: application/json`")
 NO_WORD = Problem(403, "NoCsrfWord", "the page is out of date; load it again and repeat")
 TOO_LONG = Problem(
@@ -172,7 +174,7 @@ class Gate:
                 raise Denied(NOT_FROM_THERE)
         elif asked.port is None or not self._doors.knows_host(hosts[0], asked.address, asked.port):
             raise Denied(NOT_HERE)
-        elif not all(self._doors.knows_origin(each, asked.address, asked.port) for each in origins):
+        elif not all(self._doors.knows_origin(origin, asked.address, asked.port) for origin in origins):
             raise Denied(NOT_FROM_THERE)
         if not asked.is_plain:
             raise Denied(AMBIGUOUS)

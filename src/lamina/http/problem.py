@@ -33,9 +33,14 @@ BUSY_SECONDS = 1
 _KIND = "urn:lamina:error:"
 _LONGEST = 2000
 _STATUS: tuple[tuple[type[LaminaError], int], ...] = (
-    (InvalidScope, 403), (InvalidInput, 422), (Erased, 410), (NotFound, 404), (Refused, 409), (ModelError, 424),
+    (InvalidScope, 403),
+    (InvalidInput, 422),
+    (Erased, 410),
+    (NotFound, 404),
+    (Refused, 409),
+    (ModelError, 424),
     (StoreError, 503),
-)  # fmt: skip
+)
 """The first that fits counts."""
 
 Data = str | int | float | bool | None | Sequence[str] | Sequence[Mapping[str, str]]
@@ -54,9 +59,11 @@ class Problem:
     def document(self) -> dict[str, Data]:
         """The members of RFC 9457, and those of the error."""
         told: dict[str, Data] = {
-            "type": f"{_KIND}{self.name}", "title": HTTPStatus(self.status).phrase, "status": self.status,
+            "type": f"{_KIND}{self.name}",
+            "title": HTTPStatus(self.status).phrase,
+            "status": self.status,
             "detail": self.detail[:_LONGEST],
-        }  # fmt: skip
+        }
         return {**{name: value for name, value in self.data.items() if name not in told}, **told}
 
     def body(self) -> bytes:
@@ -98,7 +105,7 @@ def _data_of(error: LaminaError) -> dict[str, Data]:
 
 def invalid(errors: Sequence[Mapping[str, object]]) -> Problem:
     """A request that does not fit its schema: where, and why, without what was sent."""
-    told = [{"at": _place(each.get("loc", ())), "message": _said(each)} for each in errors[:20]]
+    told = [{"at": _place(error.get("loc", ())), "message": _said(error)} for error in errors[:20]]
     detail = "; ".join(f"{each['at']}: {each['message']}" for each in told[:5])
     return Problem(422, "InvalidInput", detail or "the request does not fit its schema", {"errors": told})
 

@@ -17,9 +17,11 @@ MOST_BYTES = 32 * 1024 * 1024
 
 OTHER = Problem(422, "KeyReused", "this Idempotency-Key was sent with another request; take a new one for each write")
 BUSY = Problem(
-    409, "StillAtWork", "a request with this Idempotency-Key is still being answered; ask again",
+    409,
+    "StillAtWork",
+    "a request with this Idempotency-Key is still being answered; ask again",
     headers={"Retry-After": "1"},
-)  # fmt: skip
+)
 BAD = Problem(422, "InvalidInput", f"an Idempotency-Key has 1 to {LONGEST} visible ASCII characters")
 
 

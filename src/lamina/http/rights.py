@@ -31,21 +31,64 @@ _LONG_WRITE, _LONG_ADMIN = Need(Right.WRITE, write=True, seconds=LONG), Need(Rig
 
 NEEDS: dict[str, Need] = {
     **dict.fromkeys(
-        ("capture", "remember", "remember_many", "propose", "revise", "update_status", "forget", "pin", "unpin",
-         "promote", "demote", "resolve", "relate", "rollback", "undo", "feedback", "cite"), _WRITE),
+        (
+            "capture",
+            "remember",
+            "remember_many",
+            "propose",
+            "revise",
+            "update_status",
+            "forget",
+            "pin",
+            "unpin",
+            "promote",
+            "demote",
+            "resolve",
+            "relate",
+            "rollback",
+            "undo",
+            "feedback",
+            "cite",
+        ),
+        _WRITE,
+    ),
     "erase": _LONG_ADMIN,
     "quarantine": _LONG_ADMIN,
     **dict.fromkeys(
-        ("recall", "recall_long", "top", "plan_context", "context", "get", "list", "history", "status_history",
-         "neighbours", "signals", "journal", "topics"), _READ),
+        (
+            "recall",
+            "recall_long",
+            "top",
+            "plan_context",
+            "context",
+            "get",
+            "list",
+            "history",
+            "status_history",
+            "neighbours",
+            "signals",
+            "journal",
+            "topics",
+        ),
+        _READ,
+    ),
     "answer": Need(Right.READ, seconds=LONG),
     "feed": Need(Right.READ, seconds=None),
     **dict.fromkeys(("review_list", "review_pairs"), _READ),
     **dict.fromkeys(
-        ("review_confirm", "review_reject", "review_edit", "review_keep_a",
-         "review_keep_b", "review_both_valid", "review_merge", "review_need_more"), _WRITE),
-    **dict.fromkeys(
-        ("review_compact", "review_dedup", "review_approve_source", "review_reject_source"), _LONG_WRITE),
+        (
+            "review_confirm",
+            "review_reject",
+            "review_edit",
+            "review_keep_a",
+            "review_keep_b",
+            "review_both_valid",
+            "review_merge",
+            "review_need_more",
+        ),
+        _WRITE,
+    ),
+    **dict.fromkeys(("review_compact", "review_dedup", "review_approve_source", "review_reject_source"), _LONG_WRITE),
     **dict.fromkeys(("run_note", "run_close", "block_add"), _WRITE),
     **dict.fromkeys(("run", "block"), _READ),
     **dict.fromkeys(("stats", "metrics", "openapi"), _READ),
@@ -54,7 +97,7 @@ NEEDS: dict[str, Need] = {
     **dict.fromkeys(("sync", "doctor", "dream"), _LONG_WRITE),
     "rebuild": _LONG_ADMIN,
     "export": _LONG_ADMIN,
-}  # fmt: skip
+}
 """Operations of the API by their ids, which are the verbs. What is not here is not served."""
 
 
@@ -139,10 +182,10 @@ def api_routes(app: FastAPI) -> list[APIRoute]:
 
 
 def _operations(routes: Iterable[BaseRoute]) -> Iterable[APIRoute]:
-    for each in routes:
-        inside = getattr(each, "original_router", None)
-        if isinstance(each, APIRoute):
-            yield each
+    for route in routes:
+        inside = getattr(route, "original_router", None)
+        if isinstance(route, APIRoute):
+            yield route
         elif inside is not None:
             yield from _operations(inside.routes)
 

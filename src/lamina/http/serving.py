@@ -16,10 +16,19 @@ PATIENCE = 5
 def serving(gate: Gate) -> uvicorn.Config:
     """The settings that go with this API; where it listens is for whoever hands over the sockets."""
     return uvicorn.Config(
-        gate, http=slow.connections(slow.raise_limits()), ws="none", loop="asyncio", lifespan="on", access_log=False,
-        log_config=None, server_header=False, proxy_headers=False, backlog=2048, timeout_keep_alive=5,
+        gate,
+        http=slow.connections(slow.raise_limits()),
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=False,
+        backlog=2048,
+        timeout_keep_alive=5,
         timeout_graceful_shutdown=PATIENCE,
-    )  # fmt: skip
+    )
 
 
 class Server(uvicorn.Server):

@@ -109,12 +109,16 @@ class Connection(H11Protocol):
 
     def _make_room(self) -> None:
         """Cut who has kept us waiting longest; where everybody else is being answered, this one has come too late."""
-        others = (each for each in self.connections if isinstance(each, Connection) and each is not self)
+        others = (
+            connection
+            for connection in self.connections
+            if isinstance(connection, Connection) and connection is not self
+        )
         (_longest(others) or self).cut()
 
 
 def _longest(connections: Iterable[Connection]) -> Connection | None:
-    waits = [(since, each) for each in connections if (since := each.kept_waiting_since) is not None]
+    waits = [(since, connection) for connection in connections if (since := connection.kept_waiting_since) is not None]
     return min(waits, key=lambda pair: pair[0])[1] if waits else None
 
 

@@ -1,14 +1,6 @@
 """Bringing in what people already have: readers of exports, notes and vaults, which never write, and the story."""
 
-from lamina.importers.item import (
-    ImportedConversation,
-    ImportedDocument,
-    ImportedFact,
-    Item,
-    Problem,
-    Skipped,
-    Step,
-)
+from lamina.importers.item import ImportedConversation, ImportedDocument, ImportedFact, Item, Problem, Skipped, Step
 from lamina.importers.plan import Importer, ImportPlan, detect, import_items, plan_import
 
 __all__ = [

@@ -107,12 +107,17 @@ def bring(plan: ImportPlan, desk: Desk, progress: Progress | None = None, tally:
 
 def said_in(item: ImportedConversation | ImportedDocument, desk: Desk) -> Conversation:
     """The words of an item as they will be kept; where nothing else stands above a piece, the title does."""
-    pieces = [replace(each, context=each.context or item.title) for each in item.pieces]
+    pieces = [replace(piece, context=piece.context or item.title) for piece in item.pieces]
     tags = item.tags if isinstance(item, ImportedDocument) else ()
     return conversation(
-        pieces, item.session_id, item.source_id, item.observed_at or desk.now(), desk.agents, tags=tags,
+        pieces,
+        item.session_id,
+        item.source_id,
+        item.observed_at or desk.now(),
+        desk.agents,
+        tags=tags,
         personal=desk.personal,
-    )  # fmt: skip
+    )
 
 
 def secrets_in_words(
@@ -150,12 +155,10 @@ def _bring_one(step: ImportedConversation | ImportedDocument | Problem | Skipped
 def _is_erased(said: Conversation, writer: Writer, desk: Desk) -> bool:
     """Whether nothing is left of the words without what was erased here."""
     left = without_erased(said, writer.origin, writer.scope, desk.store, desk.now())
-    return left != said and not any(normal_form(each.text.replace(ERASED, " ")) for each in left.pieces)
+    return left != said and not any(normal_form(piece.text.replace(ERASED, " ")) for piece in left.pieces)
 
 
-def _not_here(
-    item: ImportedConversation | ImportedDocument, desk: Desk
-) -> ImportedConversation | ImportedDocument:  # fmt: skip
+def _not_here(item: ImportedConversation | ImportedDocument, desk: Desk) -> ImportedConversation | ImportedDocument:
     """What comes without the passages that stand in this very vault, as they were or as they were changed since."""
     here = desk.places(item.foreign_id) if isinstance(item, ImportedConversation) else set[int]()
     return item.without(here) if here and isinstance(item, ImportedConversation) else item
@@ -183,16 +186,14 @@ class _Facts:
             done = [self._written(each, quoted, tally) for each in self._waiting]
         self._waiting.clear()
         receipts = [each for each in done if each is not None]
-        outcomes = tuple(outcome for each in receipts for outcome in each.outcomes)
+        outcomes = tuple(outcome for receipt in receipts for outcome in receipt.outcomes)
         tally.facts(receipts, self._desk.published(Receipt(None, outcomes)).outcomes)
 
     def _written(self, fact: ImportedFact, quoted: Quoted, tally: Tally) -> Receipt | None:
         desk, writer = self._desk, self._desk.writer(fact.origin)
         self._successions = self._successions or Successions(desk.store, writer.scope)
         try:
-            return write_fact(
-                fact, writer, desk.store, desk.ids, desk.now(), self._successions, quoted, desk.personal
-            )  # fmt: skip
+            return write_fact(fact, writer, desk.store, desk.ids, desk.now(), self._successions, quoted, desk.personal)
         except InvalidInput as error:
             tally.problem(Problem(fact.path, str(error)))
             return None
@@ -218,20 +219,20 @@ class Tally:
 
     def facts(self, receipts: Sequence[Receipt], outcomes: Sequence[Outcome]) -> None:
         self._counts["facts"] += len(receipts)
-        for each in receipts:
-            self._redacted.update(each.redacted)
+        for receipt in receipts:
+            self._redacted.update(receipt.redacted)
         self.statements(outcomes)
 
     def statements(self, outcomes: Sequence[Outcome]) -> None:
         """Count what was stated; of what waits, remember the most important."""
-        for each in outcomes:
-            if each.result is Result.KEPT:
+        for outcome in outcomes:
+            if outcome.result is Result.KEPT:
                 continue
-            counted = {Result.DUPLICATE: "duplicates", Result.REFUSED: "refused"}.get(each.result, "statements")
+            counted = {Result.DUPLICATE: "duplicates", Result.REFUSED: "refused"}.get(outcome.result, "statements")
             self._counts[counted] += 1
-            if each.result is Result.HELD:
+            if outcome.result is Result.HELD:
                 self._counts["held"] += 1
-                place = each.atom.importance, -next(self._order), each
+                place = outcome.atom.importance, -next(self._order), outcome
                 (heapq.heappush if len(self._learnt) < MOST_LEARNT else heapq.heappushpop)(self._learnt, place)
 
     def problem(self, problem: Problem) -> None:
@@ -251,13 +252,20 @@ class Tally:
         """Everything so far, the most important statement first."""
         skipped = self._skipped + Counter({"taken back by a person": self._counts["refused"]})
         return Imported(
-            source=source, conversations=self._counts["conversations"], documents=self._counts["documents"],
-            facts=self._counts["facts"], turns=self._counts["turns"], statements=self._counts["statements"],
-            duplicates=self._counts["duplicates"], held=self._counts["held"],
-            skipped=tuple(sorted(skipped.items())), problems=tuple(self._problems),
-            problem_count=self._counts["problems"], learnt=tuple(self._ranked()),
+            source=source,
+            conversations=self._counts["conversations"],
+            documents=self._counts["documents"],
+            facts=self._counts["facts"],
+            turns=self._counts["turns"],
+            statements=self._counts["statements"],
+            duplicates=self._counts["duplicates"],
+            held=self._counts["held"],
+            skipped=tuple(sorted(skipped.items())),
+            problems=tuple(self._problems),
+            problem_count=self._counts["problems"],
+            learnt=tuple(self._ranked()),
             redacted=tuple(sorted(self._redacted.items())),
-        )  # fmt: skip
+        )
 
     def _ranked(self) -> Iterator[Outcome]:
         return (each for _, _, each in sorted(self._learnt, key=lambda one: one[:2], reverse=True))

@@ -106,10 +106,15 @@ def conversation(
     name = one_line(holdable(title))[:_LONGEST_TITLE] if isinstance(title, str) else ""
     marks = marks_of(f"{source}:{own_id}", pieces)
     return ImportedConversation(
-        title=name, session_id=f"{source}-{own_id}", source_id=f"{source}:{own_id}",
-        observed_at=began or next((piece.at for piece in pieces if piece.at), None), pieces=tuple(pieces), marks=marks,
-        path=path, content_hash=marks[-1] if marks else "",
-    )  # fmt: skip
+        title=name,
+        session_id=f"{source}-{own_id}",
+        source_id=f"{source}:{own_id}",
+        observed_at=began or next((piece.at for piece in pieces if piece.at), None),
+        pieces=tuple(pieces),
+        marks=marks,
+        path=path,
+        content_hash=marks[-1] if marks else "",
+    )
 
 
 def turn(speaker: str, text: str, at: datetime | None, context: str = "") -> list[Piece]:

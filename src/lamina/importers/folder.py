@@ -74,13 +74,17 @@ class Folder:
         else:
             front = read_note(file)
             read = _with_properties(read_text(file, front.body), front) if front.body.strip() else _bare(file, front)
-        content_hash = hash_of("document", *(f"{each.speaker or ''}\0{each.text}" for each in read.pieces))
+        content_hash = hash_of("document", *(f"{piece.speaker or ''}\0{piece.text}" for piece in read.pieces))
         return ImportedDocument(
             title=front.text("title") or read.title,
             session_id=f"{one_line(holdable(file.stem))[:80]}-{content_hash[:8]}",
-            source_id=f"{self.source}:{one_line(place)[:400]}", observed_at=_observed(file, front), pieces=read.pieces,
-            path=place, content_hash=content_hash, tags=(*front.names("tags"), *front.names("tag")),
-        )  # fmt: skip
+            source_id=f"{self.source}:{one_line(place)[:400]}",
+            observed_at=_observed(file, front),
+            pieces=read.pieces,
+            path=place,
+            content_hash=content_hash,
+            tags=(*front.names("tags"), *front.names("tag")),
+        )
 
 
 def notes(path: Path, left_out: tuple[Path, ...]) -> tuple[Path, ...]:

@@ -98,9 +98,15 @@ class Successions:
 
 
 def write_fact(
-    item: ImportedFact, writer: Writer, store: Store, ids: IdSource, now: datetime, successions: Successions,
-    quoted: Quoted, personal: bool = False,
-) -> Receipt:  # fmt: skip
+    item: ImportedFact,
+    writer: Writer,
+    store: Store,
+    ids: IdSource,
+    now: datetime,
+    successions: Successions,
+    quoted: Quoted,
+    personal: bool = False,
+) -> Receipt:
     """One fact, one commit, together with the links to those it followed or was followed by."""
     known = _known_here(item, writer, store)
     if known is not None:
@@ -164,7 +170,7 @@ def _history(atom: Atom, item: ImportedFact, writer: Writer, store: Store, succe
     if held is not None:
         over = held.with_(
             status=over.status, evidence=over.evidence, metadata=over.metadata, valid_until=over.valid_until
-        )  # fmt: skip
+        )
         if held.status is not Status.CONSTRAINED or store.objection(over, writer.origin) is not None:
             return Receipt(None, (Outcome(Result.DUPLICATE, held, "it was decided about here"),))
     way = Way.ORDINARY if held is None else Way.ADOPT
@@ -189,10 +195,16 @@ def _commit(
 ) -> tuple[Atom, ...]:
     return store.commit(
         Commit(
-            actor=writer.actor, origin=writer.origin, verb="import", reason=reason, scope=writer.scope, key=key,
-            way=way, changes=tuple(map(Change, atoms)),
+            actor=writer.actor,
+            origin=writer.origin,
+            verb="import",
+            reason=reason,
+            scope=writer.scope,
+            key=key,
+            way=way,
+            changes=tuple(map(Change, atoms)),
         )
-    ).atoms  # fmt: skip
+    ).atoms
 
 
 def _reason(item: ImportedFact) -> str:

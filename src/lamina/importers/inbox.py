@@ -97,7 +97,7 @@ class Inbox:
         return Taken(tuple(taken), later)
 
     def _due(self, again: bool) -> list[tuple[Scope, str, Stamp]]:
-        return [each for each in self._files() if again or not self._is_known(each[1], each[2])]
+        return [file for file in self._files() if again or not self._is_known(file[1], file[2])]
 
     def _files(self) -> Iterator[tuple[Scope, str, Stamp]]:
         for scope in self._scopes:
@@ -146,12 +146,12 @@ class Inbox:
         if clean is None or not (secrets or clean.found):
             if secrets:
                 return self._stays(path, stamp, _HOLDS_SECRETS)
-            target = next(each for each in self._places(scope, path, desk) if self._moved(path, each))
+            target = next(place for place in self._places(scope, path, desk) if self._moved(path, place))
         elif _holds_secrets(path, clean.text, desk.personal):
             return self._stays(path, stamp, _HOLDS_SECRETS)
         else:
             data = clean.text.encode()
-            target = next(each for each in self._places(scope, path, desk) if self._copied(data, each))
+            target = next(place for place in self._places(scope, path, desk) if self._copied(data, place))
             if not self._disk.remove(path, stamp):
                 return False
         self._ledger.forget_file(path)
@@ -193,11 +193,11 @@ class Inbox:
 
     def _forget_gone(self) -> None:
         """A file that somebody took out of the inbox is no problem any more."""
-        for each in self._ledger.problems():
-            own = each.kind == KIND and layout.scope_of(each.path) in self._scopes
-            if own and self._disk.stamp(each.path) is None:
-                self._ledger.forget_file(each.path)
-                self._ledger.clear(each.path, [KIND])
+        for problem in self._ledger.problems():
+            own = problem.kind == KIND and layout.scope_of(problem.path) in self._scopes
+            if own and self._disk.stamp(problem.path) is None:
+                self._ledger.forget_file(problem.path)
+                self._ledger.clear(problem.path, [KIND])
 
 
 _HOLDS_SECRETS = (
@@ -208,8 +208,8 @@ _HOLDS_SECRETS = (
 
 def _secrets_in(plan: ImportPlan, desk: Desk) -> int:
     """How many secrets stand in the words of a file, known or not."""
-    items = (each for each in plan.importer.steps() if isinstance(each, ImportedConversation | ImportedDocument))
-    return sum(secrets_in_words(each, said_in(each, desk), personal=desk.personal) for each in items)
+    items = (step for step in plan.importer.steps() if isinstance(step, ImportedConversation | ImportedDocument))
+    return sum(secrets_in_words(item, said_in(item, desk), personal=desk.personal) for item in items)
 
 
 def _text_of(file: Path, stamp: Stamp) -> str | None:

@@ -59,9 +59,7 @@ class ImportedConversation:
     def without(self, places: Collection[int]) -> ImportedConversation:
         """The same conversation without the pieces that stood in these places."""
         left = [n for n, place in enumerate(self.places) if place not in places]
-        return replace(
-            self, pieces=tuple(self.pieces[n] for n in left), places=tuple(self.places[n] for n in left)
-        )  # fmt: skip
+        return replace(self, pieces=tuple(self.pieces[n] for n in left), places=tuple(self.places[n] for n in left))
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,11 +73,15 @@ def _record(front: Front) -> dict[str, object]:
         raise ValueError("it has no timestamp")
     words, links, _ = front.body.strip("\n").rpartition(LINKS)
     told: dict[str, object] = {
-        "id": front.text(OWN_ID), "kind": front.text("type"), "scope": "", "observed_at": format_time(observed),
-        "content": words if links else front.body.strip("\n"), "tags": list(front.names("tags")),
+        "id": front.text(OWN_ID),
+        "kind": front.text("type"),
+        "scope": "",
+        "observed_at": format_time(observed),
+        "content": words if links else front.body.strip("\n"),
+        "tags": list(front.names("tags")),
         "entities": list(front.names("entities")),
         **{name: format_time(at) for name in _TIMES if (at := front.moment(name))},
         **{name: value for name in _PLAIN if (value := front.text(name))},
         **{name: share for name in _SHARES if (share := front.share(name)) is not None},
-    }  # fmt: skip
+    }
     return told

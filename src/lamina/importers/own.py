@@ -25,16 +25,7 @@ from lamina.capture.draft import parse_draft
 from lamina.capture.pieces import Piece
 from lamina.errors import InvalidInput, LaminaError
 from lamina.importers.folder import notes, read_note
-from lamina.importers.item import (
-    ImportedConversation,
-    ImportedFact,
-    Problem,
-    Quote,
-    Skipped,
-    Step,
-    hash_of,
-    marks_of,
-)
+from lamina.importers.item import ImportedConversation, ImportedFact, Problem, Quote, Skipped, Step, hash_of, marks_of
 from lamina.importers.sources import STOOD, Sources, session_of
 from lamina.text.normal import one_line
 from lamina.vault import layout
@@ -47,9 +38,24 @@ _MARK = b'"lamina_export"'
 _LOOKED_AT = 4096
 _SAMPLE = 50
 _BROUGHT = (
-    "content", "kind", "subject", "attribute", "value", "tags", "entities", "metadata", "observed_at", "session_id",
-    "valid_from", "valid_until", "expires_at", "confidence", "importance", "durability", "memory_type",
-)  # fmt: skip
+    "content",
+    "kind",
+    "subject",
+    "attribute",
+    "value",
+    "tags",
+    "entities",
+    "metadata",
+    "observed_at",
+    "session_id",
+    "valid_from",
+    "valid_until",
+    "expires_at",
+    "confidence",
+    "importance",
+    "durability",
+    "memory_type",
+)
 _WITHDRAWN = frozenset({Status.INVALIDATED, Status.TOMBSTONED})
 
 Entry: TypeAlias = tuple[str, Atom | Problem | Skipped]
@@ -69,8 +75,8 @@ class Own:
     def steps(self) -> Iterator[Step]:
         """Words first: a statement may rest on some that were said after it was made."""
         words, others = list[Entry](), list[Entry]()
-        for each in self.entries():
-            (words if isinstance(each[1], Atom) and each[1].is_segment else others).append(each)
+        for entry in self.entries():
+            (words if isinstance(entry[1], Atom) and entry[1].is_segment else others).append(entry)
         sources = Sources(found for _, found in (*words, *others) if isinstance(found, Atom))
         for place, found in (*words, *others):
             yield step_of(found, place, sources) if isinstance(found, Atom) else found
@@ -126,17 +132,25 @@ def step_of(atom: Atom, place: str, sources: Sources | None = None) -> Step:
 def _words(atom: Atom, place: str, *, is_read: bool) -> Step:
     """Words under the session they were said in; those that waited for review wait again."""
     waited = atom.status is Status.CONSTRAINED and atom.origin not in (Origin.TOOL, Origin.WEB)
-    passages = [each for each in passages_of(atom) if each.text.strip()]
+    passages = [passage for passage in passages_of(atom) if passage.text.strip()]
     if not passages:
         return Skipped(place, "it is empty")
-    pieces = tuple(Piece(each.text, each.speaker, each.at) for each in passages)
+    pieces = tuple(Piece(passage.text, passage.speaker, passage.at) for passage in passages)
     marks = marks_of(f"{SOURCE}:{atom.id}", pieces)
     return ImportedConversation(
-        title="", session_id=session_of(atom), source_id=f"{SOURCE}:{atom.id}", observed_at=atom.observed_at,
-        pieces=pieces, marks=marks, path=place, content_hash=marks[-1],
+        title="",
+        session_id=session_of(atom),
+        source_id=f"{SOURCE}:{atom.id}",
+        observed_at=atom.observed_at,
+        pieces=pieces,
+        marks=marks,
+        path=place,
+        content_hash=marks[-1],
         origin=Origin.TOOL if waited else bound(Origin.IMPORT, atom.origin),
-        foreign_id=atom.id, places=tuple(each.n for each in passages), is_read=is_read,
-    )  # fmt: skip
+        foreign_id=atom.id,
+        places=tuple(passage.n for passage in passages),
+        is_read=is_read,
+    )
 
 
 def _fact(atom: Atom, place: str, quotes: tuple[Quote, ...]) -> ImportedFact:
@@ -147,10 +161,16 @@ def _fact(atom: Atom, place: str, quotes: tuple[Quote, ...]) -> ImportedFact:
     status = Status.CONSTRAINED if atom.status in STOOD else atom.status
     became = () if status is Status.CONSTRAINED else (status.value,)
     return ImportedFact(
-        draft=draft, status=status, foreign_id=atom.id, replaced_by=next(iter(atom.superseded_by), None),
-        source_id=source_id, path=place, quotes=quotes, origin=bound(Origin.IMPORT, atom.origin),
+        draft=draft,
+        status=status,
+        foreign_id=atom.id,
+        replaced_by=next(iter(atom.superseded_by), None),
+        source_id=source_id,
+        path=place,
+        quotes=quotes,
+        origin=bound(Origin.IMPORT, atom.origin),
         content_hash=hash_of("fact", source_id, draft.kind, draft.subject, draft.content, *became),
-    )  # fmt: skip
+    )
 
 
 def _in_json(path: Path) -> Iterator[Entry]:

@@ -23,7 +23,7 @@ class Quoted:
     def evidence(self, quotes: Sequence[Quote], origin: Origin, source: str) -> tuple[Evidence, ...]:
         """Where the quoted words stand here, so far as they came from the same sort of source as the quotes and are
         worth as much: nobody's quotes say anything of words that were brought in otherwise."""
-        found = (self._found(each, origin, source) for each in quotes)
+        found = (self._found(quote, origin, source) for quote in quotes)
         return tuple(dict.fromkeys(each for each in found if each is not None))
 
     def _found(self, quote: Quote, origin: Origin, source: str) -> Evidence | None:

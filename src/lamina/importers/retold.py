@@ -18,9 +18,15 @@ class Retold(Reader):
     """A reader for words that were read elsewhere: what became of their statements there must not be made undone."""
 
     def made(
-        self, turns: Sequence[Said], before: Sequence[Said], segments: Mapping[str, Atom], scope: Scope, store: Store,
-        ids: Iterator[AtomId], now: datetime,
-    ) -> Made:  # fmt: skip
+        self,
+        turns: Sequence[Said],
+        before: Sequence[Said],
+        segments: Mapping[str, Atom],
+        scope: Scope,
+        store: Store,
+        ids: Iterator[AtomId],
+        now: datetime,
+    ) -> Made:
         """Nothing."""
         return Made([], "the memory they come from")
 

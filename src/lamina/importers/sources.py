@@ -58,7 +58,7 @@ class Sources:
         was made out of it, for then they say no less than they did."""
         if any((atom.id, heir) in self._made_into for heir in atom.superseded_by):
             return []
-        return [each for each in dict.fromkeys(atom.evidence) if not self._is_held(each)]
+        return [fromkey for fromkey in dict.fromkeys(atom.evidence) if not self._is_held(fromkey)]
 
     def _is_held(self, own: Evidence) -> bool:
         """Whether a statement that holds rests on these words too, and not only on more words around them."""

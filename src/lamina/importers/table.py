@@ -13,10 +13,33 @@ from lamina.importers.item import Problem
 from lamina.importers.own import Entry, Own, atom_at
 
 COLUMNS = (
-    "id", "kind", "status", "content", "subject", "attribute", "value", "tags", "entities", "observed_at",
-    "recorded_at", "valid_from", "valid_until", "expires_at", "confidence", "importance", "pinned", "origin",
-    "source_id", "session_id", "segment_id", "evidence", "derived_from", "supersedes", "superseded_by", "scope",
-)  # fmt: skip
+    "id",
+    "kind",
+    "status",
+    "content",
+    "subject",
+    "attribute",
+    "value",
+    "tags",
+    "entities",
+    "observed_at",
+    "recorded_at",
+    "valid_from",
+    "valid_until",
+    "expires_at",
+    "confidence",
+    "importance",
+    "pinned",
+    "origin",
+    "source_id",
+    "session_id",
+    "segment_id",
+    "evidence",
+    "derived_from",
+    "supersedes",
+    "superseded_by",
+    "scope",
+)
 LISTS = frozenset({"tags", "entities", "evidence", "derived_from", "supersedes", "superseded_by"})
 BETWEEN = "; "
 _NEEDED = frozenset({"id", "kind", "content", "observed_at"})

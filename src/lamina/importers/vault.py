@@ -87,10 +87,14 @@ class Vault:
         given = {name: value for name, value in told.fields.items() if value not in (None, "", (), {})}
         draft = parse_draft(**given, source_id=source_id)
         return ImportedFact(
-            draft=draft, status=told.status, foreign_id=told.foreign_id, replaced_by=told.replaced_by,
-            source_id=source_id, path=place,
+            draft=draft,
+            status=told.status,
+            foreign_id=told.foreign_id,
+            replaced_by=told.replaced_by,
+            source_id=source_id,
+            path=place,
             content_hash=hash_of("fact", source_id, draft.kind, draft.subject, draft.content),
-        )  # fmt: skip
+        )
 
 
 def spoken_by(path: Path, dialects: tuple[Dialect, ...]) -> Dialect | None:

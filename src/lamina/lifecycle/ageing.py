@@ -21,11 +21,7 @@ Step: TypeAlias = Callable[[Atom, Signals, Moment], Decision]
 
 
 def age(
-    atom: Atom,
-    signals: Signals,
-    moment: Moment,
-    tier: StorageTier = StorageTier.HOT,
-    mode: Mode = DEFAULT,
+    atom: Atom, signals: Signals, moment: Moment, tier: StorageTier = StorageTier.HOT, mode: Mode = DEFAULT
 ) -> tuple[Decision, ...]:
     """What should happen to an atom: it expires, or is archived or revived; then it rises; then it warms or cools."""
     taken = list[Decision]()

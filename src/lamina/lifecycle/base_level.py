@@ -48,7 +48,7 @@ def probability(level: float, threshold: float = THRESHOLD, noise: float = NOISE
 
 def base_level(atom: Atom, signals: Signals, now: datetime) -> float:
     """An atom's base level; minus infinity where it was never used."""
-    ages = [days_since(each, now) for each in signals.uses]
+    ages = [days_since(use, now) for use in signals.uses]
     oldest = days_since(signals.first_use or recorded(atom), now)
     return hybrid(ages, signals.many, oldest)
 
@@ -59,7 +59,7 @@ def activation(atom: Atom, signals: Signals, now: datetime) -> float:
 
 
 def _sum(ages: Sequence[float], decay: float) -> float:
-    return fsum(max(each, YOUNGEST) ** -decay for each in ages)
+    return fsum(max(age, YOUNGEST) ** -decay for age in ages)
 
 
 def _spread(youngest: float, oldest: float, decay: float) -> float:

@@ -16,11 +16,7 @@ KAPPA = 2.0
 LASTING = frozenset({Layer.SEMANTIC, Layer.PROCEDURAL, Layer.PROFILE, Layer.CODEBASE})
 """Layers in which nothing fades."""
 
-DURABILITY: Mapping[Durability, float] = {
-    Durability.CORE: inf,
-    Durability.STANDARD: 1.0,
-    Durability.EPHEMERAL: 0.25,
-}
+DURABILITY: Mapping[Durability, float] = {Durability.CORE: inf, Durability.STANDARD: 1.0, Durability.EPHEMERAL: 0.25}
 
 
 class Source(StrEnum):

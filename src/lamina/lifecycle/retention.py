@@ -74,6 +74,6 @@ def _reviewed(atom: Atom, signals: Signals, now: datetime, half_life: float) -> 
         ((signals.reviewed_at,), fsrs.Rating.EASY),
         ((signals.wrong_at,), fsrs.Rating.AGAIN),
     ):
-        reviews += [(days_since(start, each) * pace, rating) for each in moments if each and each <= now]
+        reviews += [(days_since(start, moment) * pace, rating) for moment in moments if moment and moment <= now]
     state, last = fsrs.replayed(reviews)
     return fsrs.retrievability(max(0.0, (now - start) / DAY * pace - last), state.stability)

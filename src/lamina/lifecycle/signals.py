@@ -45,7 +45,7 @@ class Signals:
     @property
     def days(self) -> int:
         """On how many days it was used, as far as that is known."""
-        return max(self.use_days, len({each.date() for each in self.uses}))
+        return max(self.use_days, len({use.date() for use in self.uses}))
 
     @property
     def last_use(self) -> datetime | None:
@@ -55,7 +55,7 @@ class Signals:
     def used(self, at: datetime) -> Signals:
         """The signals after one more use; the order in which uses are told does not matter."""
         kept = tuple(sorted((*self.uses, at))[-KEPT_USES:])
-        opens = at.date() not in {each.date() for each in self.uses}
+        opens = at.date() not in {use.date() for use in self.uses}
         first = self._first
         if first is not None or not self.many:
             first = min(first or at, at)
@@ -74,10 +74,14 @@ def from_counted(counted: Counted) -> Signals:
     last = counted.last_recalled_at
     uses = counted.uses or ((last,) if last else ())
     return Signals(
-        uses=uses, count=counted.recall_count, first_use=counted.first_used_at,
-        use_days=max(counted.use_days, len({each.date() for each in uses})), quality=counted.quality_score,
-        successes=counted.successes, failures=counted.failures,
-    )  # fmt: skip
+        uses=uses,
+        count=counted.recall_count,
+        first_use=counted.first_used_at,
+        use_days=max(counted.use_days, len({use.date() for use in uses})),
+        quality=counted.quality_score,
+        successes=counted.successes,
+        failures=counted.failures,
+    )
 
 
 def trust_in(atom: Atom, signals: Signals) -> float:

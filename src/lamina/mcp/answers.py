@@ -167,28 +167,50 @@ def words_of(atom: Atom) -> str:
 def brief_atom(atom: Atom, path: str | None) -> BriefAtom:
     """An atom in short."""
     return BriefAtom(
-        id=atom.id, kind=atom.kind, subject=atom.subject, content=words_of(atom), status=atom.status.value,
-        origin=atom.origin.value, observed_at=format_time(atom.observed_at),
+        id=atom.id,
+        kind=atom.kind,
+        subject=atom.subject,
+        content=words_of(atom),
+        status=atom.status.value,
+        origin=atom.origin.value,
+        observed_at=format_time(atom.observed_at),
         valid_from=format_time(atom.valid_from) if atom.valid_from else None,
-        valid_until=format_time(atom.valid_until) if atom.valid_until else None, pinned=atom.pinned, path=path,
-    )  # fmt: skip
+        valid_until=format_time(atom.valid_until) if atom.valid_until else None,
+        pinned=atom.pinned,
+        path=path,
+    )
 
 
 def written(receipt: Receipt) -> Written:
     """The receipt of a write in short."""
     return Written(
-        commit=receipt.commit, repeated=receipt.repeated, stages=dict(receipt.stages), redacted=list(receipt.redacted),
+        commit=receipt.commit,
+        repeated=receipt.repeated,
+        stages=dict(receipt.stages),
+        redacted=list(receipt.redacted),
         outcomes=[
-            BriefOutcome(result=each.result.value, reason=each.reason, atom=brief_atom(each.atom, each.path))
-            for each in receipt.outcomes
+            BriefOutcome(
+                result=outcome.result.value, reason=outcome.reason, atom=brief_atom(outcome.atom, outcome.path)
+            )
+            for outcome in receipt.outcomes
         ],
-    )  # fmt: skip
+    )
 
 
 def brief_hit(rank: int, hit: Hit) -> BriefHit:
     """A hit in short."""
     return BriefHit(
-        rank=rank, id=hit.atom.id, passage=hit.passage.n, text=hit.text, speaker=hit.passage.speaker,
-        at=format_time(hit.passage.at or hit.atom.observed_at), kind=hit.atom.kind, status=hit.atom.status.value,
-        relevant=hit.relevant, score=hit.score, marks=list(hit.told), why=hit.why, path=hit.path,
-    )  # fmt: skip
+        rank=rank,
+        id=hit.atom.id,
+        passage=hit.passage.n,
+        text=hit.text,
+        speaker=hit.passage.speaker,
+        at=format_time(hit.passage.at or hit.atom.observed_at),
+        kind=hit.atom.kind,
+        status=hit.atom.status.value,
+        relevant=hit.relevant,
+        score=hit.score,
+        marks=list(hit.told),
+        why=hit.why,
+        path=hit.path,
+    )

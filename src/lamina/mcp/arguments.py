@@ -61,16 +61,16 @@ SourceId = Annotated[
 ]
 ObservedAt = Annotated[
     Moment | None,
-    Field(description="When it was said or seen: 2026-03-02 or 2026-03-02T09:00Z. Default: now. Dates in the words "
-    "such as “next Friday” count from here."),
-]  # fmt: skip
+    Field(
+        description="When it was said or seen: 2026-03-02 or 2026-03-02T09:00Z. Default: now. Dates in the words "
+        "such as “next Friday” count from here."
+    ),
+]
 AsOf = Annotated[
-    Moment | None,
-    Field(description="What was true at this moment: 2026-03-02 or 2026-03-02T09:00Z. Default: now."),
+    Moment | None, Field(description="What was true at this moment: 2026-03-02 or 2026-03-02T09:00Z. Default: now.")
 ]
 KnownAt = Annotated[
-    Moment | None,
-    Field(description="What had been recorded by this moment, whatever was learnt later: 2026-03-02."),
+    Moment | None, Field(description="What had been recorded by this moment, whatever was learnt later: 2026-03-02.")
 ]
 Subject = Annotated[
     str, Field(max_length=LONGEST_LABEL, description="Who or what it is about, such as Ann or billing.")
@@ -138,9 +138,11 @@ class CaptureArguments(Arguments):
     key: Key = None
     wait: Annotated[
         bool,
-        Field(description="Wait until the words were read for statements and be told what became of each. Where a "
-        "chat model reads, that can take a minute; without it the words are safe and found at once all the same."),
-    ] = False  # fmt: skip
+        Field(
+            description="Wait until the words were read for statements and be told what became of each. Where a "
+            "chat model reads, that can take a minute; without it the words are safe and found at once all the same."
+        ),
+    ] = False
 
 
 class RememberArguments(Arguments):
@@ -190,14 +192,19 @@ class RecallArguments(Arguments):
     budget: Annotated[int, Field(ge=100, le=MOST_TOKENS, description="Tokens the text of the answer may take.")] = 2000
     mode: Annotated[
         Literal["full_context", "facts_plus_rules", "facts_only"],
-        Field(description="full_context searches statements, rules and what was said; facts_plus_rules leaves out what "
-        "was said; facts_only leaves out rules as well."),
-    ] = "full_context"  # fmt: skip
+        Field(
+            description="full_context searches statements, rules and what was said; facts_plus_rules leaves out what "
+            "was said; facts_only leaves out rules as well."
+        ),
+    ] = "full_context"
     include: Annotated[
         list[Literal["history", "challenged", "constrained"]],
-        Field(max_length=3, description="Search also what is over (history), doubted (challenged) or waits for review "
-        "(constrained). Normally none of them is found."),
-    ] = []  # fmt: skip
+        Field(
+            max_length=3,
+            description="Search also what is over (history), doubted (challenged) or waits for review "
+            "(constrained). Normally none of them is found.",
+        ),
+    ] = []
     scopes: Annotated[
         list[Label] | None,
         Field(min_length=1, max_length=10, description="Search only these scopes of those you may read."),
@@ -220,9 +227,11 @@ class FeedbackArguments(Arguments):
     ] = []
     verdict: Annotated[
         Literal["up", "down", "wrong"],
-        Field(description="up: the answer was good. down: it was not, for whatever reason. wrong: what was cited is "
-        "not so."),
-    ] = "up"  # fmt: skip
+        Field(
+            description="up: the answer was good. down: it was not, for whatever reason. wrong: what was cited is "
+            "not so."
+        ),
+    ] = "up"
 
 
 class GetArguments(Arguments):
@@ -241,10 +250,12 @@ class ReviseArguments(Arguments):
     id: Id
     action: Annotated[
         Literal["text", "status", "pin", "unpin", "promote", "demote", "resolve"],
-        Field(description="text: other words or fields. status: move it to `status`. pin / unpin: keep it from ever "
-        "fading, or not. promote / demote: one layer up, where things last, or down, where they fade unless used. "
-        "resolve: a commitment, goal or reminder is done."),
-    ] = "text"  # fmt: skip
+        Field(
+            description="text: other words or fields. status: move it to `status`. pin / unpin: keep it from ever "
+            "fading, or not. promote / demote: one layer up, where things last, or down, where they fade unless used. "
+            "resolve: a commitment, goal or reminder is done."
+        ),
+    ] = "text"
     content: Annotated[Words | None, Field(description="For text: what it shall say.")] = None
     subject: Annotated[Subject | None, Field(description="For text: who or what it is about.")] = None
     attribute: Attribute = None
@@ -287,9 +298,11 @@ class ReviewArguments(Arguments):
 
     action: Annotated[
         Literal["list", "confirm", "reject", "edit", "keep", "both", "merge", "later"],
-        Field(description="list shows what waits. Of a statement: confirm, reject, or edit (it counts with `content`). "
-        "Of a pair that contradicts itself: keep `id` over `other`, both are so, merge them into `content`, or later."),
-    ] = "list"  # fmt: skip
+        Field(
+            description="list shows what waits. Of a statement: confirm, reject, or edit (it counts with `content`). Of a "
+            "pair that contradicts itself: keep `id` over `other`, both are so, merge them into `content`, or later."
+        ),
+    ] = "list"
     id: Annotated[Id | None, Field(description="The statement; of a pair the one to keep, or either.")] = None
     other: Annotated[Id | None, Field(description="The other one of a pair.")] = None
     content: Annotated[Words | None, Field(description="For edit and merge: the words that count.")] = None

@@ -28,8 +28,12 @@ if TYPE_CHECKING:
     from lamina.memory import Memory
 
 LARGEST_BODY = 1024 * 1024
-_NOBODY = {"type": "urn:lamina:error:NoCaller", "title": "Unauthorized", "status": 401,
-           "detail": "nobody let this request in; mount the app behind the gate"}  # fmt: skip
+_NOBODY = {
+    "type": "urn:lamina:error:NoCaller",
+    "title": "Unauthorized",
+    "status": 401,
+    "detail": "nobody let this request in; mount the app behind the gate",
+}
 
 
 class McpApp:

@@ -89,9 +89,9 @@ def changed(entries: Iterable[Entry]) -> list[str]:
     told: dict[str, None] = {}
     for entry in entries:
         told |= {JOURNAL: None, PROFILE: None}
-        for each in entry.changes:
-            told[ATOM.format(id=each.atom_id)] = None
-            if _WAITS & {each.new_status, each.old_status or each.new_status}:
+        for change in entry.changes:
+            told[ATOM.format(id=change.atom_id)] = None
+            if _WAITS & {change.new_status, change.old_status or change.new_status}:
                 told[INBOX] = None
     return list(told)
 

@@ -26,15 +26,27 @@ if TYPE_CHECKING:
 def recall(memory: Memory, asked: RecallArguments) -> Told:
     """The passages that answer, best first, and a fenced text made of them."""
     found = memory.recall(
-        asked.question, asked.k, mode=asked.mode, scopes=asked.scopes, include=tuple(asked.include), fast=asked.fast,
-        as_of=asked.as_of, known_at=asked.known_at, filter_stale=asked.filter_stale,
-    )  # fmt: skip
+        asked.question,
+        asked.k,
+        mode=asked.mode,
+        scopes=asked.scopes,
+        include=tuple(asked.include),
+        fast=asked.fast,
+        as_of=asked.as_of,
+        known_at=asked.known_at,
+        filter_stale=asked.filter_stale,
+    )
     document = Found(
-        recall_id=found.id, known=bool(found.relevant), asked_at=format_time(found.asked_at), position=found.position,
-        model=found.model, understood=dict(found.understood), filtered=dict(found.filtered),
+        recall_id=found.id,
+        known=bool(found.relevant),
+        asked_at=format_time(found.asked_at),
+        position=found.position,
+        model=found.model,
+        understood=dict(found.understood),
+        filtered=dict(found.filtered),
         hits=[brief_hit(rank, hit) for rank, hit in enumerate(found.hits, 1)],
         explained=[hit_document(rank, hit) for rank, hit in enumerate(found.hits, 1)] if asked.explain else None,
-    )  # fmt: skip
+    )
     return Told(told_recall(found, asked.budget), document)
 
 
@@ -53,9 +65,12 @@ def get(memory: Memory, asked: GetArguments) -> Told:
     past = history_document(memory, atom.id) if asked.history else None
     links = neighbour_documents(memory, atom.id) if asked.neighbours else None
     document = Got(
-        **dict(atom_document(atom, memory.path_of(atom.id))), quotes=quotes_of(memory, atom),
-        confirmations=memory.confirmations(atom.id), history=past, neighbours=links,
-    )  # fmt: skip
+        **dict(atom_document(atom, memory.path_of(atom.id))),
+        quotes=quotes_of(memory, atom),
+        confirmations=memory.confirmations(atom.id),
+        history=past,
+        neighbours=links,
+    )
     lines = [_head(atom)]
     lines += [f"{', '.join(atom.superseded_by)} took its place"] if atom.superseded_by else []
     lines += _moves(past) if past else []
@@ -74,18 +89,21 @@ def _head(atom: Atom) -> str:
 
 def _moves(past: HistoryDocument) -> list[str]:
     """How it came to its status, without a word of anybody's: reasons stand in the document."""
-    moves = [f"{each.at} {each.old or 'born'} → {each.new} by commit {each.commit}" for each in past.transitions]
+    moves = [
+        f"{transition.at} {transition.old or 'born'} → {transition.new} by commit {transition.commit}"
+        for transition in past.transitions
+    ]
     return [*moves, f"{len(past.versions)} versions; reasons are in the structured result"]
 
 
 def _quoted(memory: Memory, quotes: Sequence[QuoteDocument]) -> Iterator[Item]:
     """The sentences it rests on; those of one turn stand together."""
     said: dict[tuple[str, int], list[str]] = {}
-    for each in quotes:
-        said.setdefault((each.segment, each.passage), []).append(each.text)
+    for quote_document in quotes:
+        said.setdefault((quote_document.segment, quote_document.passage), []).append(quote_document.text)
     for (id, n), texts in said.items():
         segment = memory.get(id)
-        yield from (quote(segment, each, " … ".join(texts)) for each in passages_of(segment) if each.n == n)
+        yield from (quote(segment, passage, " … ".join(texts)) for passage in passages_of(segment) if passage.n == n)
 
 
 def status(memory: Memory, asked: StatusArguments) -> Told:
@@ -96,7 +114,7 @@ def status(memory: Memory, asked: StatusArguments) -> Told:
 
 def _told_stats(told: StatsDocument) -> str:
     by_status = ", ".join(f"{many} {name}" for name, many in told.by_status.items())
-    running = [each.name for each in told.jobs if each.running]
+    running = [job.name for job in told.jobs if job.running]
     lines = [
         f"{told.scope}: {told.atoms} atoms ({by_status or 'none'}), {told.commits} commits",
         f"{told.waiting} captured passages wait to be read; {told.to_review} things wait for a person's review",

@@ -19,10 +19,15 @@ if TYPE_CHECKING:
 
 
 _TAKEN = {
-    "list": ("source", "kind", "limit"), "confirm": ("id", "source"), "reject": ("id", "source"),
-    "edit": ("id", "content", "value"), "keep": ("id", "other"), "both": ("id", "other"), "later": ("id", "other"),
+    "list": ("source", "kind", "limit"),
+    "confirm": ("id", "source"),
+    "reject": ("id", "source"),
+    "edit": ("id", "content", "value"),
+    "keep": ("id", "other"),
+    "both": ("id", "other"),
+    "later": ("id", "other"),
     "merge": ("id", "other", "content", "value"),
-}  # fmt: skip
+}
 """What each action takes beside a reason."""
 
 
@@ -32,23 +37,26 @@ def review(memory: Memory, asked: ReviewArguments) -> Told:
     if asked.action == "list":
         return _listed(memory, asked)
     receipts = _decided(memory, asked)
-    document = Reviewed(waiting=memory.review.count(), items=[], decisions=[written(each) for each in receipts])
-    return Told("\n".join(told_receipt(each) for each in receipts), document)
+    document = Reviewed(waiting=memory.review.count(), items=[], decisions=[written(receipt) for receipt in receipts])
+    return Told("\n".join(told_receipt(receipt) for receipt in receipts), document)
 
 
 def _listed(memory: Memory, asked: ReviewArguments) -> Told:
     items = memory.review.list(asked.source, kind=asked.kind, limit=asked.limit)
     waiting = memory.review.count(asked.source, kind=asked.kind)
-    document = Reviewed(waiting=waiting, items=[_waiting(memory, each) for each in items], decisions=[])
+    document = Reviewed(waiting=waiting, items=[_waiting(memory, item) for item in items], decisions=[])
     return Told(told_inbox(items, waiting), document)
 
 
 def _waiting(memory: Memory, item: Item) -> Waiting:
     return Waiting(
-        kind=item.kind.value, ids=list(item.ids), text=item.text, reason=item.reason,
+        kind=item.kind.value,
+        ids=list(item.ids),
+        text=item.text,
+        reason=item.reason,
         verbs=[VerbDocument(verb=verb, does=does) for verb, does in item.verbs],
         quotes=[quote for atom in item.atoms for quote in quotes_of(memory, atom)],
-    )  # fmt: skip
+    )
 
 
 def _decided(memory: Memory, asked: ReviewArguments) -> list[Receipt]:

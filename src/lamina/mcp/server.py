@@ -41,26 +41,41 @@ _STORED = CacheHint(ttl_ms=0, scope="private")
 
 
 def make_server(
-    seat: Seat, *, listed: Callable[[], None] = lambda: None, listeners: Listeners | None = None,
+    seat: Seat,
+    *,
+    listed: Callable[[], None] = lambda: None,
+    listeners: Listeners | None = None,
     reads_only: bool = False,
-) -> Server[Any]:  # fmt: skip
+) -> Server[Any]:
     """The server over whatever memory `seat` gives each visitor; `listed` is called when tools are listed.
 
     `reads_only` leaves the tools that only write out of the list, because they would all be refused.
     """
     desk = _Desk(seat, listed, listeners or Listeners(), listing.tools_that(reads_only=reads_only))
     return _Unchanging(
-        "lamina", version=__version__, title="lamina memory", instructions=INSTRUCTIONS,
+        "lamina",
+        version=__version__,
+        title="lamina memory",
+        instructions=INSTRUCTIONS,
         description="Long-term memory in markdown files the person owns.",
         cache_hints={
-            "server/discover": _LISTS, "tools/list": _LISTS, "prompts/list": _LISTS, "resources/list": _LISTS,
-            "resources/templates/list": _LISTS, "resources/read": _STORED,
+            "server/discover": _LISTS,
+            "tools/list": _LISTS,
+            "prompts/list": _LISTS,
+            "resources/list": _LISTS,
+            "resources/templates/list": _LISTS,
+            "resources/read": _STORED,
         },
-        get_tool_input_schema=_input_schema, on_list_tools=desk.list_tools, on_call_tool=desk.call_tool,
-        on_list_resources=desk.list_resources, on_list_resource_templates=desk.list_templates,
-        on_read_resource=desk.read_resource, on_list_prompts=desk.list_prompts, on_get_prompt=desk.get_prompt,
+        get_tool_input_schema=_input_schema,
+        on_list_tools=desk.list_tools,
+        on_call_tool=desk.call_tool,
+        on_list_resources=desk.list_resources,
+        on_list_resource_templates=desk.list_templates,
+        on_read_resource=desk.read_resource,
+        on_list_prompts=desk.list_prompts,
+        on_get_prompt=desk.get_prompt,
         on_subscriptions_listen=desk.listen,
-    )  # fmt: skip
+    )
 
 
 class _Unchanging(Server[Any]):

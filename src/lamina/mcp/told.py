@@ -63,7 +63,7 @@ def whole(atom: Atom) -> list[Item]:
     """All the words of an atom."""
     from lamina.recall.pack import Item
 
-    return [Item(atom, each) for each in passages_of(atom)]
+    return [Item(atom, passage) for passage in passages_of(atom)]
 
 
 def quote(segment: Atom, passage: Passage, text: str) -> Item:
@@ -106,7 +106,7 @@ def in_brief(atom: Atom, *marks: str) -> Item:
 
 def told_receipt(receipt: Receipt) -> str:
     """What a write did: how many of what, how to undo it, and each atom."""
-    many = Counter(each.result.value for each in receipt.outcomes)
+    many = Counter(outcome.result.value for outcome in receipt.outcomes)
     lines = [", ".join(f"{count} {result}" for result, count in many.items()) or "nothing was made of it"]
     if receipt.repeated:
         lines.append("the key was used before, so nothing was written; if these are not your words, send another key")
@@ -115,7 +115,7 @@ def told_receipt(receipt: Receipt) -> str:
     lines += [f"taken out before it was kept: {', '.join(receipt.redacted)}"] if receipt.redacted else []
     lines += ["held: it counts once a person confirms it"] if "held" in many else []
     lines.append(undoing(receipt.commit))
-    items = [in_brief(each.atom, f"{each.result}: {each.reason}") for each in receipt.outcomes]
+    items = [in_brief(outcome.atom, f"{outcome.result}: {outcome.reason}") for outcome in receipt.outcomes]
     return "\n".join([*lines, fenced(items)] if items else lines)
 
 
@@ -139,10 +139,10 @@ def told_inbox(items: Sequence[WaitingItem], waiting: int) -> str:
     if not waiting:
         return "nothing waits for review"
     lines = [f"{waiting} wait for a person's word; the first {len(items)}:"]
-    lines += [f"{each.kind}: {_ways(each)}" for each in items if not each.atoms]
-    lines += [_OF_ONE] if any(len(each.atoms) == 1 for each in items) else []
-    lines += [_OF_A_PAIR] if any(len(each.atoms) > 1 for each in items) else []
-    held = [in_brief(atom, *_about(each, atom)) for each in items for atom in each.atoms]
+    lines += [f"{item.kind}: {_ways(item)}" for item in items if not item.atoms]
+    lines += [_OF_ONE] if any(len(item.atoms) == 1 for item in items) else []
+    lines += [_OF_A_PAIR] if any(len(item.atoms) > 1 for item in items) else []
+    held = [in_brief(atom, *_about(item, atom)) for item in items for atom in item.atoms]
     return "\n".join([*lines, fenced(held)] if held else lines)
 
 

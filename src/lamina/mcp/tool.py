@@ -55,13 +55,19 @@ class Tool(Generic[A]):
     def listed(self) -> types.Tool:
         """The tool as a list tells it."""
         return types.Tool(
-            name=self.name, title=self.title, description=self.description, input_schema=self.input_schema,
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            input_schema=self.input_schema,
             output_schema=self.answers.model_json_schema(schema_generator=_Untitled, mode="serialization"),
             annotations=types.ToolAnnotations(
-                title=self.title, read_only_hint=self.read_only, destructive_hint=self.destructive,
-                idempotent_hint=self.idempotent or self.read_only, open_world_hint=False,
+                title=self.title,
+                read_only_hint=self.read_only,
+                destructive_hint=self.destructive,
+                idempotent_hint=self.idempotent or self.read_only,
+                open_world_hint=False,
             ),
-        )  # fmt: skip
+        )
 
     def parse(self, given: Mapping[str, Any]) -> A:
         """The arguments, or InvalidInput that says which one is wrong and how, without repeating it.
@@ -72,8 +78,8 @@ class Tool(Generic[A]):
             return self.takes.model_validate({name: value for name, value in given.items() if value is not None})
         except ValidationError as error:
             faults = error.errors(include_url=False, include_input=False)[:_MOST_FAULTS]
-            told = [f"{escaped('.'.join(map(str, each['loc'])))[:_LONGEST_NAME]}: {_said(each)}" for each in faults]
-            if any(each["type"] == "extra_forbidden" and len(each["loc"]) == 1 for each in faults):
+            told = [f"{escaped('.'.join(map(str, fault['loc'])))[:_LONGEST_NAME]}: {_said(fault)}" for fault in faults]
+            if any(fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1 for fault in faults):
                 told.append(f"{self.name} takes {', '.join(self.takes.model_fields) or 'nothing'}")
             raise InvalidInput("; ".join(told)) from error
 

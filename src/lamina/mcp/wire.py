@@ -79,7 +79,7 @@ class Wire:
 def complaint_about(error: Exception) -> types.JSONRPCError | None:
     """What to say of a line that cannot be read; None where nobody waits for an answer."""
     faults = error.errors(include_url=False) if isinstance(error, ValidationError) else []
-    said = [each["input"] for each in faults]
+    said = [fault["input"] for fault in faults]
     if said and isinstance(said[0], str) and not said[0].strip():
         return None
     is_json = bool(faults) and faults[0]["type"] != "json_invalid"

@@ -28,21 +28,31 @@ _FIELDS = ("subject", "attribute", "value", "kind", "tags", "valid_from", "valid
 _TAKEN = {"text": ("content", *_FIELDS), "status": ("status",)}
 """What an action of revise takes beside the atom and the reason."""
 _DONE = {
-    "text": "revised", "status": "moved", "pin": "pinned", "unpin": "unpinned", "promote": "promoted",
-    "demote": "demoted", "resolve": "resolved",
-}  # fmt: skip
+    "text": "revised",
+    "status": "moved",
+    "pin": "pinned",
+    "unpin": "unpinned",
+    "promote": "promoted",
+    "demote": "demoted",
+    "resolve": "resolved",
+}
 
 
 def capture(memory: Memory, asked: CaptureArguments) -> Told:
     """Words kept as they were said, and read for statements."""
     if (asked.words is None) == (asked.turns is None):
         raise InvalidInput("give words or turns, one of them")
-    turns = [each.model_dump(exclude_none=True) for each in asked.turns or ()]
+    turns = [turn.model_dump(exclude_none=True) for turn in asked.turns or ()]
     receipt = memory.capture(
-        turns if asked.words is None else asked.words, session_id=asked.session_id, source_id=asked.source_id,
-        observed_at=_moment(asked.observed_at), origin=asked.origin, private=asked.private, key=asked.key,
+        turns if asked.words is None else asked.words,
+        session_id=asked.session_id,
+        source_id=asked.source_id,
+        observed_at=_moment(asked.observed_at),
+        origin=asked.origin,
+        private=asked.private,
+        key=asked.key,
         wait=asked.wait,
-    )  # fmt: skip
+    )
     return Told(told_receipt(receipt), written(receipt))
 
 

@@ -60,9 +60,14 @@ class AnthropicChat:
     """
 
     def __init__(
-        self, name: str, base_url: str = ANTHROPIC, api_key: str | None = None, *, timing: Timing | None = None,
+        self,
+        name: str,
+        base_url: str = ANTHROPIC,
+        api_key: str | None = None,
+        *,
+        timing: Timing | None = None,
         meter: Meter | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         address = cleaned_address(base_url).removesuffix("/messages").removesuffix("/v1")
         host = host_of(address)
         self._name, self.address = name, address
@@ -97,8 +102,7 @@ class AnthropicChat:
 
     def _answer(self, request: dict[str, Any]) -> Spoken:
         body = self._courier.send(
-            {"client": "Anthropic", **self._options},
-            lambda client: client.messages.with_raw_response.create(**request),
+            {"client": "Anthropic", **self._options}, lambda client: client.messages.with_raw_response.create(**request)
         )
         try:
             said = _Answer.model_validate_json(body).spoken(request)

@@ -52,8 +52,10 @@ class Budget:
         over = self._over(total)
         if over:
             self._add(day, model, Used(calls=-1))
-            raise BudgetSpent(f"the chat model's budget of {day.isoformat()} (UTC) is spent: {over}; raise it in the "
-                              "settings or wait until tomorrow")  # fmt: skip
+            raise BudgetSpent(
+                f"the chat model's budget of {day.isoformat()} (UTC) is spent: {over}; raise it in the "
+                "settings or wait until tomorrow"
+            )
 
     def spent(self, model: str, tokens_in: int, tokens_out: int) -> None:
         """Count the tokens of a call that was answered."""

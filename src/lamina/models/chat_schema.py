@@ -14,9 +14,13 @@ from lamina.models.chat import Message, T
 
 _DROPPED = frozenset({"title", "default", "description"})
 _BOUNDS: Mapping[str, str] = {
-    "maxLength": "at most {} characters", "minLength": "at least {} characters", "maxItems": "at most {} items",
-    "minItems": "at least {} items", "minimum": "not below {}", "maximum": "not above {}",
-}  # fmt: skip
+    "maxLength": "at most {} characters",
+    "minLength": "at least {} characters",
+    "maxItems": "at most {} items",
+    "minItems": "at least {} items",
+    "minimum": "not below {}",
+    "maximum": "not above {}",
+}
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
 _THOUGHT = "</think>"
 

@@ -15,9 +15,13 @@ _ANY_MODEL = "default"
 
 
 def choose_chat(
-    setting: str, base_url: str | None = None, api_key: str | None = None, *, meter: Meter | None = None,
+    setting: str,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    *,
+    meter: Meter | None = None,
     timing: Timing | None = None,
-) -> Chat | None:  # fmt: skip
+) -> Chat | None:
     """Return the chat model that a setting names; without an address it is called where the service usually is."""
     family, _, name = setting.partition(":")
     name = _ANY_MODEL if setting in ("llamacpp", "llamacpp:") else name

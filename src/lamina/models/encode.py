@@ -38,7 +38,7 @@ def encode_some(store: Store, embedder: Embedder, most: int, scopes: Sequence[Sc
 
 def _encode(store: Store, embedder: Embedder, texts: Sequence[Unencoded]) -> None:
     if texts:
-        made, packing = embedder.passages([piece_of(each) for each in texts]), embedder.model.states.value
+        made, packing = embedder.passages([piece_of(text) for text in texts]), embedder.model.states.value
         store.encodings.put(
             embedder.model.id,
             [
@@ -105,7 +105,7 @@ def encode_each(
     """
     done, made = 0, 1
     while made and not stop():
-        made = sum(encode_all(store, each, stop, progress, AT_A_TURN) for each in embedders)
+        made = sum(encode_all(store, embedder, stop, progress, AT_A_TURN) for embedder in embedders)
         done += made
     if not stop():
         _drop_replaced(store, embedders)
@@ -113,12 +113,12 @@ def encode_each(
 
 
 def _drop_replaced(store: Store, embedders: Sequence[Embedder]) -> None:
-    in_use = {each.model.id for each in embedders}
+    in_use = {embedder.model.id for embedder in embedders}
     others = [model for model in store.encodings.models() if model not in in_use]
     # Static vectors are a stand-in: whoever works with them alone for a while has not done with the transformer.
-    if not others or all(each.model.states is TokenStates.PIECES for each in embedders):
+    if not others or all(embedder.model.states is TokenStates.PIECES for embedder in embedders):
         return
-    if any(_left(store, each) for each in embedders):
+    if any(_left(store, embedder) for embedder in embedders):
         return
     for model in others:
         _drop(store, model)
@@ -164,4 +164,4 @@ class Background(Worker):
         """Do what is there to do. Whoever is at the rest may have died; then its lease runs out."""
         embedders = self._embedders()
         encode_each(self._store, embedders, stop)
-        return self._look_again if any(_left(self._store, each) for each in embedders) else None
+        return self._look_again if any(_left(self._store, embedder) for embedder in embedders) else None

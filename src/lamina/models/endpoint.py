@@ -27,9 +27,14 @@ class Endpoint:
     """A path behind an address; patient with a busy one, plain about one that refuses."""
 
     def __init__(
-        self, base_url: str, path: str, api_key: str | None, *, timeout: float = TIMEOUT,
+        self,
+        base_url: str,
+        path: str,
+        api_key: str | None,
+        *,
+        timeout: float = TIMEOUT,
         sleep: Callable[[float], None] = time.sleep,
-    ) -> None:  # fmt: skip
+    ) -> None:
         parts = urlsplit(base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise InvalidInput(f"{base_url!r} is no address of an endpoint; give one such as http://127.0.0.1:8080/v1")

@@ -77,7 +77,7 @@ class ListReader:
             return np.zeros((0, CLASSES), np.float32)
         with self._lock:
             session = self._session
-        one, others = self._pieces(first), [self._pieces(each) for each in candidates]
+        one, others = self._pieces(first), [self._pieces(candidate) for candidate in candidates]
         lists = (others[start : start + MOST] for start in range(0, len(others), MOST))
         rows = [session.run(None, list_inputs(task, one, some))[0] for some in lists]
         return np.concatenate(rows).astype(np.float64)
@@ -127,7 +127,7 @@ MATCHES = 6
 def matches(first: Pieces, candidates: Sequence[Pieces]) -> Floats:
     """Return how well each candidate meets the first text: by its whole meaning, by the best match of each word piece
     and by equal word pieces, the rarer among the candidates the more they count; and how far that is from the best."""
-    words = [set(each.ids[each.is_word].tolist()) for each in candidates]
+    words = [set(candidate.ids[candidate.is_word].tolist()) for candidate in candidates]
     rarity = np.array(
         [math.log(1 + len(words) / (1 + sum(each in held for held in words))) for each in first.ids.tolist()]
     )
@@ -135,9 +135,9 @@ def matches(first: Pieces, candidates: Sequence[Pieces]) -> Floats:
     rarity /= max(1e-9, float(rarity.sum()))
     asked = first.meanings.astype(np.float32)
     whole, rows = _unit(asked.mean(0)), []
-    for each in candidates:
-        own = each.meanings.astype(np.float32)
-        best, is_held = (asked @ own.T).max(axis=1), np.isin(first.ids, each.ids)
+    for candidate in candidates:
+        own = candidate.meanings.astype(np.float32)
+        best, is_held = (asked @ own.T).max(axis=1), np.isin(first.ids, candidate.ids)
         rows.append((float(whole @ _unit(own.mean(0))), float(rarity @ best), float(rarity @ is_held)))
     values = np.array(rows, np.float32).reshape(-1, MATCHES // 2)
     return np.concatenate((values, values - values.max(axis=0, initial=-1.0)), axis=1)
@@ -150,9 +150,9 @@ def _unit(vector: Floats) -> Floats:
 def list_inputs(task: str, first: Pieces, candidates: Sequence[Pieces]) -> dict[str, NDArray[Any]]:
     """Return the network's inputs: all states in a row, the kind of each, the candidate it belongs to, the age of each
     candidate, the newest being 0, and how well it matches."""
-    states = np.concatenate([first.states, *(each.states for each in candidates)]).astype(np.float32)
+    states = np.concatenate([first.states, *(candidate.states for candidate in candidates)]).astype(np.float32)
     known = first.ids[first.is_word]
-    kinds = [np.zeros(len(first.ids), np.int64), *(1 + np.isin(each.ids, known) for each in candidates)]
+    kinds = [np.zeros(len(first.ids), np.int64), *(1 + np.isin(candidate.ids, known) for candidate in candidates)]
     inside = np.zeros((len(candidates), len(states)), np.float32)
     start = len(first.ids)
     for row, each in enumerate(candidates):
@@ -160,10 +160,13 @@ def list_inputs(task: str, first: Pieces, candidates: Sequence[Pieces]) -> dict[
         start += len(each.ids)
     ages = np.minimum(np.arange(len(candidates))[::-1], MOST - 1)
     return {
-        "states": states, "kinds": np.concatenate(kinds).astype(np.int64), "inside": inside,
-        "ages": np.ascontiguousarray(ages).astype(np.int64), "matches": matches(first, candidates),
+        "states": states,
+        "kinds": np.concatenate(kinds).astype(np.int64),
+        "inside": inside,
+        "ages": np.ascontiguousarray(ages).astype(np.int64),
+        "matches": matches(first, candidates),
         "task": np.array([TASKS.index(task)]),
-    }  # fmt: skip
+    }
 
 
 def _softmax(rows: Floats) -> Floats:

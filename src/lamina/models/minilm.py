@@ -50,7 +50,7 @@ class MiniLM:
         # One run a chunk: the eight-bit scale of a batch depends on all that is in it.
         states = [self._network.states(tokens.ids[start:end]).last for start, end in parts]
         words = [each[1:-1][tokens.words[start:end]] for each, (start, end) in zip(states, parts, strict=True)]
-        return Encoded(np.stack([_mean(each) for each in states]), b"".join(self._pack(unit(each)) for each in words))
+        return Encoded(np.stack([_mean(state) for state in states]), b"".join(self._pack(unit(word)) for word in words))
 
 
 def _mean(states: Floats) -> Floats:

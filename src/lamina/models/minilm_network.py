@@ -61,8 +61,8 @@ class MiniLmNetwork:
         inputs = {"input_ids": row, "attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}
         outputs = [np.asarray(each[0], np.float32) for each in session.run(None, inputs)]
         states = LayerStates(middle=outputs[1], last=outputs[0])
-        for each in states:
-            each.setflags(write=False)
+        for state in states:
+            state.setflags(write=False)
         if len(ids) > MOST:
             return states
         with self._lock:

@@ -74,9 +74,15 @@ class OpenAIChat:
     """
 
     def __init__(
-        self, name: str, base_url: str = SERVICES["openai"].address, api_key: str | None = None, *,
-        timing: Timing | None = None, meter: Meter | None = None, service: str = "openai",
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        base_url: str = SERVICES["openai"].address,
+        api_key: str | None = None,
+        *,
+        timing: Timing | None = None,
+        meter: Meter | None = None,
+        service: str = "openai",
+    ) -> None:
         self._name, self._address, self._api_key = name, cleaned_address(base_url), usable_key(api_key)
         self._given_address = self._called = self._address
         host = host_of(self._address)
@@ -153,9 +159,12 @@ class OpenAIChat:
         told = told_in_words(messages, schema) if in_words else messages
         limit = "max_completion_tokens" if "max_tokens" in self._without else "max_tokens"
         request: dict[str, Any] = {
-            "model": self._name, "messages": [each.sent() for each in told],
-            limit: most_tokens, "temperature": 0, "seed": SEED,
-        }  # fmt: skip
+            "model": self._name,
+            "messages": [each.sent() for each in told],
+            limit: most_tokens,
+            "temperature": 0,
+            "seed": SEED,
+        }
         if not in_words:
             shape = wire_schema(schema)
             shape = without_bounds(shape) if "bounds" in self._without else shape

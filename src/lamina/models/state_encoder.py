@@ -40,7 +40,7 @@ class StateEncoder:
         return [self._encoded([] if piece.is_quoted else self.states.read(piece.text)) for piece in pieces]
 
     def _encoded(self, sentences: Sequence[SentenceState]) -> Encoded:
-        slots = [each.slot for each in sentences if each.asserts >= MAY_ASSERT]
+        slots = [sentence.slot for sentence in sentences if sentence.asserts >= MAY_ASSERT]
         none = np.zeros((1, self.states.dimensions), np.float32)
         return Encoded(np.stack(slots) if slots else none, pack_states(sentences))
 
@@ -60,14 +60,22 @@ class StateEncoder:
 def pack_states(sentences: Sequence[SentenceState]) -> bytes:
     """Return sentence states as bytes: a head and the slot vector in eight bits a dimension for each sentence."""
     parts: list[bytes] = []
-    for each in sentences:
-        if each.end > _LAST_OFFSET:
+    for sentence in sentences:
+        if sentence.end > _LAST_OFFSET:
             break
-        first, last = each.value or (_NO_VALUE, _NO_VALUE)
-        chances = (each.asserts, each.is_own, each.is_many, each.forget, each.keep_out, each.secret, 0.0)
+        first, last = sentence.value or (_NO_VALUE, _NO_VALUE)
+        chances = (
+            sentence.asserts,
+            sentence.is_own,
+            sentence.is_many,
+            sentence.forget,
+            sentence.keep_out,
+            sentence.secret,
+            0.0,
+        )
         steps = (round(255 * min(1.0, max(0.0, chance))) for chance in chances)
-        parts.append(_HEAD.pack(each.start, each.end, first, last, list(Mood).index(each.mood), *steps))
-        parts.append(np.clip(np.round(each.slot * 127 / _peak(each.slot)), -127, 127).astype(np.int8).tobytes())
+        parts.append(_HEAD.pack(sentence.start, sentence.end, first, last, list(Mood).index(sentence.mood), *steps))
+        parts.append(np.clip(np.round(sentence.slot * 127 / _peak(sentence.slot)), -127, 127).astype(np.int8).tobytes())
     return b"".join(parts)
 
 
@@ -80,10 +88,19 @@ def unpack_states(data: bytes, dimensions: int) -> list[SentenceState]:
         levels = np.frombuffer(data, np.int8, dimensions, at + _HEAD.size).astype(np.float32)
         found.append(
             SentenceState(
-                start, end, levels / max(1e-9, float(np.linalg.norm(levels))), moods[mood], asserts / 255, own / 255,
-                many / 255, forget / 255, keep_out / 255, secret / 255, None if first == _NO_VALUE else (first, last),
+                start,
+                end,
+                levels / max(1e-9, float(np.linalg.norm(levels))),
+                moods[mood],
+                asserts / 255,
+                own / 255,
+                many / 255,
+                forget / 255,
+                keep_out / 255,
+                secret / 255,
+                None if first == _NO_VALUE else (first, last),
             )
-        )  # fmt: skip
+        )
     return found
 
 

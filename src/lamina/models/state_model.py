@@ -194,9 +194,9 @@ class StateModel:
         for row, (first, last) in enumerate(bounds):
             inside[row, 1 + first : 1 + last] = 1.0
         session = self._session
-        names = [each.name for each in session.get_outputs()]
+        names = [output.name for output in session.get_outputs()]
         results = session.run(None, {"states": states[None], "inside": inside})
-        return dict(zip(names, (np.asarray(each, np.float32) for each in results), strict=True))
+        return dict(zip(names, (np.asarray(result, np.float32) for result in results), strict=True))
 
     @cached_property
     def _file(self) -> bytes:

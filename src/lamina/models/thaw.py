@@ -34,10 +34,10 @@ class Thawed:
     def states(self, embedder: Embedder, texts: Sequence[Unencoded]) -> dict[bytes, States]:
         """The token states of the first few texts; which ones does not hang on what is remembered."""
         some = texts[:MOST]
-        names = {each.digest: _name(embedder, each.digest) for each in some}
+        names = {unencoded.digest: _name(embedder, unencoded.digest) for unencoded in some}
         with self._lock:
             found = {digest: self._states[name] for digest, name in names.items() if name in self._states}
-        found |= self._made(embedder, [each for each in some if each.digest not in found])
+        found |= self._made(embedder, [unencoded for unencoded in some if unencoded.digest not in found])
         with self._lock:
             for digest, states in found.items():
                 self._states[names[digest]] = states
@@ -50,7 +50,7 @@ class Thawed:
         if not texts:
             return {}
         try:
-            made = embedder.passages([piece_of(each) for each in texts])
+            made = embedder.passages([piece_of(text) for text in texts])
         except ModelError as error:
             logger.warning("cold passages are not read closely: %s", wordless(error))
             return {}

@@ -100,9 +100,17 @@ def answer(question: str, recalled: Recall, chat: Chat, now: datetime, *, most_t
         messages = [*messages[:-1], user(f"{messages[-1].content}\n\n{told} Now give the answer; tool is none.")]
     text, labels, why = _cited(given, hits)
     return Answer(
-        question, text, not why, tuple(dict.fromkeys(atom for _, atom in labels)), labels, tuple(steps), why,
-        recalled.id, chat.model, tokens,
-    )  # fmt: skip
+        question,
+        text,
+        not why,
+        tuple(dict.fromkeys(atom for _, atom in labels)),
+        labels,
+        tuple(steps),
+        why,
+        recalled.id,
+        chat.model,
+        tokens,
+    )
 
 
 def _messages(question: str, hits: Sequence[Hit], now: datetime) -> list[Message]:
@@ -134,11 +142,11 @@ def _cited(given: AnswerGiven, hits: Sequence[Hit]) -> tuple[str, tuple[tuple[in
     if not given.known or not normal_form(_LABEL.sub("", text)) or _DOES_NOT_KNOW.match(text):
         return NOT_KNOWN, (), "what is remembered does not answer it"
     in_text = [int(each) for found in _LABEL.findall(text) for each in found.split(",")]
-    cites = list(dict.fromkeys([*in_text, *(each for each in given.cites if each <= len(hits))]))
+    cites = list(dict.fromkeys([*in_text, *(cite for cite in given.cites if cite <= len(hits))]))
     if not cites:
         return NOT_KNOWN, (), "the model named nothing that its answer rests on"
-    missing = "".join(f"[{each}]" for each in cites if each not in in_text)
-    return f"{text} {missing}".rstrip(), tuple((each, hits[each - 1].atom.id) for each in cites), ""
+    missing = "".join(f"[{cite}]" for cite in cites if cite not in in_text)
+    return f"{text} {missing}".rstrip(), tuple((cite, hits[cite - 1].atom.id) for cite in cites), ""
 
 
 def _kept(found: re.Match[str], shown: int) -> str:

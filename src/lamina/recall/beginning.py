@@ -26,21 +26,21 @@ class Beginning:
 
 def beginning(core: Sequence[Atom], newest: Iterable[Atom], found: Sequence[Hit], budget: int) -> Beginning:
     """The core first; then what was found of the matter at hand, the profile and the youngest statements."""
-    told = {each.id for each in core}
+    told = {atom.id for atom in core}
     matter = [Item(hit.atom, hit.passage, hit.text, hit.told) for hit in found if hit.atom.id not in told]
     items = [*matter, *_whole(told_of(core, newest))]
     text = pack(items, budget, core=[*_whole(core[:CORE])], count=bundled_count())
-    ids = dict.fromkeys([*(each.id for each in core), *(item.atom.id for item in items)])
-    return Beginning(text, tuple(each for each in ids if each in text))
+    ids = dict.fromkeys([*(atom.id for atom in core), *(item.atom.id for item in items)])
+    return Beginning(text, tuple(atom_id for atom_id in ids if atom_id in text))
 
 
 def told_of(core: Sequence[Atom], newest: Iterable[Atom]) -> list[Atom]:
     """Those of the newest that are told beside the core: the profile, and the youngest statements."""
-    told = {each.id for each in core}
-    others = [each for each in newest if each.is_searched and not each.is_segment and each.id not in told]
-    profile = [each for each in others if each.layer is Layer.PROFILE]
-    return [*profile, *[each for each in others if each.layer is not Layer.PROFILE][:RECENT]]
+    told = {atom.id for atom in core}
+    others = [atom for atom in newest if atom.is_searched and not atom.is_segment and atom.id not in told]
+    profile = [other for other in others if other.layer is Layer.PROFILE]
+    return [*profile, *[other for other in others if other.layer is not Layer.PROFILE][:RECENT]]
 
 
 def _whole(atoms: Iterable[Atom]) -> Iterable[Item]:
-    return (Item(each, passages_of(each)[0]) for each in atoms)
+    return (Item(atom, passages_of(atom)[0]) for atom in atoms)

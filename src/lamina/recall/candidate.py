@@ -30,10 +30,10 @@ class Candidate:
 
 def passages_read(candidates: Sequence[Candidate], view: View) -> dict[Key, tuple[Atom, Passage]]:
     """The candidates' atoms and passages, so far as they are still there."""
-    atoms = view.atoms(each.key[0] for each in candidates)
+    atoms = view.atoms(candidate.key[0] for candidate in candidates)
     found = {
-        each.key: (atom, passage_of(atom, each.key[1]))
-        for each in candidates
-        if (atom := atoms.get(each.key[0])) is not None
+        candidate.key: (atom, passage_of(atom, candidate.key[1]))
+        for candidate in candidates
+        if (atom := atoms.get(candidate.key[0])) is not None
     }
     return {key: (atom, passage) for key, (atom, passage) in found.items() if passage is not None}

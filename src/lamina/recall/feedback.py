@@ -45,10 +45,16 @@ class Lesson:
             return replace(signals, quality_score=quality)
         after = from_counted(signals).used(at)
         return replace(
-            signals, quality_score=quality, recall_count=after.count, uses=after.uses, first_used_at=after.first_use,
-            last_recalled_at=max(signals.last_recalled_at or at, at), use_days=after.use_days,
-            successes=signals.successes + (self.quality > 0), failures=signals.failures + (self.quality < 0),
-        )  # fmt: skip
+            signals,
+            quality_score=quality,
+            recall_count=after.count,
+            uses=after.uses,
+            first_used_at=after.first_use,
+            last_recalled_at=max(signals.last_recalled_at or at, at),
+            use_days=after.use_days,
+            successes=signals.successes + (self.quality > 0),
+            failures=signals.failures + (self.quality < 0),
+        )
 
 
 def parse_verdict(text: str) -> Verdict:

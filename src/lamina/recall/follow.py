@@ -89,7 +89,7 @@ class _Slots:
         self.found: dict[Key, Found] = {}
         self.grounds = Grounds(view, history=following.history)
         self._view, self._following = view, following
-        self._known = {each.key: each for each in ordered}
+        self._known = {candidate.key: candidate for candidate in ordered}
         self._read: dict[Key, tuple[Atom, Passage]] = {}
         self._shown: dict[Key, Shown] = {}
         self._waiting: dict[Key, list[Atom]] = {}
@@ -125,11 +125,11 @@ class _Slots:
 
     def _look(self, batch: Sequence[Candidate]) -> None:
         """Read the batch, the words of its statements so far as they are candidates, and the words of heirs."""
-        self._read_candidates([each for each in batch if each.key not in self._read])
-        own = [self._read[each.key][0] for each in batch if each.key in self._read]
+        self._read_candidates([candidate for candidate in batch if candidate.key not in self._read])
+        own = [self._read[candidate.key][0] for candidate in batch if candidate.key in self._read]
         sources = {key for atom in own for key in _rests_on(atom)} & self._known.keys()
         self._read_candidates([self._known[key] for key in sorted(sources - self._read.keys())])
-        there = [key for key in (*(each.key for each in batch), *sorted(sources)) if key in self._read]
+        there = [key for key in (*(candidate.key for candidate in batch), *sorted(sources)) if key in self._read]
         self.grounds.look(
             [key for key in there if self._read[key][0].is_segment],
             [self._read[key][0] for key in there if not self._read[key][0].is_segment],
@@ -170,9 +170,8 @@ class _Slots:
 
     def _take_statement(self, candidate: Candidate, atom: Atom, passage: Passage) -> None:
         words = [
-            key for key in self._words_of(atom)
-            if key in self.found or (key in self._known and self._show(key).is_left)
-        ]  # fmt: skip
+            key for key in self._words_of(atom) if key in self.found or (key in self._known and self._show(key).is_left)
+        ]
         if not words and candidate.key not in self.found:
             self.found[candidate.key] = Found(candidate, atom, passage, _stated(atom, self.grounds), [])
         for key in words if candidate.key not in self._following.shelf else ():
@@ -183,7 +182,7 @@ class _Slots:
     def _hand_over(self, candidate: Candidate, gone: Iterable[Atom], why: str) -> None:
         """Give the slot of a candidate to what took the place of what it says, unless that has a better one already."""
         instead = Instead(*candidate.key, why)
-        for heir in {heir.id: heir for each in gone for heir in self.grounds.words_lead_to(each)}.values():
+        for heir in {heir.id: heir for atom in gone for heir in self.grounds.words_lead_to(atom)}.values():
             words = self._words_of(heir) if MemoryType.NARRATIVE in self._following.kinds else []
             if (heir.id, 1) in self.found or any(key in self.found for key in words):
                 continue
@@ -199,10 +198,12 @@ class _Slots:
     def _words_of(self, atom: Atom) -> list[Key]:
         """The passages at hand that say what a statement says."""
         return [
-            key for key in _rests_on(atom)
-            if key in self._read and is_said(self._view, *self._read[key])
+            key
+            for key in _rests_on(atom)
+            if key in self._read
+            and is_said(self._view, *self._read[key])
             and _says(self._read[key][1].text, atom.content, atom.subject)
-        ]  # fmt: skip
+        ]
 
     def _show(self, key: Key, about: Atom | None = None) -> Shown:
         """A passage as it is shown; `about` is the statement it is shown for, if it is not for the question's words."""
@@ -222,7 +223,7 @@ def _stated(atom: Atom, grounds: Grounds) -> Shown:
     """A statement as it is shown by itself."""
     marks = grounds.marks(atom)
     told = () if atom.status is Status.ACTIVE or Mark.HISTORICAL in marks else (atom.status.value,)
-    more = (each.value for each in marks if atom.status is Status.ACTIVE or each not in _AS_STATUS)
+    more = (mark.value for mark in marks if atom.status is Status.ACTIVE or mark not in _AS_STATUS)
     return Shown(passages_of(atom)[0].text, (*told, *more), says=(atom,))
 
 

@@ -11,10 +11,10 @@ from lamina.recall.recipe import ASKS, Recipe
 def fuse(candidates: Iterable[Candidate], recipe: Recipe, *, closely: bool) -> None:
     """Put the terms on the candidates; `closely`: token states will be compared too, so words and vectors say less."""
     text, vector = (recipe.text, recipe.vector) if closely else (recipe.first_text, recipe.first_vector)
-    for each in candidates:
-        if each.match is not None:
-            each.terms["text"] = text * each.match.score
-        if each.near.cosine:
-            each.terms["vector"] = vector * each.near.cosine
-        if each.near.asks:
-            each.terms["question"] = ASKS
+    for candidate in candidates:
+        if candidate.match is not None:
+            candidate.terms["text"] = text * candidate.match.score
+        if candidate.near.cosine:
+            candidate.terms["vector"] = vector * candidate.near.cosine
+        if candidate.near.asks:
+            candidate.terms["question"] = ASKS

@@ -111,20 +111,27 @@ class Gathering:
 
     def _words(self) -> TextQuery:
         return TextQuery(
-            scopes=self._admitted.scopes, tokens=tuple(term.token for term in self._asked.terms),
-            statuses=self._admitted.statuses, memory_types=self._admitted.memory_types, valid_at=self._admitted.at,
-            limit=TEXT_POOL * self.pool // POOL, true_at=self._admitted.true_at, known_by=self._admitted.known_by,
-        )  # fmt: skip
+            scopes=self._admitted.scopes,
+            tokens=tuple(term.token for term in self._asked.terms),
+            statuses=self._admitted.statuses,
+            memory_types=self._admitted.memory_types,
+            valid_at=self._admitted.at,
+            limit=TEXT_POOL * self.pool // POOL,
+            true_at=self._admitted.true_at,
+            known_by=self._admitted.known_by,
+        )
 
     def _texts(self) -> dict[Key, float]:
         texts = {key: match.score for key, match in self._matches.items()}
         for key, candidates in self.former.items():
-            texts[key] = max(texts.get(key, 0.0), *(each.match.score for each in candidates.values() if each.match))
+            texts[key] = max(
+                texts.get(key, 0.0), *(candidate.match.score for candidate in candidates.values() if candidate.match)
+            )
         return texts
 
     def withheld(self, shown: Collection[Candidate]) -> tuple[tuple[str, int], ...]:
         """How many passages were filtered out that lie as near in meaning as what is shown, and by what."""
-        nearest = [each.near.cosine for each in shown if each.near.cosine > 0]
+        nearest = [candidate.near.cosine for candidate in shown if candidate.near.cosine > 0]
         if not nearest or self._lens.main is None:
             return ()
         return tuple(self._store.encodings.withheld(self._query(0, 0, ()), min(nearest)).items())
@@ -135,13 +142,22 @@ class Gathering:
     def _query(self, limit: int, beside: int, also: Collection[Key]) -> NearQuery:
         recipe = self._lens.recipe
         return NearQuery(
-            scopes=self._admitted.scopes, memory_types=self._admitted.memory_types, valid_at=self._admitted.at,
-            statuses={each: self._weight(each) for each in self._admitted.statuses},
-            model=self._lens.main.model.id if self._lens.main else "", asked=self._vector,
-            vector=recipe.first_vector, texts=self._texts(),
-            text=recipe.first_text, tilts=self._tilts, limit=limit, beside=beside, also=also,
-            true_at=self._admitted.true_at, known_by=self._admitted.known_by,
-        )  # fmt: skip
+            scopes=self._admitted.scopes,
+            memory_types=self._admitted.memory_types,
+            valid_at=self._admitted.at,
+            statuses={status: self._weight(status) for status in self._admitted.statuses},
+            model=self._lens.main.model.id if self._lens.main else "",
+            asked=self._vector,
+            vector=recipe.first_vector,
+            texts=self._texts(),
+            text=recipe.first_text,
+            tilts=self._tilts,
+            limit=limit,
+            beside=beside,
+            also=also,
+            true_at=self._admitted.true_at,
+            known_by=self._admitted.known_by,
+        )
 
     def _weight(self, status: Status) -> float:
         """How much counts what an atom is; what it was at another time is seen later."""

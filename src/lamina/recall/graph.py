@@ -29,12 +29,12 @@ class Walked:
 
     def brought(self, known: Collection[AtomId]) -> list[AtomId]:
         """Facts that only the links led to, nearest first."""
-        found = [each for each in self.nearness if each not in known]
+        found = [atom_id for atom_id in self.nearness if atom_id not in known]
         return sorted(found, key=lambda each: (-self.nearness[each], each))[:BROUGHT]
 
     def of(self, atom_id: AtomId) -> tuple[Edge, ...]:
         """The links of one atom."""
-        return tuple(each for each in self.links if atom_id in (each.source, each.target))
+        return tuple(link for link in self.links if atom_id in (link.source, link.target))
 
 
 def walk(
@@ -42,8 +42,8 @@ def walk(
 ) -> Walked:
     """Walk the links around the best candidates, of atoms that stand so; without links it ends where it began."""
     seeds: dict[str, float] = {}
-    for each in sorted(candidates, key=lambda each: (-each.near.score, each.key))[:SEEDS]:
-        seeds[each.key[0]] = max(seeds.get(each.key[0], 0.0), each.near.score)
+    for candidate in sorted(candidates, key=lambda each: (-each.near.score, each.key))[:SEEDS]:
+        seeds[candidate.key[0]] = max(seeds.get(candidate.key[0], 0.0), candidate.near.score)
     links, seen, front = set[Edge](), set[str](), sorted(seeds)
     for _ in range(HOPS):
         seen |= set(front)

@@ -59,14 +59,14 @@ class Grounds:
         rests = self.view.store.resting(fresh, self.view.scopes) if fresh else []
         self._stands.clear()
         self._marks.clear()
-        given = {each.id: each for each in statements}
+        given = {statement.id: statement for statement in statements}
         self._known |= given
-        self._read({each.atom_id for each in rests})
-        for each in rests:
-            atom = self._known.get(each.atom_id)
-            if atom is not None and _rests(atom, each):
-                self._on[each.segment, each.n].append(Rested(each.start, each.end, atom))
-        self._walk(sorted({*given, *(each.atom_id for each in rests)} - self._walked))
+        self._read({rest.atom_id for rest in rests})
+        for rest in rests:
+            atom = self._known.get(rest.atom_id)
+            if atom is not None and _rests(atom, rest):
+                self._on[rest.segment, rest.n].append(Rested(rest.start, rest.end, atom))
+        self._walk(sorted({*given, *(rest.atom_id for rest in rests)} - self._walked))
 
     def on(self, key: Key) -> list[Rested]:
         """The statements that rest on a passage, in the order of its words."""
@@ -134,7 +134,7 @@ class Grounds:
 
     def replaced(self, atom: Atom) -> list[Atom]:
         """The statements whose place this one took."""
-        return [self._known[each] for each in atom.supersedes if each in self._known]
+        return [self._known[supersede] for supersede in atom.supersedes if supersede in self._known]
 
     def newer(self, atom: Atom) -> list[Atom]:
         """Statements that came later and may say that this one is outdated, so far as they hold."""
@@ -142,7 +142,7 @@ class Grounds:
 
     def has_rival(self, atom: Atom) -> bool:
         """Whether a statement contradicts one that holds."""
-        against = [each.target for each in atom.relations if each.name is RelationName.CONTRADICTS]
+        against = [relation.target for relation in atom.relations if relation.name is RelationName.CONTRADICTS]
         return any(each in self._known and self._is_current(self._known[each]) for each in against)
 
     def is_unsettled(self, atom: Atom) -> bool:
@@ -171,7 +171,7 @@ class Grounds:
     def _lives_on(self, atom: Atom) -> bool:
         """Whether what holds in its place was made out of it: the words say no less than they did."""
         made = atom.status is Status.MERGED or any(atom.id in each.derived_from for each in self._next(atom))
-        return made and any(self._is_current(each) for each in self.heirs(atom))
+        return made and any(self._is_current(heir) for heir in self.heirs(atom))
 
     def _ran_out(self, atom: Atom) -> bool:
         """Whether it ended on the day it named, and nothing took its place."""
@@ -199,18 +199,21 @@ class Grounds:
 
     def _needed(self, atom: Atom) -> list[Atom]:
         """What a statement rests on. One made out of others is not unsettled by having taken their place."""
-        needed = [self._known[each] for each in _needs(atom) if each in self._known]
+        needed = [self._known[need] for need in _needs(atom) if need in self._known]
         lineage = [self._known[each] for each in atom.derived_from if each in self._known]
         claim = claim_of(atom)
         return needed + [
-            each for each in lineage
+            each
+            for each in lineage
             if each.id not in atom.supersedes and not each.run_id and (claim is None or claim != claim_of(each))
-        ]  # fmt: skip
+        ]
 
     def _walk(self, ids: Collection[AtomId]) -> None:
         """Read what these statements lead to, and what that leads to; of long chains only the next and the last."""
         self._walked.update(ids)
-        front = [self._known[each] for each in ids if each in self._known and not self._known[each].is_segment]
+        front = [
+            self._known[atom_id] for atom_id in ids if atom_id in self._known and not self._known[atom_id].is_segment
+        ]
         self._look_for_newer(front)
         seen, far = set[AtomId](), 0
         while front:
@@ -233,9 +236,9 @@ class Grounds:
         if not ids:
             return
         low = {
-            (each.source, AtomId(each.target))
-            for each in self.view.store.links(RelationName.CONTRADICTS, self.view.scopes, (Status.ACTIVE,), to=ids)
-            if each.confidence < SURE
+            (link.source, AtomId(link.target))
+            for link in self.view.store.links(RelationName.CONTRADICTS, self.view.scopes, (Status.ACTIVE,), to=ids)
+            if link.confidence < SURE
         }
         self._read({each for both in low for each in both})
         for source, target in sorted(low):
@@ -263,11 +266,11 @@ def _rests(atom: Atom, rest: Rest) -> bool:
 
 
 def _needs(atom: Atom) -> Iterator[AtomId]:
-    return (each.target for each in atom.relations if each.name in _NEEDS)
+    return (relation.target for relation in atom.relations if relation.name in _NEEDS)
 
 
 def _doubts(atom: Atom) -> list[AtomId]:
-    return [each.target for each in atom.relations if is_guess(each)]
+    return [relation.target for relation in atom.relations if is_guess(relation)]
 
 
 def _leads(atom: Atom, far: int) -> Iterator[AtomId]:
@@ -275,7 +278,7 @@ def _leads(atom: Atom, far: int) -> Iterator[AtomId]:
     if far == 0:
         yield from atom.supersedes
         if atom.status is Status.CHALLENGED:
-            yield from (each.target for each in atom.relations if each.name is RelationName.CONTRADICTS)
+            yield from (relation.target for relation in atom.relations if relation.name is RelationName.CONTRADICTS)
     if far < FAR and not atom.is_segment:
         yield from _needs(atom)
         yield from atom.derived_from

@@ -24,13 +24,23 @@ Core = Callable[[], Sequence[Atom]]
 
 _SHOWN_TERMS = 3
 _TOLD: dict[str, str] = {
-    "text": "words", "vector": "meaning", "light": "meaning (static)", "passage": "close reading",
-    "window": "what was said beside it", "session": "the rest of its session", "speaker": "who said it",
-    "time": "when it was said or tells of", "tells when": "tells a time", "answer": "answers that question",
-    "question": "is itself a question", "graph": "links",
-    "exact": "is about that", "entity": "names the same", "reranker": "a second opinion",
+    "text": "words",
+    "vector": "meaning",
+    "light": "meaning (static)",
+    "passage": "close reading",
+    "window": "what was said beside it",
+    "session": "the rest of its session",
+    "speaker": "who said it",
+    "time": "when it was said or tells of",
+    "tells when": "tells a time",
+    "answer": "answers that question",
+    "question": "is itself a question",
+    "graph": "links",
+    "exact": "is about that",
+    "entity": "names the same",
+    "reranker": "a second opinion",
     "hop": "follows from another fact",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +92,9 @@ class Hit:
     @property
     def told(self) -> tuple[str, ...]:
         """The marks, and what was changed to what."""
-        marks = (each for each in self.marks if self.earlier is None or each != Mark.EARLIER)
+        marks = (mark for mark in self.marks if self.earlier is None or mark != Mark.EARLIER)
         earlier = (str(self.earlier),) if self.earlier else ()
-        return (*earlier, *marks, *(one_line(str(each)) for each in self.transitions))
+        return (*earlier, *marks, *(one_line(str(transition)) for transition in self.transitions))
 
     @property
     def relevance(self) -> float:
@@ -97,7 +107,7 @@ class Hit:
     @property
     def why(self) -> str:
         """The reason on one line: the strongest terms, the words that were met, and the weights that moved it."""
-        strongest = sorted((each for each in self.terms if each[1] > 0), key=lambda each: -each[1])[:_SHOWN_TERMS]
+        strongest = sorted((term for term in self.terms if term[1] > 0), key=lambda each: -each[1])[:_SHOWN_TERMS]
         told = ", ".join(f"{_TOLD.get(name, name)} {value:.3f}" for name, value in strongest) or "nothing speaks for it"
         words = ", ".join(f"“{word}”" for word, _ in self.words)
         weights = "".join(f" × {name} {value:.3g}" for name, value in self.weights if f"{value:.3g}" != "1")
@@ -105,7 +115,7 @@ class Hit:
 
     def _followed(self) -> str:
         """Why it stands where its own words did not bring it, and what it changed."""
-        told = [one_line(str(each)) for each in self.transitions]
+        told = [one_line(str(transition)) for transition in self.transitions]
         told += [str(self.instead_of)] if self.instead_of else []
         told += [str(each) for each in self.before]
         told += [str(self.earlier)] if self.earlier else []
@@ -124,12 +134,14 @@ class Hit:
             "weights": dict(self.weights),
             "words": words,
             "channels": {name: {"rank": rank, "score": score} for name, rank, score in self.channels},
-            "links": [list(each) for each in self.links],
+            "links": [list(link) for link in self.links],
             "folded": [list(each) for each in self.folded],
-            "statements": [[each.id, each.content] for each in self.statements],
+            "statements": [[statement.id, statement.content] for statement in self.statements],
             "marks": list(self.marks),
             "flagged": self.flagged,
-            "transitions": [[each.was, each.now, format_time(each.since)] for each in self.transitions],
+            "transitions": [
+                [transition.was, transition.now, format_time(transition.since)] for transition in self.transitions
+            ],
             "instead_of": [self.instead_of.atom_id, self.instead_of.n, self.instead_of.why] if self.instead_of else [],
             "before": [[each.atom_id, each.why] for each in self.before],
             "precision": asdict(self.coarse) if self.coarse else {},
@@ -170,10 +182,12 @@ class Recall:
         `blocks` are told beside the hits, the youngest of them where there is no room for all.
         """
         return pack(
-            [*(Item(hit.atom, hit.passage, hit.text, hit.told) for hit in self.relevant), *self._statements()], budget,
-            core=[(atom, passages_of(atom)[0]) for atom in self.core()], count=count or bundled_count(),
-            beside=[(each.workstream, each.lines) for each in blocks],
-        )  # fmt: skip
+            [*(Item(hit.atom, hit.passage, hit.text, hit.told) for hit in self.relevant), *self._statements()],
+            budget,
+            core=[(atom, passages_of(atom)[0]) for atom in self.core()],
+            count=count or bundled_count(),
+            beside=[(block.workstream, block.lines) for block in blocks],
+        )
 
     def _statements(self) -> Iterator[Item]:
         """What was made of the hits' words, for whatever room is left."""

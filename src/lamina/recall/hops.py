@@ -76,33 +76,33 @@ class _Chain:
     links: tuple[Edge, ...] = ()
 
 
-def hops(
-    asked: Asked, candidates: Sequence[Candidate], lens: Lens, view: View, search: Search
-) -> dict[Key, Reached]:  # fmt: skip
+def hops(asked: Asked, candidates: Sequence[Candidate], lens: Lens, view: View, search: Search) -> dict[Key, Reached]:
     """The facts that names lead to, from the best candidates on; none where a single fact has every word asked for."""
     wanted = {term.token for term in asked.terms}
     best = nsmallest(STARTS, candidates, key=lambda each: (-each.relevance, each.key))
     starts = [each for each in best if each.match is not None and each.near.status in RECALL_WEIGHT]
-    if any(each.match is not None and len(each.match.parts) == len(wanted) for each in starts):
+    if any(start.match is not None and len(start.match.parts) == len(wanted) for start in starts):
         return {}
-    atoms = view.atoms(each.key[0] for each in starts)
+    atoms = view.atoms(start.key[0] for start in starts)
     # A statement taken from words gives its slot to them, so that what it led to would stand before it.
-    starts = [each for each in starts if (atom := atoms.get(each.key[0])) and not atom.is_segment and not atom.evidence]
+    starts = [
+        start for start in starts if (atom := atoms.get(start.key[0])) and not atom.is_segment and not atom.evidence
+    ]
     if not starts:
         return {}
-    way = _Way(asked, _Meeting(asked, lens, view, {each.near.scope for each in starts}), view, search)
+    way = _Way(asked, _Meeting(asked, lens, view, {start.near.scope for start in starts}), view, search)
     return way.reached(way.begun(starts))
 
 
 def add_hops(candidates: Iterable[Candidate], reached: dict[Key, Reached]) -> None:
     """Put the term on the facts that were reached: never so much that one stands before what led to it."""
-    for each in candidates:
-        if each.key in reached:
-            found = reached[each.key]
-            room = BEHIND ** len(found.links) * found.start.relevance - each.relevance
+    for candidate in candidates:
+        if candidate.key in reached:
+            found = reached[candidate.key]
+            room = BEHIND ** len(found.links) * found.start.relevance - candidate.relevance
             if (amount := min(HOP * found.gain, room)) > 0:
-                each.terms["hop"] = amount
-                each.links = (*each.links, *found.links)
+                candidate.terms["hop"] = amount
+                candidate.links = (*candidate.links, *found.links)
 
 
 class _Meeting:
@@ -120,9 +120,10 @@ class _Meeting:
         # A word that a model cuts in pieces counts once.
         parts = [
             max((rarity.get(token, 0.0) for token in analyse(word)), default=0.0) / words.count(word)
-            if self._probe else rarity[word]
+            if self._probe
+            else rarity[word]
             for word in words
-        ]  # fmt: skip
+        ]
         self._weights = np.array(parts, dtype=np.float64) / max(sum(parts), 1e-9)
 
     def of(self, atoms: Sequence[Atom]) -> list[Met]:
@@ -131,9 +132,9 @@ class _Meeting:
             held = [frozenset(analyse(passages_of(atom)[0].text)) for atom in atoms]
             return [np.array([float(term in own) for term in self._terms]) for own in held]
         texts = [unencoded(atom, passages_of(atom)[0]) for atom in atoms]
-        states = self._store.encodings.states(self._states.model.id, [each.digest for each in texts])
-        states |= self._thawed.states(self._states, [each for each in texts if each.digest not in states])
-        met = meeting(self._probe, self._states.model.states, [states.get(each.digest, NO_STATES) for each in texts])
+        states = self._store.encodings.states(self._states.model.id, [text.digest for text in texts])
+        states |= self._thawed.states(self._states, [text for text in texts if text.digest not in states])
+        met = meeting(self._probe, self._states.model.states, [states.get(text.digest, NO_STATES) for text in texts])
         return list(met.astype(np.float64).T)
 
     def whole(self, met: Met) -> float:
@@ -152,8 +153,8 @@ class _Way:
 
     def begun(self, starts: Sequence[Candidate]) -> list[_Chain]:
         """Chains of one fact each."""
-        self._read([each.key for each in starts])
-        there = [(each, fact) for each in starts if (fact := self._facts[each.key]) is not None]
+        self._read([start.key for start in starts])
+        there = [(start, fact) for start in starts if (fact := self._facts[start.key]) is not None]
         return [_Chain(each, (fact,), fact.met, self._meeting.whole(fact.met)) for each, fact in there]
 
     def reached(self, front: Sequence[_Chain]) -> dict[Key, Reached]:
@@ -192,7 +193,7 @@ class _Way:
         wanted = tuple(dict.fromkeys((*name, *unmet)))
         if wanted not in self._looked:
             matches = self._search(wanted, name, SHARING)
-            self._looked[wanted] = [(each.atom_id, each.n) for each in matches if each.status in RECALL_WEIGHT]
+            self._looked[wanted] = [(match.atom_id, match.n) for match in matches if match.status in RECALL_WEIGHT]
             self._read(self._looked[wanted])
         facts = (self._facts[key] for key in self._looked[wanted])
         return [fact for fact in facts if fact is not None and _holds(fact.words, name)]

@@ -19,8 +19,13 @@ from lamina.store.base import Store
 
 logger = logging.getLogger(__name__)
 
-AT_ONCE = {TokenStates.PIECES: 2000, TokenStates.SIGNS: 32, TokenStates.NIBBLES: 32, TokenStates.NONE: 64,
-           TokenStates.SENTENCES: 64}  # fmt: skip
+AT_ONCE = {
+    TokenStates.PIECES: 2000,
+    TokenStates.SIGNS: 32,
+    TokenStates.NIBBLES: 32,
+    TokenStates.NONE: 64,
+    TokenStates.SENTENCES: 64,
+}
 """How many passages are encoded while somebody waits for the answer; about a quarter of a second."""
 
 

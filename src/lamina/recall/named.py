@@ -21,11 +21,7 @@ MISSPELT, SPELT, SURE = 3, range(4, 25), 2
 
 
 def named(
-    question: str,
-    scopes: Sequence[Scope],
-    statuses: Collection[Status],
-    store: Store,
-    unheard: Collection[str] = (),
+    question: str, scopes: Sequence[Scope], statuses: Collection[Status], store: Store, unheard: Collection[str] = ()
 ) -> dict[AtomId, tuple[str, float]]:
     """The atoms whose subject or entity a question names, and the term that adds; the subject counts more.
 
@@ -41,7 +37,7 @@ def named(
     edges = _edges(names, scopes, statuses, store)
     known = {word for edge in edges for word in edge.target.partition(":")[2].split()}
     odd = [word for word in map(normal_form, unheard) if len(word) in SPELT and word not in known]
-    edges += _edges({each for word in odd[:MISSPELT] for each in slips(word)}, scopes, statuses, store)
+    edges += _edges({slip for word in odd[:MISSPELT] for slip in slips(word)}, scopes, statuses, store)
     holding = Counter(edge.target for edge in edges)
     found: dict[AtomId, tuple[str, float]] = {}
     for edge in edges:

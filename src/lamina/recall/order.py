@@ -55,7 +55,7 @@ def _is_only_likely(newer: Atom, older: Atom) -> bool:
 
 def _said(later: Found, wanted: Mapping[AtomId, AtomId], why: str) -> tuple[Before, ...]:
     said = (atom.id for atom in (*later.shown.says, *later.statements))
-    return tuple(Before(wanted[each], why) for each in dict.fromkeys(said) if each in wanted)
+    return tuple(Before(wanted[fromkey], why) for fromkey in dict.fromkeys(said) if fromkey in wanted)
 
 
 def _move_up(ordered: list[Found], hit: Found, better: Better) -> None:

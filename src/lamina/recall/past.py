@@ -48,9 +48,13 @@ class Moments:
         what has come to an end since does not take it back."""
         seq = None if self.known_at is None else store.position(before=_after(self.known_at))
         return View(
-            store=store, scopes=scopes, at=self.as_of or self.known_at or now, past=past or bool(self), seq=seq,
+            store=store,
+            scopes=scopes,
+            at=self.as_of or self.known_at or now,
+            past=past or bool(self),
+            seq=seq,
             as_of=self.as_of is not None,
-        )  # fmt: skip
+        )
 
     def told(self) -> dict[str, str]:
         """The moments in words."""

@@ -89,15 +89,22 @@ class _Answer:
 
 def recall(
     question: Question, store: Store, choice: Choice, refresh: Refresh, recall_id: str, core: Core = list
-) -> Recall:  # fmt: skip
+) -> Recall:
     """Find the passages that answer, best first. Hits whose file was edited are read again before they are shown."""
     answer = _answer(question, store, choice)
     while refresh([atom.id for hit in answer.hits for atom in (hit.atom, *hit.statements)]):
         answer = _answer(question, store, choice)
     return Recall(
-        recall_id, question.text, answer.hits, answer.position, answer.model, question.at, answer.understood,
-        answer.filtered, core,
-    )  # fmt: skip
+        recall_id,
+        question.text,
+        answer.hits,
+        answer.position,
+        answer.model,
+        question.at,
+        answer.understood,
+        answer.filtered,
+        core,
+    )
 
 
 def _answer(question: Question, store: Store, choice: Choice) -> _Answer:
@@ -129,9 +136,7 @@ def _view(question: Question, asked: Asked, store: Store) -> View:
 
 def _seen(question: Question, asked: Asked, through: Lens, choice: Choice, store: Store) -> _Answer:
     """What is found through a lens while nothing changes: gathered, fused, compared closely, weighed."""
-    view, standing, types = (
-        _view(question, asked, store), statuses(question.include), memory_types(question.mode)
-    )  # fmt: skip
+    view, standing, types = (_view(question, asked, store), statuses(question.include), memory_types(question.mode))
     leaning = tilts(asked, store.encodings.speakers(question.scopes), question.assistant, through.recipe.prior)
     if question.moments:
         admitted = admitted_then(question.moments, view, question.scopes, standing, types)
@@ -151,7 +156,7 @@ def _seen(question: Question, asked: Asked, through: Lens, choice: Choice, store
     also = shelf(asked, admitted, through, view, candidates, closely=not question.fast)
     found = _hits(candidates, also, question, asked, through, view, states)
     shown = {(hit.atom.id, hit.passage.n) for hit in found.hits}
-    near = [each for each in candidates if each.key in shown]
+    near = [candidate for candidate in candidates if candidate.key in shown]
     filtered = Counter(found.filtered) + Counter({} if question.moments else dict(gathering.withheld(near)))
     told = _told(asked, question.moments)
     return _Answer(found.hits, through.name, told, view.position, tuple(sorted(filtered.items())))
@@ -180,7 +185,7 @@ def _hopped(
     reached = hops(asked, candidates, through, view, gathering.search)
     if not reached:
         return []
-    brought = gathering.brought(sorted(reached.keys() - {each.key for each in candidates}))
+    brought = gathering.brought(sorted(reached.keys() - {candidate.key for candidate in candidates}))
     fuse(brought, through.recipe, closely=True)
     rerank(brought, asked.meant, through, view.store)
     add_hops([*candidates, *brought], reached)
@@ -188,9 +193,14 @@ def _hopped(
 
 
 def _hits(
-    candidates: Sequence[Candidate], also: Sequence[Candidate], question: Question, asked: Asked, through: Lens,
-    view: View, states: StateTerms | None,
-) -> _Hits:  # fmt: skip
+    candidates: Sequence[Candidate],
+    also: Sequence[Candidate],
+    question: Question,
+    asked: Asked,
+    through: Lens,
+    view: View,
+    states: StateTerms | None,
+) -> _Hits:
     """The best k, each with its weights; what says the same as a better one is folded into it."""
     every = [*candidates, *also]
     ids = {each.key[0] for each in every}
@@ -200,9 +210,10 @@ def _hits(
     }
     ordered = sorted(every, key=lambda each: _order(each, total(weights[each.key])))
     following = Following(
-        shelf=frozenset(each.key for each in also), kinds=memory_types(question.mode),
+        shelf=frozenset(candidate.key for candidate in also),
+        kinds=memory_types(question.mode),
         history="history" in question.include,
-    )  # fmt: skip
+    )
     words = {term.token: term.word for term in asked.terms}
     found = slots(ordered, question.k, view, following, filter_stale=question.filter_stale)
     best = {n: found.there[n] for n in found.taken}
@@ -212,11 +223,18 @@ def _hits(
     known = coarse({each.candidate.key for each in best.values()}, asked.meant, through, view.store)
     hits = tuple(
         _hit(
-            each, paths.get(each.atom.id), weights[each.candidate.key], words, relevant, ranks(each.candidate),
-            found.folded(n), known.get(each.candidate.key), states,
+            each,
+            paths.get(each.atom.id),
+            weights[each.candidate.key],
+            words,
+            relevant,
+            ranks(each.candidate),
+            found.folded(n),
+            known.get(each.candidate.key),
+            states,
         )
         for n, each in best.items()
-    )  # fmt: skip
+    )
     place = {each.key: n for n, each in enumerate(ordered)}
     last = max((place[each.candidate.key] for each in best.values()), default=0)
     return _Hits(hits, counted(found.left_out, last if len(hits) == question.k else None))
@@ -239,23 +257,40 @@ def _ranks(candidates: Sequence[Candidate]) -> Callable[[Candidate], tuple[tuple
 
 
 def _hit(
-    found: Found, path: str | None, weights: tuple[tuple[str, float], ...], words: dict[str, str],
-    relevant: Callable[[Found], bool], channels: tuple[tuple[str, int, float], ...], folded: tuple[Key, ...],
-    known: Coarse | None, states: StateTerms | None,
-) -> Hit:  # fmt: skip
+    found: Found,
+    path: str | None,
+    weights: tuple[tuple[str, float], ...],
+    words: dict[str, str],
+    relevant: Callable[[Found], bool],
+    channels: tuple[tuple[str, int, float], ...],
+    folded: tuple[Key, ...],
+    known: Coarse | None,
+    states: StateTerms | None,
+) -> Hit:
     candidate, atom, match = found.candidate, found.atom, found.candidate.match
     earlier = states.earlier.get(found.key) if states else None
     scale = candidate.terms["text"] / match.score if match is not None and match.score else 0.0
     return Hit(
-        atom, found.passage, path, tuple(candidate.terms.items()), weights,
+        atom,
+        found.passage,
+        path,
+        tuple(candidate.terms.items()),
+        weights,
         words=tuple((words[token], scale * part) for token, part in match.parts) if match else (),
-        channels=channels, folded=folded,
+        channels=channels,
+        folded=folded,
         links=tuple((edge.source, edge.name, edge.target, edge.confidence) for edge in candidate.links),
-        marks=(*found.shown.marks, *(_EARLIER if earlier else ())), relevant=relevant(found),
+        marks=(*found.shown.marks, *(_EARLIER if earlier else ())),
+        relevant=relevant(found),
         statements=tuple(found.statements),
-        shown=found.shown.text, transitions=found.shown.transitions, instead_of=found.instead_of, before=found.before,
-        coarse=known, earlier=earlier, answers=states.answers.get(candidate.key) if states else None,
-    )  # fmt: skip
+        shown=found.shown.text,
+        transitions=found.shown.transitions,
+        instead_of=found.instead_of,
+        before=found.before,
+        coarse=known,
+        earlier=earlier,
+        answers=states.answers.get(candidate.key) if states else None,
+    )
 
 
 def _plain(question: Question, view: View, standing: frozenset[Status], types: frozenset[MemoryType]) -> _Hits:
@@ -265,21 +300,27 @@ def _plain(question: Question, view: View, standing: frozenset[Status], types: f
         atoms = [each for each in believed(view, wanted) if admits(view, each, standing)]
     else:
         atoms = view.store.read(replace(wanted, statuses=standing, valid_at=question.at))
-    known = view.atoms(source for each in atoms if is_summary(each) for source in each.derived_from)
-    over = {each.id for each in atoms if is_summary(each) and is_outdated(each, known)}
-    shown = [each for each in atoms if each.is_searched and (each.id not in over or "history" in question.include)]
+    known = view.atoms(source for atom in atoms if is_summary(atom) for source in atom.derived_from)
+    over = {atom.id for atom in atoms if is_summary(atom) and is_outdated(atom, known)}
+    shown = [atom for atom in atoms if atom.is_searched and (atom.id not in over or "history" in question.include)]
     ranked = plain(shown, question.text)
     stale = stale_among((each.atom for each in ranked), view) if question.filter_stale else {}
     best = _left([each for each in ranked if each.atom.id not in stale], question, view)
     paths = view.store.ledger.paths_of(each.atom.id for each, _ in best)
     hits = tuple(
         Hit(
-            each.atom, Passage(1, each.atom.content, 0, len(each.atom.content), at=each.atom.observed_at),
-            paths.get(each.atom.id), each.terms, (), relevant=each.terms[0][1] + each.terms[1][1] > 0,
-            marks=shown.marks, shown=shown.text if each.atom.is_segment else None, transitions=shown.transitions,
+            each.atom,
+            Passage(1, each.atom.content, 0, len(each.atom.content), at=each.atom.observed_at),
+            paths.get(each.atom.id),
+            each.terms,
+            (),
+            relevant=each.terms[0][1] + each.terms[1][1] > 0,
+            marks=shown.marks,
+            shown=shown.text if each.atom.is_segment else None,
+            transitions=shown.transitions,
         )
         for each, shown in best
-    )  # fmt: skip
+    )
     left_out = [LeftOut(n, stale[each.atom.id]) for n, each in enumerate(ranked) if each.atom.id in stale]
     return _Hits(hits, counted(left_out, ranked.index(best[-1][0]) if len(hits) == question.k else None))
 
@@ -298,9 +339,12 @@ def _left(ranked: Sequence[Ranked], question: Question, view: View) -> list[tupl
 
 def _told(asked: Asked, moments: Moments) -> tuple[tuple[str, str], ...]:
     told = moments.told() | {
-        "shape": asked.shape.value, "speakers": ", ".join(asked.speakers), "time": ", ".join(asked.windows.said),
-        "asks the assistant": "yes" if asked.asks_assistant else "", "about the past": "yes" if asked.past else "",
-    }  # fmt: skip
+        "shape": asked.shape.value,
+        "speakers": ", ".join(asked.speakers),
+        "time": ", ".join(asked.windows.said),
+        "asks the assistant": "yes" if asked.asks_assistant else "",
+        "about the past": "yes" if asked.past else "",
+    }
     return tuple((name, value) for name, value in told.items() if value)
 
 

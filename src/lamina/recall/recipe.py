@@ -54,24 +54,53 @@ class Recipe:
 
 
 FULL = Recipe(
-    name="full", first_text=0.01, first_vector=0.5, text=0.005, vector=0.05, light=0.15, passage=0.1, window=0.3,
-    session=0.3, root_rarity=True,
-)  # fmt: skip
+    name="full",
+    first_text=0.01,
+    first_vector=0.5,
+    text=0.005,
+    vector=0.05,
+    light=0.15,
+    passage=0.1,
+    window=0.3,
+    session=0.3,
+    root_rarity=True,
+)
 """A transformer's vectors and token states, and static vectors besides."""
 LIGHT = Recipe(
-    name="light", first_text=0.015, first_vector=0.5, text=0.0075, vector=0.4, passage=0.05, window=0.3, session=0.15,
+    name="light",
+    first_text=0.015,
+    first_vector=0.5,
+    text=0.0075,
+    vector=0.4,
+    passage=0.05,
+    window=0.3,
+    session=0.15,
     unnamed=(0.25, 0.45),
-)  # fmt: skip
+)
 """Static vectors alone."""
 DENSE = Recipe(
-    name="dense", first_text=0.01, first_vector=0.5, text=0.0075, vector=0.2, light=0.2, passage=0.05, window=0.3,
+    name="dense",
+    first_text=0.01,
+    first_vector=0.5,
+    text=0.0075,
+    vector=0.2,
+    light=0.2,
+    passage=0.05,
+    window=0.3,
     session=0.15,
-)  # fmt: skip
+)
 """A model that gives vectors but no token states; static ones stand in for those."""
 TEXT = Recipe(
-    name="text", first_text=0.01, first_vector=0.0, text=0.01, vector=0.0, prior=0.2, floor=(0.0, 0.0),
-    first_floor=0.0, unnamed=(0.0, 1.0),
-)  # fmt: skip
+    name="text",
+    first_text=0.01,
+    first_vector=0.0,
+    text=0.01,
+    vector=0.0,
+    prior=0.2,
+    floor=(0.0, 0.0),
+    first_floor=0.0,
+    unnamed=(0.0, 1.0),
+)
 """Words alone; in a small store they say so little that who said them must not drown them."""
 
 

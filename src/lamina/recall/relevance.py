@@ -23,11 +23,16 @@ NAMED = ("exact", "entity")
 
 
 def answering(
-    found: Sequence[Found], candidates: Sequence[Candidate], recipe: Recipe, view: View, *, closely: bool,
+    found: Sequence[Found],
+    candidates: Sequence[Candidate],
+    recipe: Recipe,
+    view: View,
+    *,
+    closely: bool,
     states: StateTerms | None = None,
-) -> Callable[[Found], bool]:  # fmt: skip
+) -> Callable[[Found], bool]:
     """Tells of each hit whether it counts as an answer: by its probability, where the state model gave one."""
-    crowd = Counter(each.near.session for each in candidates)
+    crowd = Counter(candidate.near.session for candidate in candidates)
     called = {each.atom.id for each in found if goes_by_names(each.atom) and _is_called(each)}
     needed = {
         edge.target

@@ -39,20 +39,22 @@ def rerank(candidates: Sequence[Candidate], meant: str, lens: Lens, store: Store
         return
     probe = lens.states.question(meant)
     placed = sorted(candidates, key=lambda each: (each.near.session, each.near.position))
-    states = store.encodings.states(lens.states.model.id, [each.near.digest for each in placed])
+    states = store.encodings.states(lens.states.model.id, [candidate.near.digest for candidate in placed])
     states |= lens.thawed.states(lens.states, _cold(candidates, states, store))
-    met = meeting(probe, lens.states.model.states, [states.get(each.near.digest, NO_STATES) for each in placed])
-    weights = _weights(probe, meant, {each.near.scope for each in placed}, store, lens.recipe)
+    met = meeting(
+        probe, lens.states.model.states, [states.get(candidate.near.digest, NO_STATES) for candidate in placed]
+    )
+    weights = _weights(probe, meant, {candidate.near.scope for candidate in placed}, store, lens.recipe)
     _add(placed, met, weights, lens.recipe)
 
 
 def _cold(candidates: Sequence[Candidate], states: Mapping[bytes, States], store: Store) -> list[Unencoded]:
     """The most promising texts kept without token states: without, they would meet no word of a question."""
-    without = [each for each in candidates if each.near.digest not in states]
+    without = [candidate for candidate in candidates if candidate.near.digest not in states]
     without.sort(key=lambda each: (-each.near.score, each.key))
     found = dict[bytes, Unencoded]()
     for start in range(0, len(without), MOST):
-        found |= {each.digest: each for each in _texts(without[start : start + MOST], store)}
+        found |= {text.digest: text for text in _texts(without[start : start + MOST], store)}
         if len(found) >= MOST:
             break
     return list(found.values())
@@ -60,19 +62,19 @@ def _cold(candidates: Sequence[Candidate], states: Mapping[bytes, States], store
 
 def _texts(candidates: Sequence[Candidate], store: Store) -> Iterator[Unencoded]:
     """What candidates say, so far as they still do."""
-    scopes, ids = {each.near.scope for each in candidates}, {each.key[0] for each in candidates}
+    scopes, ids = {candidate.near.scope for candidate in candidates}, {candidate.key[0] for candidate in candidates}
     atoms = {each.id: each for each in store.read(Filter(scopes=tuple(scopes), ids=tuple(ids)))}
-    for each in candidates:
-        atom = atoms.get(each.key[0])
-        passage = passage_of(atom, each.key[1]) if atom is not None else None
-        if atom is not None and passage is not None and digest_of(atom, passage) == each.near.digest:
+    for candidate in candidates:
+        atom = atoms.get(candidate.key[0])
+        passage = passage_of(atom, candidate.key[1]) if atom is not None else None
+        if atom is not None and passage is not None and digest_of(atom, passage) == candidate.near.digest:
             yield unencoded(atom, passage)
 
 
 def _add_light(candidates: Sequence[Candidate], meant: str, lens: Lens, store: Store) -> None:
     assert lens.light is not None
     asked = to_asked(lens.light.question(meant).vector)
-    near = store.encodings.cosines(lens.light.model.id, asked, [each.key for each in candidates])
+    near = store.encodings.cosines(lens.light.model.id, asked, [candidate.key for candidate in candidates])
     for each, cosine in zip(candidates, near, strict=True):
         each.terms["light"] = lens.recipe.light * cosine
 
@@ -81,11 +83,11 @@ def meeting(probe: Probe, packing: TokenStates, states: Sequence[States]) -> Flo
     """For each token of a question (row) and each passage (column) how well it is met there."""
     if packing is TokenStates.PIECES:
         assert probe.rows is not None
-        return met_by_pieces(probe.tokens, probe.rows, [each.data for each in states])
-    if packing is TokenStates.NIBBLES and all(each.packing == packing.value for each in states if each.data):
-        return met_by_nibbles(probe.tokens, [each.data for each in states])
+        return met_by_pieces(probe.tokens, probe.rows, [state.data for state in states])
+    if packing is TokenStates.NIBBLES and all(state.packing == packing.value for state in states if state.data):
+        return met_by_nibbles(probe.tokens, [state.data for state in states])
     # While some are still to be made anew, all are read as signs: no passage is met better for being packed finer.
-    return met_by_signs(probe.tokens, [_signs(each, probe.tokens.shape[1]) for each in states])
+    return met_by_signs(probe.tokens, [_signs(state, probe.tokens.shape[1]) for state in states])
 
 
 def _signs(states: States, width: int) -> bytes:
@@ -128,10 +130,10 @@ def _add(
     placed: Sequence[Candidate], met: Floats, weights: Mapping[Scope, NDArray[np.float64]], recipe: Recipe
 ) -> None:
     """Add the three sums. The candidates come session by session, in the order of each."""
-    names = np.unique([each.near.session for each in placed], return_inverse=True)[1]
+    names = np.unique([candidate.near.session for candidate in placed], return_inverse=True)[1]
     starts = np.flatnonzero(np.diff(names, prepend=-1))
     session = np.maximum.reduceat(met, starts, axis=1)[:, names]
-    window = _windows(met, names, np.array([each.near.position for each in placed]))
+    window = _windows(met, names, np.array([candidate.near.position for candidate in placed]))
     for scope, weight in weights.items():
         here = [n for n, each in enumerate(placed) if each.near.scope == scope]
         sums = [(weight[:, None] * each[:, here]).sum(axis=0).tolist() for each in (met, window, session)]
@@ -147,9 +149,13 @@ def _add(
 def _answers(before: Near, near: Near) -> bool:
     """Whether a passage follows a question that one person put to another; a machine asks for form's sake."""
     return (
-        before.asks and before.session == near.session and before.position + 1 == near.position
-        and before.speaker != near.speaker and not is_assistant(before.speaker) and not is_assistant(near.speaker)
-    )  # fmt: skip
+        before.asks
+        and before.session == near.session
+        and before.position + 1 == near.position
+        and before.speaker != near.speaker
+        and not is_assistant(before.speaker)
+        and not is_assistant(near.speaker)
+    )
 
 
 def _windows(met: Floats, names: NDArray[np.int64], positions: NDArray[np.int64]) -> Floats:

@@ -21,7 +21,7 @@ def second_opinion(candidates: Sequence[Candidate], question: str, reranker: Rer
         return
     best = sorted(candidates, key=lambda each: (-each.relevance, each.key))[:READ_AGAIN]
     read = passages_read(best, view)
-    there = [each for each in best if each.key in read]
+    there = [candidate for candidate in best if candidate.key in read]
     try:
         scores = reranker.scores(question, [read[each.key][1].text for each in there]) if there else []
     except ModelError as error:

@@ -44,13 +44,17 @@ def shelf(
     if view.as_of or view.seq is not None or not statuses or not tokens:
         return []
     query = TextQuery(
-        scopes=admitted.scopes, tokens=tokens, statuses=statuses, memory_types=admitted.memory_types,
-        valid_at=view.at, limit=POOL,
-    )  # fmt: skip
+        scopes=admitted.scopes,
+        tokens=tokens,
+        statuses=statuses,
+        memory_types=admitted.memory_types,
+        valid_at=view.at,
+        limit=POOL,
+    )
     matches = sorted(view.store.search(query), key=lambda each: (-each.score, each.atom_id, each.n))[:POOL]
-    atoms = view.atoms(each.atom_id for each in matches) if matches else {}
-    there = [(each, atoms[each.atom_id]) for each in matches if each.atom_id in atoms]
-    known = {each.key for each in candidates}
+    atoms = view.atoms(match.atom_id for match in matches) if matches else {}
+    there = [(match, atoms[match.atom_id]) for match in matches if match.atom_id in atoms]
+    known = {candidate.key for candidate in candidates}
     found = _candidates([each for each in there if _is_alone(each[1], known)], asked, lens, view)
     if found:
         fuse(found, lens.recipe, closely=closely)
@@ -61,7 +65,9 @@ def shelf(
 
 def _unheard(asked: Asked, candidates: Sequence[Candidate]) -> tuple[str, ...]:
     """The words of a question that hardly any candidate holds: one that is over may be all that does."""
-    held = Counter(token for each in candidates if each.match is not None for token, _ in each.match.parts)
+    held = Counter(
+        token for candidate in candidates if candidate.match is not None for token, _ in candidate.match.parts
+    )
     return tuple(term.token for term in asked.terms if held[term.token] <= RARE)
 
 
@@ -84,10 +90,24 @@ def _candidates(there: list[tuple[Match, Atom]], asked: Asked, lens: Lens, view:
 def _near(atom: Atom, match: Match, cosine: float) -> Near:
     """Where the statement stands, as the search over vectors would tell it."""
     return Near(
-        (atom.id, match.n), atom.scope, cosine, match.score, atom.status, atom.layer, atom.origin,
-        _millis(atom.recorded_at or atom.observed_at), "", _millis(atom.observed_at), False, False, False, False,
-        f"shelf/{atom.id}", 0, digest_of(atom, passages_of(atom)[0]),
-    )  # fmt: skip
+        (atom.id, match.n),
+        atom.scope,
+        cosine,
+        match.score,
+        atom.status,
+        atom.layer,
+        atom.origin,
+        _millis(atom.recorded_at or atom.observed_at),
+        "",
+        _millis(atom.observed_at),
+        False,
+        False,
+        False,
+        False,
+        f"shelf/{atom.id}",
+        0,
+        digest_of(atom, passages_of(atom)[0]),
+    )
 
 
 def _millis(moment: datetime) -> int:

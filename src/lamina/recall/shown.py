@@ -45,10 +45,10 @@ class _Piece:
 
 def show(
     text: str, rests: Sequence[Rested], grounds: Grounds, weights: Mapping[str, float], about: Atom | None = None
-) -> Shown:  # fmt: skip
+) -> Shown:
     """A passage's words with what rests on them. `weights` says what each word of the question is worth here; `about` a
     statement whose sentence is the one that answers, whatever words it shares with the question."""
-    spans = [each for each in rests if each.end <= len(text) and grounds.stands(each.statement) is not Standing.HELD]
+    spans = [rest for rest in rests if rest.end <= len(text) and grounds.stands(rest.statement) is not Standing.HELD]
     if not spans:
         return Shown(text)
     rested = [_piece(text, group, grounds) for group in _overlapping(spans)]
@@ -87,12 +87,12 @@ def _filled(text: str, rested: Sequence[_Piece]) -> list[_Piece]:
 def _overlapping(spans: Sequence[Rested]) -> list[list[Rested]]:
     groups: list[list[Rested]] = []
     end = -1
-    for each in sorted(spans, key=lambda each: (each.start, each.end, each.statement.id)):
-        if each.start < end:
-            groups[-1].append(each)
+    for span in sorted(spans, key=lambda each: (each.start, each.end, each.statement.id)):
+        if span.start < end:
+            groups[-1].append(span)
         else:
-            groups.append([each])
-        end = max(end, each.end)
+            groups.append([span])
+        end = max(end, span.end)
     return groups
 
 
@@ -102,10 +102,10 @@ def _plain(text: str, start: int, end: int) -> list[_Piece]:
 
 
 def _piece(text: str, group: Sequence[Rested], grounds: Grounds) -> _Piece:
-    start, end = group[0].start, max(each.end for each in group)
-    atoms = list({each.statement.id: each.statement for each in group}.values())
-    gone = [each for each in atoms if grounds.is_gone(each) and not grounds.is_told(each)]
-    living = [each for each in atoms if each not in gone]
+    start, end = group[0].start, max(rested.end for rested in group)
+    atoms = list({rested.statement.id: rested.statement for rested in group}.values())
+    gone = [atom for atom in atoms if grounds.is_gone(atom) and not grounds.is_told(atom)]
+    living = [atom for atom in atoms if atom not in gone]
     if not living:
         return _Piece(start, end, _label(gone, grounds), gone=tuple(gone), is_left=False)
     told = _transitions(text[start:end], living, atoms, grounds)
@@ -117,35 +117,44 @@ def _piece(text: str, group: Sequence[Rested], grounds: Grounds) -> _Piece:
 
 def _marks(living: Sequence[Atom], grounds: Grounds) -> tuple[str, ...]:
     """What every one of the statements has something of; one that simply holds speaks for the whole sentence."""
-    found = [grounds.marks(each) for each in living]
+    found = [grounds.marks(atom) for atom in living]
     return tuple(dict.fromkeys(mark.value for marks in found for mark in marks)) if all(found) else ()
 
 
 def _label(gone: Sequence[Atom], grounds: Grounds) -> str:
     """What stands where a sentence was: that it is over, and where to look instead."""
-    heirs = dict.fromkeys(ending(heir.id) for each in gone for heir in grounds.heirs(each))
+    heirs = dict.fromkeys(ending(heir.id) for atom in gone for heir in grounds.heirs(atom))
     if heirs:
         return f"[{Mark.SUPERSEDED}, see {', '.join(heirs)}]"
-    why = dict.fromkeys(mark for each in gone for mark in grounds.marks(each)[:1])
+    why = dict.fromkeys(mark for atom in gone for mark in grounds.marks(atom)[:1])
     return f"[{', '.join(why)}]"
 
 
 def _without(
-    text: str, start: int, end: int, group: Sequence[Rested], gone: Sequence[Atom], living: Sequence[Atom],
+    text: str,
+    start: int,
+    end: int,
+    group: Sequence[Rested],
+    gone: Sequence[Atom],
+    living: Sequence[Atom],
     grounds: Grounds,
-) -> str:  # fmt: skip
+) -> str:
     """A sentence of which one part holds and another does not: the part cut out where it is a clause of its own, else
     what holds in the words of its statements."""
-    lives = [(each.start, each.end) for each in group if each.statement in living]
-    over = sorted({(each.start, each.end) for each in group if each.statement in gone})
+    lives = [(rested.start, rested.end) for rested in group if rested.statement in living]
+    over = sorted({(rested.start, rested.end) for rested in group if rested.statement in gone})
     clauses = [
         span for span in over if any(one <= span[0] and span[1] <= two and (one, two) != span for one, two in lives)
     ]
     if clauses != over or any(one[1] > two[0] for one, two in pairwise(over)):
-        return " ".join(dict.fromkeys(each.content for each in living))
+        return " ".join(dict.fromkeys(atom.content for atom in living))
     found, at = "", start
     for first, last in over:
-        here = [each.statement for each in group if (each.start, each.end) == (first, last) and each.statement in gone]
+        here = [
+            rested.statement
+            for rested in group
+            if (rested.start, rested.end) == (first, last) and rested.statement in gone
+        ]
         found += text[at:first] + _reason(here, living, grounds)
         at = last
     return found + text[at:end]
@@ -154,9 +163,11 @@ def _without(
 def _reason(gone: Sequence[Atom], living: Sequence[Atom], grounds: Grounds) -> str:
     """What stands where a clause was: the reason that holds instead, if it was the reason for what the rest says."""
     needed = {
-        each.target for atom in living for each in atom.relations
-        if each.name in (RelationName.DEPENDS_ON, RelationName.IMPLEMENTS)
-    }  # fmt: skip
+        relation.target
+        for atom in living
+        for relation in atom.relations
+        if relation.name in (RelationName.DEPENDS_ON, RelationName.IMPLEMENTS)
+    }
     heirs = [heir.id for each in gone if each.id in needed for heir in grounds.heirs(each)]
     if heirs:
         return f"[reason superseded, see …{heirs[0][-6:]}]"
@@ -190,11 +201,11 @@ def _transition(old: Atom, new: Atom) -> Transition:
 
 
 def _joined(text: str, pieces: Sequence[_Piece], weights: Mapping[str, float], about: Atom | None) -> Shown:
-    shares = [_shared(text[each.start : each.end], weights) for each in pieces]
+    shares = [_shared(text[piece.start : piece.end], weights) for piece in pieces]
     best = _best(pieces, shares, about)
     flagged = [each for each in best if each.is_left]
     whole = bool(flagged) and all(is_flagged(each.marks) for each in flagged)
-    transitions = tuple(dict.fromkeys(told for each in pieces for told in each.transitions))
+    transitions = tuple(dict.fromkeys(told for piece in pieces for told in piece.transitions))
     marks = tuple(dict.fromkeys(mark for each in flagged for mark in each.marks)) if whole else ()
     left = [(each, share) for each, share in zip(pieces, shares, strict=True) if each.is_left]
     return Shown(
@@ -210,12 +221,12 @@ def _joined(text: str, pieces: Sequence[_Piece], weights: Mapping[str, float], a
 def _best(pieces: Sequence[_Piece], shares: Sequence[float], about: Atom | None) -> list[_Piece]:
     """The pieces that share most with the question. Where none shares anything, nothing tells which of them is meant:
     one that is left may be."""
-    own = [each for each in pieces if about is not None and any(atom.id == about.id for atom in each.says)]
+    own = [piece for piece in pieces if about is not None and any(atom.id == about.id for atom in piece.says)]
     if own:
         return own
     if any(shares):
         return [each for each, share in zip(pieces, shares, strict=True) if share == max(shares)]
-    return [each for each in pieces if each.is_left] or list(pieces)
+    return [piece for piece in pieces if piece.is_left] or list(pieces)
 
 
 def _shared(words: str, weights: Mapping[str, float]) -> float:

@@ -39,12 +39,7 @@ class Slots:
 
 
 def slots(
-    ordered: Sequence[Candidate],
-    k: int,
-    view: View,
-    following: Following,
-    *,
-    filter_stale: bool = False,
+    ordered: Sequence[Candidate], k: int, view: View, following: Following, *, filter_stale: bool = False
 ) -> Slots:
     """The first candidates and who of them has a slot; where a crowd took many, or many were left out, those behind
     are looked at too."""

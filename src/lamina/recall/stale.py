@@ -60,7 +60,7 @@ def alive(
     place = {each.key: n for n, each in enumerate(ordered)}
     kept = [_without(stale, each) for each in found if each.atom.id not in stale]
     gone = [each for each in found if each.atom.id in stale]
-    known = {each.key: each for each in ordered}
+    known = {candidate.key: candidate for candidate in ordered}
     kept += _by_themselves([_without(stale, each) for each in gone], kept, known, view, history)
     left_out = [LeftOut(place[each.candidate.key], stale[each.atom.id]) for each in gone]
     return sorted(kept, key=lambda each: place[each.candidate.key]), left_out
@@ -77,7 +77,7 @@ def alive_candidates(gathering: Gathering, view: View, enough: int) -> list[Cand
         fresh = _fresh(found, view)
     # Of what is stale, the nearest may lead on; all the rest would only be compared for nothing.
     known = {each.key for each in (*first, *fresh)}
-    return [each for each in found if each.key in known]
+    return [candidate for candidate in found if candidate.key in known]
 
 
 def counted(left_out: Iterable[LeftOut], until: int | None) -> dict[str, int]:
@@ -86,13 +86,17 @@ def counted(left_out: Iterable[LeftOut], until: int | None) -> dict[str, int]:
 
 
 def _fresh(candidates: Sequence[Candidate], view: View) -> list[Candidate]:
-    lives = view.lives(each.key[0] for each in candidates)
+    lives = view.lives(candidate.key[0] for candidate in candidates)
     stale = {atom_id for atom_id, life in lives.items() if life.state in STALE}
-    return [each for each in candidates if each.near.status is not Status.ARCHIVED and each.key[0] not in stale]
+    return [
+        candidate
+        for candidate in candidates
+        if candidate.near.status is not Status.ARCHIVED and candidate.key[0] not in stale
+    ]
 
 
 def _without(stale: Mapping[AtomId, str], found: Found) -> Found:
-    return replace(found, statements=[each for each in found.statements if each.id not in stale])
+    return replace(found, statements=[statement for statement in found.statements if statement.id not in stale])
 
 
 def _by_themselves(

@@ -52,17 +52,21 @@ class StateTerms:
 
 def add_state_terms(
     candidates: Sequence[Candidate], meant: str, encoder: StateEncoder, thawed: Thawed, view: View, *, past: bool
-) -> StateTerms:  # fmt: skip
+) -> StateTerms:
     """Add the state terms to the best candidates and return their marks; `past`: whether another time is asked for."""
     best = sorted(candidates, key=lambda each: (-each.relevance, each.key))[:LOOKED_AT]
     read = passages_read(best, view)
-    best = [each for each in best if each.key in read and not _is_shown_with_its_words(read[each.key][0], read)]
+    best = [
+        candidate
+        for candidate in best
+        if candidate.key in read and not _is_shown_with_its_words(read[candidate.key][0], read)
+    ]
     if not best:
         return StateTerms()
     decisions = load_decisions(encoder.states.name)
     question = encoder.asked(meant)
     assertions = _assertions(best, read, encoder, thawed, view)
-    passages = [read[each.key][1] for each in best]
+    passages = [read[candidate.key][1] for candidate in best]
     texts = texts_to_read([(passage.text, passage.speaker or "") for passage in passages])
     compared = [
         StateCandidate(each.relevance, assertions[each.key], text, each.near.at_ms)
@@ -71,7 +75,9 @@ def add_state_terms(
     names = names_in(meant)
     seen = view_states(question, compared, names)
     close = read_closely(meant, question, compared, seen, encoder.lists, decisions.gate, names)
-    chances = decisions.answers.probabilities(answer_features(question, seen, close, [each.terms for each in best]))
+    chances = decisions.answers.probabilities(
+        answer_features(question, seen, close, [candidate.terms for candidate in best])
+    )
     _add(best, question, seen, close, decisions)
     answers = {each.key: float(chance) for each, chance in zip(best, chances, strict=True)}
     words = frozenset(content_words(meant))
@@ -92,17 +98,19 @@ def _assertions(
     view: View,
 ) -> dict[Key, list[Assertion]]:
     """Return each candidate's sentences with what the state model says of them."""
-    packed = view.store.encodings.states(encoder.model.id, [each.near.digest for each in best])
-    missing = [unencoded(*read[each.key]) for each in best if each.near.digest not in packed]
+    packed = view.store.encodings.states(encoder.model.id, [candidate.near.digest for candidate in best])
+    missing = [unencoded(*read[candidate.key]) for candidate in best if candidate.near.digest not in packed]
     packed |= thawed.states(encoder, missing)
     found: dict[Key, list[Assertion]] = {}
-    for each in best:
-        atom, passage = read[each.key]
+    for candidate in best:
+        atom, passage = read[candidate.key]
         text = unencoded(atom, passage).text
-        known = packed.get(each.near.digest)
-        spoken = not is_assistant(passage.speaker) and not statements_wait(each.near.origin)
+        known = packed.get(candidate.near.digest)
+        spoken = not is_assistant(passage.speaker) and not statements_wait(candidate.near.origin)
         states = unpack_states(known.data, encoder.states.dimensions) if known is not None and spoken else []
-        found[each.key] = assertions_of(text, states, each.near.speaker, each.near.at_ms, each.near.session)
+        found[candidate.key] = assertions_of(
+            text, states, candidate.near.speaker, candidate.near.at_ms, candidate.near.session
+        )
     return found
 
 

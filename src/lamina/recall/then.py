@@ -23,16 +23,22 @@ _EVER = datetime.max.replace(tzinfo=UTC)
 
 
 def admitted_then(
-    moments: Moments, view: View, scopes: tuple[Scope, ...], statuses: frozenset[Status],
+    moments: Moments,
+    view: View,
+    scopes: tuple[Scope, ...],
+    statuses: frozenset[Status],
     memory_types: frozenset[MemoryType],
-) -> Admitted:  # fmt: skip
+) -> Admitted:
     """What has to be looked at. Where the present state of the atoms decides, the index filters by itself."""
     if moments.known_at is None and statuses <= STOOD:
         return Admitted(scopes=scopes, statuses=STOOD, memory_types=memory_types, at=view.at, true_at=view.at)
     return Admitted(
-        scopes=scopes, statuses=frozenset(Status), memory_types=frozenset(MemoryType), at=view.at,
+        scopes=scopes,
+        statuses=frozenset(Status),
+        memory_types=frozenset(MemoryType),
+        at=view.at,
         known_by=moments.known_at or _EVER,
-    )  # fmt: skip
+    )
 
 
 def candidates_then(
@@ -50,9 +56,12 @@ def candidates_then(
 
 
 def _as_they_were(
-    found: Sequence[Candidate], former: Mapping[Key, Mapping[bytes, Candidate]], view: View,
-    statuses: Collection[Status], memory_types: Collection[MemoryType],
-) -> Iterator[Candidate]:  # fmt: skip
+    found: Sequence[Candidate],
+    former: Mapping[Key, Mapping[bytes, Candidate]],
+    view: View,
+    statuses: Collection[Status],
+    memory_types: Collection[MemoryType],
+) -> Iterator[Candidate]:
     known: dict[Key, Candidate | None] = {**dict.fromkeys(former), **{each.key: each for each in found}}
     atoms = {
         atom_id: atom

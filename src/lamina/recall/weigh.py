@@ -51,9 +51,11 @@ def weigh(near: Near, signals: Signals, life: Life | None = None) -> Weights:
     if life is None:
         return own + UNSEEN
     return own + _weights_of_life(
-        round(life.retention, _DIGITS), round(life.importance, _DIGITS), round(life.recency, _DIGITS),
+        round(life.retention, _DIGITS),
+        round(life.importance, _DIGITS),
+        round(life.recency, _DIGITS),
         life.state if near.status is Status.ACTIVE else "",
-    )  # fmt: skip
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -37,7 +37,7 @@ class _Settled(Current):
     """What stands and waits for nobody. What was taken back does not bind a person who decides otherwise."""
 
     def with_words_of(self, atom: Atom) -> list[Atom]:
-        return [each for each in super().with_words_of(atom) if each.status is not Status.CONSTRAINED]
+        return [word for word in super().with_words_of(atom) if word.status is not Status.CONSTRAINED]
 
     def beside(self, atom: Atom) -> list[Atom]:
         return [each for each in super().beside(atom) if each.status is not Status.CONSTRAINED]
@@ -155,9 +155,11 @@ def _compared(held: Atom, store: Store, now: datetime) -> Verdict:
         known = verdict.atom
         double = held.with_(status=Status.TOMBSTONED)
         return Verdict(Result.DUPLICATE, double, verdict.others, f"{known.id} says so already")
-    ended = {each.id for each in verdict.others}
+    ended = {other.id for other in verdict.others}
     links = tuple(
-        each for each in verdict.atom.relations if not (each.name is RelationName.CONTRADICTS and each.target in ended)
+        relation
+        for relation in verdict.atom.relations
+        if not (relation.name is RelationName.CONTRADICTS and relation.target in ended)
     )
     own = verdict.atom.with_(origin=held.origin, tags=held.tags, relations=links)
     return Verdict(verdict.result, own, (*verdict.others, *_parted(own, ended, current)), verdict.reason)
@@ -166,16 +168,16 @@ def _compared(held: Atom, store: Store, now: datetime) -> Verdict:
 def _in_place_of(held: Atom, sources: Sequence[Atom], since: datetime, reason: str) -> Verdict:
     """The proposal counts, and what it stands for is history from its beginning on."""
     ended = tuple(
-        each.with_(
-            status=Status.SUPERSEDED,
-            valid_until=_until(each, since),
-            superseded_by=(*each.superseded_by, held.id),
+        source.with_(
+            status=Status.SUPERSEDED, valid_until=_until(source, since), superseded_by=(*source.superseded_by, held.id)
         )
-        for each in sources
+        for source in sources
     )
-    names = tuple(each.id for each in sources)
+    names = tuple(source.id for source in sources)
     links = tuple(
-        each for each in held.relations if not (each.name is RelationName.CONTRADICTS and each.target in names)
+        relation
+        for relation in held.relations
+        if not (relation.name is RelationName.CONTRADICTS and relation.target in names)
     )
     own = held.with_(status=Status.ACTIVE, supersedes=(*held.supersedes, *names), relations=links)
     return Verdict(Result.SUPERSEDES if ended else Result.NEW, own, ended, reason if ended else "it counts as it is")
@@ -188,11 +190,11 @@ def _until(ended: Atom, since: datetime) -> datetime | None:
 
 def _compacted(held: Atom, store: Store) -> list[Atom]:
     sources = store.read(Filter(scopes=(held.scope,), ids=held.derived_from))
-    changed = [each for each in sources if each.status in ENDED]
+    changed = [source for source in sources if source.status in ENDED]
     if changed:
         told = ", ".join(f"{each.id} is {each.status}" for each in changed)
         raise Refused(f"what {held.id} was made from has changed since: {told}; reject it and compact anew")
-    return [each for each in sources if each.status in _ENDABLE and not each.is_episode]
+    return [source for source in sources if source.status in _ENDABLE and not source.is_episode]
 
 
 def _procedures(held: Atom, store: Store) -> list[Atom]:
@@ -200,9 +202,11 @@ def _procedures(held: Atom, store: Store) -> list[Atom]:
     workflow = value_form(held.metadata.get("workflow", ""))
     sources = store.read(Filter(scopes=(held.scope,), ids=held.derived_from))
     return [
-        each
-        for each in sources
-        if each.status in _ENDABLE and not each.is_episode and value_form(each.metadata.get("workflow", "")) == workflow
+        source
+        for source in sources
+        if source.status in _ENDABLE
+        and not source.is_episode
+        and value_form(source.metadata.get("workflow", "")) == workflow
     ]
 
 
@@ -219,7 +223,7 @@ def _taken_over(held: Atom, store: Store) -> Verdict:
 def _forgotten(held: Atom, store: Store) -> Verdict:
     """What a request to forget meant becomes a tombstone; the question covers the sentences that have no statement."""
     statements = store.read(Filter(scopes=(held.scope,), ids=held.derived_from)) if held.derived_from else []
-    gone = tuple(each.with_(status=Status.TOMBSTONED) for each in statements if each.status not in ENDED)
+    gone = tuple(statement.with_(status=Status.TOMBSTONED) for statement in statements if statement.status not in ENDED)
     places = dict.fromkeys((*held.evidence, *read_places(held)))
     covered = held.with_(status=Status.TOMBSTONED, evidence=tuple(places), value=held.value or held.content)
     return Verdict(Result.TAKEN_BACK, covered, gone, "forgotten, as was asked")
@@ -230,10 +234,10 @@ def _from_now_on(held: Atom, claim: Claim, store: Store, now: datetime) -> Verdi
     wanted = Filter(scopes=(held.scope,), claims=claim.names, statuses=frozenset({Status.ACTIVE}))
     found = (each for each in store.read(wanted) if may_replace(each, held))
     holders = [each for each in found if each.metadata.get(SEVERAL) != "true"]
-    standing = [each for each in holders if begins(each) <= now and each.validity.covers(now)]
+    standing = [holder for holder in holders if begins(holder) <= now and holder.validity.covers(now)]
     if any(value_of(each) == value_of(held) for each in standing):
         return _compared(held, store, now)
-    ahead = min((begins(each) for each in holders if begins(each) > now), default=None)
+    ahead = min((begins(holder) for holder in holders if begins(holder) > now), default=None)
     return _in_place_of(held.with_(valid_from=now, valid_until=ahead), standing, now, f"{claim} changed")
 
 
@@ -242,9 +246,9 @@ def _parted(own: Atom, ended: Collection[AtomId], current: Current) -> Iterator[
     claim = claim_of(own)
     if claim is None or not claim.single_valued or own.status is not Status.ACTIVE:
         return
-    for each in current.holders(own, claim):
-        if each.id not in ended and each.valid_from is None and each.validity.overlaps(own.validity):
-            yield each.with_(valid_from=each.observed_at)
+    for holder in current.holders(own, claim):
+        if holder.id not in ended and holder.valid_from is None and holder.validity.overlaps(own.validity):
+            yield holder.with_(valid_from=holder.observed_at)
 
 
 def _commit(
@@ -255,11 +259,17 @@ def _commit(
     changed, why = _with_doubts(verdict, held, told, store, writer.rules)
     done = store.commit(
         Commit(
-            actor=writer.actor, origin=writer.origin, verb=verb, reason=why, scope=writer.scope, way=way, batch=batch,
+            actor=writer.actor,
+            origin=writer.origin,
+            verb=verb,
+            reason=why,
+            scope=writer.scope,
+            way=way,
+            batch=batch,
             changes=tuple(map(Change, changed)),
         )
-    )  # fmt: skip
-    written = {each.id: each for each in done.atoms}
+    )
+    written = {atom.id: atom for atom in done.atoms}
     others = tuple(Outcome(_became(each, verdict, held), written[each.id], told) for each in changed[1:])
     return Receipt(done.id, (Outcome(verdict.result, written[held.id], told), *others))
 

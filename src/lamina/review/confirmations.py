@@ -28,10 +28,10 @@ def confirmations_of(atom: Atom, store: Store) -> int:
     words = [known[AtomId(each.segment)] for each in atom.evidence if each.segment in known]
     vouched = {
         _source(each)
-        for each in {each.id: each for each in words}.values()
+        for each in {word.id: word for word in words}.values()
         if each.status in RECALL_WEIGHT and trust(each, look) >= TRUST[Origin.HUMAN]
     }
-    return len(vouched - {_source(each) for each in words[:1]})
+    return len(vouched - {_source(word) for word in words[:1]})
 
 
 def _source(words: Atom) -> tuple[str | None, str | None]:

@@ -33,10 +33,29 @@ ON_REQUEST = "on request"
 """The reason that is kept where the one given quotes what is erased."""
 _LONG_WORD = 5
 _LEAST_QUOTED = 4
-_OWN_WORDS = frozenset({
-    "adopted", "asked", "captured", "changed", "confirmed", "deleted", "edited", "erase", "erased", "forget", "found",
-    "imported", "older", "pinned", "remember", "sealed", "statement", "statements", "unpinned",
-})  # fmt: skip
+_OWN_WORDS = frozenset(
+    {
+        "adopted",
+        "asked",
+        "captured",
+        "changed",
+        "confirmed",
+        "deleted",
+        "edited",
+        "erase",
+        "erased",
+        "forget",
+        "found",
+        "imported",
+        "older",
+        "pinned",
+        "remember",
+        "sealed",
+        "statement",
+        "statements",
+        "unpinned",
+    }
+)
 """Words of lamina's own reasons, which quote nobody."""
 
 
@@ -87,10 +106,13 @@ class Eraser:
         counts["vectors"] = vectors - sum(self.store.encodings.models().values())
         remains = Remains(self.disk, self.store.ledger)
         return ErasureReceipt(
-            commit=CommitId(begun.commit), erased=begun.gone, removed=_told(counts), finished=finished,
+            commit=CommitId(begun.commit),
+            erased=begun.gone,
+            removed=_told(counts),
+            finished=finished,
             still_in=tuple(remains.elsewhere(plan.everywhere, begun.gone)),
             outside=(*remains.outside(_sources(plan)), *self.told),
-        )  # fmt: skip
+        )
 
     def _finish(self, counts: Counter[str]) -> bool:
         try:
@@ -123,10 +145,15 @@ def counted(plan: Plan, begun: Unfinished | None = None) -> Counter[str]:
     """What an erasure does to atoms and words."""
     segments = sum(versions[-1].is_segment for versions in plan.gone.values())
     versions = begun.versions if begun else sum(map(len, plan.gone.values()))
-    return Counter({
-        "statements": len(plan.gone) - segments, "segments": segments, "versions": versions,
-        "sentences": plan.sentences, "rewritten": len(plan.retold),
-    })  # fmt: skip
+    return Counter(
+        {
+            "statements": len(plan.gone) - segments,
+            "segments": segments,
+            "versions": versions,
+            "sentences": plan.sentences,
+            "rewritten": len(plan.retold),
+        }
+    )
 
 
 def planned(plan: Plan) -> ErasureReceipt:
@@ -146,13 +173,19 @@ def _told(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
 def _erasure(plan: Plan, reason: str, actor: str, scope: Scope) -> Erasure:
     quoted = _quoted(plan)
     return Erasure(
-        actor=actor, reason=ON_REQUEST if quoted(reason, True) else reason, scope=scope, gone=tuple(plan.gone),
-        retold=plan.retold, marks=tuple(dict.fromkeys(plan.marks)), quoted=quoted, sought=plan.everywhere.to_json(),
+        actor=actor,
+        reason=ON_REQUEST if quoted(reason, True) else reason,
+        scope=scope,
+        gone=tuple(plan.gone),
+        retold=plan.retold,
+        marks=tuple(dict.fromkeys(plan.marks)),
+        quoted=quoted,
+        sought=plan.everywhere.to_json(),
         fingerprints={
             atom_id: Mark(organisation(versions[-1].scope), MarkKind.STATEMENT, normal_form(versions[-1].content))
             for atom_id, versions in plan.gone.items()
         },
-    )  # fmt: skip
+    )
 
 
 def _quoted(plan: Plan) -> Callable[[str, bool], bool]:
@@ -169,7 +202,7 @@ def _quoted(plan: Plan) -> Callable[[str, bool], bool]:
         if near and not long_words.isdisjoint(form.split()):
             return True
         padded = f" {form} "
-        return any(f" {each} " in padded for each in phrases)
+        return any(f" {phrase} " in padded for phrase in phrases)
 
     return quoted
 

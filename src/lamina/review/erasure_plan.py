@@ -85,13 +85,17 @@ class Planner:
         struck = {form for _, spans in segments.values() for form in spans}
         everywhere = Sought([*sought.forms, *struck, *self._whole], sought.told)
         return Plan(
-            self._gone, {**kept, **retold}, tuple(self._marks(everywhere.forms)), everywhere,
-            sum(len(forms) for _, forms in segments.values()), position,
-        )  # fmt: skip
+            self._gone,
+            {**kept, **retold},
+            tuple(self._marks(everywhere.forms)),
+            everywhere,
+            sum(len(forms) for _, forms in segments.values()),
+            position,
+        )
 
     def _history(self, atom_id: AtomId) -> list[Atom]:
         if atom_id not in self._histories:
-            self._histories[atom_id] = [each.atom for each in self._store.versions(atom_id)]
+            self._histories[atom_id] = [version.atom for version in self._store.versions(atom_id)]
         return self._histories[atom_id]
 
     def _read(self, ids: Iterable[AtomId]) -> list[Atom]:
@@ -116,7 +120,7 @@ class Planner:
 
     def _resting_only_on_gone(self, segment: Atom) -> list[Atom]:
         keys = {(segment.id, passage.n) for version in self._history(segment.id) for passage in passages_of(version)}
-        found = self._read(each.atom_id for each in self._store.resting(keys, self._scopes))
+        found = self._read(rest.atom_id for rest in self._store.resting(keys, self._scopes))
         return [atom for atom in found if all(each.segment in self._gone for each in atom.evidence)]
 
     def _note_sentence(self, evidence: Evidence) -> None:
@@ -138,7 +142,7 @@ class Planner:
 
     def _texts(self, segment: AtomId, n: int) -> list[str]:
         passages = (passage_of(version, n) for version in self._history(segment))
-        return list(dict.fromkeys(each.text for each in passages if each is not None))
+        return list(dict.fromkeys(passage.text for passage in passages if passage is not None))
 
     def _copies(self, atoms: Iterable[Atom]) -> list[Atom]:
         """Other statements that say the same: in the same words, or the same value of the same claim."""
@@ -153,12 +157,12 @@ class Planner:
                 claim = claim_of(version)
                 if claim is not None:
                     rivals = self._store.read(Filter(scopes=self._scopes, claims=(str(claim),)))
-                    found |= {each.id: each for each in rivals if value_of(each) == value_of(version)}
+                    found |= {rival.id: rival for rival in rivals if value_of(rival) == value_of(version)}
         return [each for each in found.values() if each.id not in self._gone and not each.is_segment]
 
     def _statements(self) -> Iterator[Atom]:
         for versions in self._gone.values():
-            yield from (each for each in versions if not each.is_segment and not traits(each.kind).lists)
+            yield from (version for version in versions if not version.is_segment and not traits(version.kind).lists)
 
     def _contents(self) -> Iterator[str]:
         for version in self._statements():
@@ -216,7 +220,7 @@ class Planner:
             before, done = len(self._gone), {}
             moved_places = [*self._spans, *self._gone_places()]
             resting = self._store.resting([(AtomId(one), n) for one, n in moved_places], self._scopes)
-            rests, derived = (each.atom_id for each in resting), self._derived()
+            rests, derived = (rest.atom_id for rest in resting), self._derived()
             for head in self._read([*ids, *rests, *derived]):
                 if head.id in self._gone or head.is_segment:
                     continue
@@ -231,7 +235,7 @@ class Planner:
         """What links to an atom that is gone."""
         ids = list(self._gone)
         for start in range(0, len(ids), AT_ONCE):
-            yield from (each.source for each in self._store.edges(ids[start : start + AT_ONCE], self._scopes))
+            yield from (edge.source for edge in self._store.edges(ids[start : start + AT_ONCE], self._scopes))
 
     def _gone_places(self) -> Iterator[Place]:
         for atom_id, versions in self._gone.items():
@@ -266,7 +270,7 @@ class Planner:
         topics = frozenset(topic for each in self._read(left) for topic in topics_of(each))
         heading, newline, rest = box.content.partition("\n")
         names = [each for each in heading.removeprefix("# ").split(", ") if _is_of(each, topics)]
-        tags = tuple(each for each in box.tags if each in topics)
+        tags = tuple(tag for tag in box.tags if tag in topics)
         return box.with_(content=f"# {', '.join(names)}{newline}{rest}", tags=tags, derived_from=left)
 
     def _is_over(self, head: Atom, told: Atom) -> bool:
@@ -296,10 +300,10 @@ class Planner:
     def _beside(self, forms: Collection[str]) -> Iterator[Mark]:
         """What stood next to the sentences that go: by it an old transcript is told from a person who says it anew."""
         segments = [versions[-1] for versions in self._gone.values() if versions[-1].is_segment]
-        segments += [self._history(AtomId(each))[-1] for each in dict.fromkeys(one for one, _ in self._spans)]
+        segments += [self._history(AtomId(fromkey))[-1] for fromkey in dict.fromkeys(one for one, _ in self._spans)]
         for segment in segments:
             org = organisation(segment.scope)
-            for _, _, form, near in beside([each.text for each in passages_of(segment)]):
+            for _, _, form, near in beside([passage.text for passage in passages_of(segment)]):
                 if form in forms:
                     yield from (Mark(org, MarkKind.BESIDE, f"{form}\0{each}") for each in near)
 

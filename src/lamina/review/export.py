@@ -67,17 +67,23 @@ def _told(store: Store, atoms: Sequence[Atom], history: bool, now: datetime) -> 
     for atom in atoms:
         record: dict[str, Any] = to_record(atom)
         if history:
-            record["history"] = [_version(each) for each in store.versions(atom.id)]
+            record["history"] = [_version(version) for version in store.versions(atom.id)]
         told.append(record)
     return {"lamina_export": 1, "exported_at": format_time(now), "position": store.position(), "atoms": told}
 
 
 def _version(version: Version) -> dict[str, Any]:
     return {
-        "revision": version.revision, "commit": version.commit, "at": format_time(version.at), "actor": version.actor,
-        "verb": version.verb, "reason": version.reason, "old_status": version.old_status,
-        "status": version.atom.status, "content": version.atom.content,
-    }  # fmt: skip
+        "revision": version.revision,
+        "commit": version.commit,
+        "at": format_time(version.at),
+        "actor": version.actor,
+        "verb": version.verb,
+        "reason": version.reason,
+        "old_status": version.old_status,
+        "status": version.atom.status,
+        "content": version.atom.content,
+    }
 
 
 def _write(path: Path, data: bytes) -> None:

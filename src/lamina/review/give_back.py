@@ -39,7 +39,7 @@ def given_back(gone: Mapping[AtomId, Atom], store: Store, scopes: Sequence[Scope
             back |= relieved(other, versions[n].commit, others.keys(), store, scopes)
     for heir in _read({target for atom in gone.values() for target in atom.superseded_by} - gone.keys(), store, scopes):
         bridged = tuple(each.id for each in back.values() if heir.id in each.superseded_by)
-        kept = tuple(each for each in heir.supersedes if each not in gone)
+        kept = tuple(supersede for supersede in heir.supersedes if supersede not in gone)
         if bridged or kept != heir.supersedes:
             known = back.get(heir.id, heir)
             back[heir.id] = known.with_(supersedes=tuple(dict.fromkeys((*kept, *bridged))))
@@ -54,7 +54,7 @@ def in_the_way(back: Mapping[AtomId, Atom], gone: Collection[AtomId], store: Sto
             continue
         wanted = Filter(scopes=(atom.scope,), claims=(str(claim_of(atom)),), statuses=frozenset({Status.ACTIVE}))
         holders = [back.get(each.id, each) for each in store.read(wanted) if each.id not in gone and _is_alone(each)]
-        taken = [each for each in holders if each.id != atom.id and each.validity.overlaps(atom.validity)]
+        taken = [holder for holder in holders if holder.id != atom.id and holder.validity.overlaps(atom.validity)]
         if taken:
             found[atom.id] = taken
     return found
@@ -104,7 +104,7 @@ def relieved(
     }
     found: dict[AtomId, Atom] = {}
     for atom in _read(doubted.keys(), store, scopes):
-        hangs = any(each.name in _RESTS_ON and each.target == ended.id for each in atom.relations)
+        hangs = any(relation.name in _RESTS_ON and relation.target == ended.id for relation in atom.relations)
         before = doubted[atom.id]
         if before is not None and atom.status is Status.CHALLENGED and (hangs or over <= {*others}):
             found[atom.id] = atom.with_(status=before)

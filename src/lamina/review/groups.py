@@ -53,7 +53,7 @@ def compact(by: Reviewer, *, create_proposals: bool) -> Proposed:
     left = [atom for atom in _active(by, Layer.SEMANTIC) if _is_plain(atom)]
     for find in (_by_words, _by_topic):
         found = proposable(find(left), {Proposal.SEMANTIC_COMPACTION}, by.store, by.scopes)
-        used = {each.id for _, members in found for each in members}
+        used = {member.id for _, members in found for member in members}
         left = [atom for atom in left if atom.id not in used]
         groups += [Group(basis, members, _synthesis(basis, members, by)) for basis, members in found]
     return _put_forward(groups, by, "compact", create_proposals=create_proposals)
@@ -118,7 +118,7 @@ def proposable(
     found = []
     for basis, every in groups:
         members = tuple(each for each in every if each.id not in taken)
-        ids = {each.id for each in members}
+        ids = {member.id for member in members}
         if len(members) >= 2 and not any(ids <= each for each in rejected):
             taken |= ids
             found.append((basis, members))
@@ -142,35 +142,47 @@ def _decided(
 
 
 def _synthesis(basis: str, members: Sequence[Atom], by: Reviewer) -> Atom:
-    first, topics = members[0], [topic for each in members for topic in topics_of(each)]
-    same = len({(each.subject, each.attribute, each.value) for each in members}) == 1
-    lines = "\n".join(f"- {one_line(each.content)} [{each.id}]" for each in members)
+    first, topics = members[0], [topic for member in members for topic in topics_of(member)]
+    same = len({(member.subject, member.attribute, member.value) for member in members}) == 1
+    lines = "\n".join(f"- {one_line(member.content)} [{member.id}]" for member in members)
     own = {"subject": first.subject, "attribute": first.attribute, "value": first.value} if same else {}
     made = _made(
-        "synthesis", members, by, layer=Layer.SEMANTIC, **own,
+        "synthesis",
+        members,
+        by,
+        layer=Layer.SEMANTIC,
+        **own,
         content=first.content if basis == "the same words" else f"{basis.removeprefix('topic ')}:\n{lines}",
-        confidence=round(sum(each.confidence for each in members) / len(members), 3),
+        confidence=round(sum(member.confidence for member in members) / len(members), 3),
         metadata={
-            TYPE: Proposal.SEMANTIC_COMPACTION.value, "origin": "compaction", "basis": basis,
-            "topic_tags": ", ".join(dict.fromkeys(topics)), "compacted_from": " ".join(each.id for each in members),
+            TYPE: Proposal.SEMANTIC_COMPACTION.value,
+            "origin": "compaction",
+            "basis": basis,
+            "topic_tags": ", ".join(dict.fromkeys(topics)),
+            "compacted_from": " ".join(member.id for member in members),
         },
-    )  # fmt: skip
+    )
     return made if same or not first.subject else made.with_(subject=_shared(members))
 
 
 def _shared(members: Sequence[Atom]) -> str:
-    subjects = {each.subject for each in members}
+    subjects = {member.subject for member in members}
     return subjects.pop() if len(subjects) == 1 else ""
 
 
 def _canonical(members: Sequence[Atom], by: Reviewer) -> Atom:
     best = members[0]
     return _made(
-        best.kind, members, by, content=best.content, subject=best.subject, confidence=best.confidence,
-        layer=Layer.PROCEDURAL, durability=Durability.CORE,
-        metadata={**best.metadata, TYPE: Proposal.PROCEDURAL_DEDUP.value, "canonical": "true",
-                  "canonical_id": best.id},
-    )  # fmt: skip
+        best.kind,
+        members,
+        by,
+        content=best.content,
+        subject=best.subject,
+        confidence=best.confidence,
+        layer=Layer.PROCEDURAL,
+        durability=Durability.CORE,
+        metadata={**best.metadata, TYPE: Proposal.PROCEDURAL_DEDUP.value, "canonical": "true", "canonical_id": best.id},
+    )
 
 
 def _made(kind: str, members: Sequence[Atom], by: Reviewer, **fields: object) -> Atom:
@@ -178,13 +190,21 @@ def _made(kind: str, members: Sequence[Atom], by: Reviewer, **fields: object) ->
     now = by.now()
     own = kind_defaults(kind) | fields
     return Atom(
-        id=by.ids.new(now), scope=members[0].scope, kind=kind, observed_at=now, status=Status.CONSTRAINED,
-        origin=min((each.origin for each in members), key=lambda each: TRUST[each]), principal=by.principal,
-        derived_from=tuple(each.id for each in members), importance=max(each.importance for each in members),
-        tags=_union(each.tags for each in members), entities=_union(each.entities for each in members),
-        agents=_union(each.agents for each in members),
-        evidence=tuple(dict.fromkeys(part for each in members for part in each.evidence)), **own,
-    )  # fmt: skip
+        id=by.ids.new(now),
+        scope=members[0].scope,
+        kind=kind,
+        observed_at=now,
+        status=Status.CONSTRAINED,
+        origin=min((member.origin for member in members), key=lambda each: TRUST[each]),
+        principal=by.principal,
+        derived_from=tuple(member.id for member in members),
+        importance=max(member.importance for member in members),
+        tags=_union(member.tags for member in members),
+        entities=_union(member.entities for member in members),
+        agents=_union(member.agents for member in members),
+        evidence=tuple(dict.fromkeys(part for member in members for part in member.evidence)),
+        **own,
+    )
 
 
 def _union(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
@@ -194,7 +214,9 @@ def _union(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 def _put_forward(groups: Sequence[Group], by: Reviewer, verb: str, *, create_proposals: bool) -> Proposed:
     if not (groups and create_proposals):
         return Proposed(tuple(groups), Receipt(None, ()))
-    outcomes = [Outcome(Result.HELD, each.proposal, f"{len(each.members)} statements: {each.basis}") for each in groups]
+    outcomes = [
+        Outcome(Result.HELD, group.proposal, f"{len(group.members)} statements: {group.basis}") for group in groups
+    ]
     receipt = by.carry_out(verb, f"proposed {len(groups)} of {verb}", outcomes)
-    written = {each.atom.id: each.atom for each in receipt.outcomes}
-    return Proposed(tuple(replace(each, proposal=written[each.proposal.id]) for each in groups), receipt)
+    written = {outcome.atom.id: outcome.atom for outcome in receipt.outcomes}
+    return Proposed(tuple(replace(group, proposal=written[group.proposal.id]) for group in groups), receipt)

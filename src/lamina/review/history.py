@@ -33,8 +33,8 @@ class History:
 def history_of(versions: Sequence[Version]) -> History:
     """The versions with the changes of status among them."""
     transitions = tuple(
-        Transition(each.old_status, each.atom.status, each.reason, each.actor, each.at, each.commit)
-        for each in versions
-        if each.old_status != each.atom.status
+        Transition(version.old_status, version.atom.status, version.reason, version.actor, version.at, version.commit)
+        for version in versions
+        if version.old_status != version.atom.status
     )
     return History(transitions, tuple(versions))

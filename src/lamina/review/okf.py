@@ -49,7 +49,7 @@ def _handed(atom: Atom, sources: Sources) -> Atom | None:
     over = sources.over(atom) if atom.is_segment else {}
     if not over:
         return atom
-    kept = [replace(each, text=_without(each.text, over.get(each.n, ()))) for each in passages_of(atom)]
+    kept = [replace(passage, text=_without(passage.text, over.get(passage.n, ()))) for passage in passages_of(atom)]
     left = [
         render_passage(each.n, each.text, each.speaker, each.at)
         for each in kept
@@ -81,24 +81,34 @@ def _cut(text: str, length: int) -> str:
 
 def _concept(atom: Atom, places: Mapping[str, str], titles: Mapping[str, str]) -> str:
     entries: dict[str, Emitted] = {
-        "type": atom.kind, "title": titles[atom.id], "description": _cut(one_line(atom.content), _DESCRIPTION),
-        "timestamp": Plain(format_time(atom.observed_at)), "tags": atom.tags, "entities": atom.entities,
+        "type": atom.kind,
+        "title": titles[atom.id],
+        "description": _cut(one_line(atom.content), _DESCRIPTION),
+        "timestamp": Plain(format_time(atom.observed_at)),
+        "tags": atom.tags,
+        "entities": atom.entities,
         **{name: getattr(atom, name) or "" for name in _PLAIN},
         **{name: Plain(format_time(at)) for name in _TIMES if (at := getattr(atom, name))},
-        "status": atom.status.value, "origin": atom.origin.value, "confidence": Plain(str(atom.confidence)),
-        "importance": Plain(str(atom.importance)), OWN_ID: str(atom.id),
-    }  # fmt: skip
+        "status": atom.status.value,
+        "origin": atom.origin.value,
+        "confidence": Plain(str(atom.confidence)),
+        "importance": Plain(str(atom.importance)),
+        OWN_ID: str(atom.id),
+    }
     rows = [row for key, value in entries.items() if value for row in emit_entry(key, value)]
-    links = [f"* {name} [{titles[each].translate(_IN_LINKS)}](/{places[each]})"
-             for name, each in _linked(atom) if each in places]  # fmt: skip
+    links = [
+        f"* {name} [{titles[each].translate(_IN_LINKS)}](/{places[each]})"
+        for name, each in _linked(atom)
+        if each in places
+    ]
     tail = LINKS + "\n".join(links) if links else ""
     return "\n".join(["---", *rows, "---", "", atom.content + tail, ""])
 
 
 def _linked(atom: Atom) -> Iterator[tuple[str, str]]:
     yield from dict.fromkeys(("rests on", each.segment) for each in atom.evidence)
-    yield from (("replaces", each) for each in atom.supersedes)
-    yield from ((each.name.value.replace("_", " "), each.target) for each in atom.relations)
+    yield from (("replaces", supersede) for supersede in atom.supersedes)
+    yield from ((relation.name.value.replace("_", " "), relation.target) for relation in atom.relations)
 
 
 def _index(atoms: Sequence[Atom], places: Mapping[str, str], titles: Mapping[str, str]) -> str:

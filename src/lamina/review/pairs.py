@@ -157,14 +157,14 @@ def need_more(one_id: str, other_id: str, note: str, by: Reviewer) -> Receipt:
 
 def _worth_asking(pairs: list[Pair], by: Reviewer) -> list[Pair]:
     """Leave out the likely changes whose sides nobody has relied on."""
-    likely = [each for each in pairs if each.confidence <= LIKELY_CHANGE]
+    likely = [pair for pair in pairs if pair.confidence <= LIKELY_CHANGE]
     used = by.store.ledger.signals_of({atom.id for each in likely for atom in (each.a, each.b)})
 
     def matters(atom: Atom) -> bool:
         is_used = atom.id in used and used[atom.id].recall_count > 0
         return is_used or atom.pinned or atom.status is Status.CHALLENGED or atom.durability is Durability.CORE
 
-    return [each for each in pairs if each.confidence > LIKELY_CHANGE or matters(each.a) or matters(each.b)]
+    return [pair for pair in pairs if pair.confidence > LIKELY_CHANGE or matters(pair.a) or matters(pair.b)]
 
 
 def _at_odds(by: Reviewer) -> list[Atom]:
@@ -213,13 +213,26 @@ def _merged(pair: Pair, by: Reviewer) -> Atom:
     now, origin = by.now(), min((a.origin, b.origin), key=lambda each: TRUST[each])
     same = a.subject == b.subject and a.attribute == b.attribute
     return Atom(
-        id=by.ids.new(now), scope=b.scope, kind=b.kind, content=b.content, observed_at=now, subject=b.subject,
-        attribute=b.attribute if same else None, tags=_union(a.tags, b.tags), entities=_union(a.entities, b.entities),
-        agents=_union(a.agents, b.agents), evidence=tuple(dict.fromkeys((*a.evidence, *b.evidence))), origin=origin,
-        principal=by.principal, derived_from=(a.id, b.id), supersedes=(a.id, b.id),
-        confidence=max(a.confidence, b.confidence), importance=max(a.importance, b.importance),
-        pinned=a.pinned or b.pinned, **kind_defaults(b.kind) | {"layer": b.layer},
-    )  # fmt: skip
+        id=by.ids.new(now),
+        scope=b.scope,
+        kind=b.kind,
+        content=b.content,
+        observed_at=now,
+        subject=b.subject,
+        attribute=b.attribute if same else None,
+        tags=_union(a.tags, b.tags),
+        entities=_union(a.entities, b.entities),
+        agents=_union(a.agents, b.agents),
+        evidence=tuple(dict.fromkeys((*a.evidence, *b.evidence))),
+        origin=origin,
+        principal=by.principal,
+        derived_from=(a.id, b.id),
+        supersedes=(a.id, b.id),
+        confidence=max(a.confidence, b.confidence),
+        importance=max(a.importance, b.importance),
+        pinned=a.pinned or b.pinned,
+        **kind_defaults(b.kind) | {"layer": b.layer},
+    )
 
 
 def _union(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ class Census:
 
 def pictures(store: Store, scopes: Sequence[Scope], now: datetime, mode: Mode) -> dict[str, str]:
     """Each picture by its name, as an SVG document."""
-    return {each.name: svg(each) for each in panels(store, scopes, now, mode)}
+    return {panel.name: svg(panel) for panel in panels(store, scopes, now, mode)}
 
 
 def write_pictures(path: Path, store: Store, scopes: Sequence[Scope], now: datetime, mode: Mode) -> None:
@@ -57,8 +57,8 @@ def panels(store: Store, scopes: Sequence[Scope], now: datetime, mode: Mode) -> 
     return (
         _curves(mode),
         _heats(heats(store, scopes, now)),
-        _over_time("layers", "Memories that recall finds, by layer", past, [each.layers for each in past]),
-        _over_time("statuses", "All memories, by status", past, [each.statuses for each in past]),
+        _over_time("layers", "Memories that recall finds, by layer", past, [census.layers for census in past]),
+        _over_time("statuses", "All memories, by status", past, [census.statuses for census in past]),
     )
 
 
@@ -132,9 +132,14 @@ def _curves(mode: Mode) -> Panel:
     """Each mode as it makes an ordinary memory fade: a person's own word, of ordinary importance and never used."""
     born = datetime.fromisoformat("2000-01-01T00:00:00+00:00")
     atom = Atom(
-        id=AtomId(""), scope=Scope(""), kind="fact", content="", observed_at=born, recorded_at=born,
+        id=AtomId(""),
+        scope=Scope(""),
+        kind="fact",
+        content="",
+        observed_at=born,
+        recorded_at=born,
         layer=Layer.EPISODIC,
-    )  # fmt: skip
+    )
     ages = [n / _FINE for n in range(HALF_LIVES * _FINE + 1)]
     lines = []
     for each in Mode:
@@ -143,13 +148,22 @@ def _curves(mode: Mode) -> Panel:
         name = each.replace("_", " ")
         lines.append(Line(f"{name} (in use)" if each is mode else name, points, strong=each is mode))
     return Panel(
-        name="retention", title="How much of an unused memory is left", lines=tuple(lines),
-        told="; ".join(f"{each.label}: {each.points[_FINE][1]:.0f} % after one half-life, "
-                       f"{each.points[-1][1]:.0f} % after {HALF_LIVES}" for each in lines),
-        x=Axis(f"age in half-lives ({STANDARD_DAYS:.0f} days for a person's own word)", 0, HALF_LIVES,
-               tuple((n, str(n)) for n in range(HALF_LIVES + 1))),
+        name="retention",
+        title="How much of an unused memory is left",
+        lines=tuple(lines),
+        told="; ".join(
+            f"{line.label}: {line.points[_FINE][1]:.0f} % after one half-life, "
+            f"{line.points[-1][1]:.0f} % after {HALF_LIVES}"
+            for line in lines
+        ),
+        x=Axis(
+            f"age in half-lives ({STANDARD_DAYS:.0f} days for a person's own word)",
+            0,
+            HALF_LIVES,
+            tuple((n, str(n)) for n in range(HALF_LIVES + 1)),
+        ),
         y=Axis("% left", 0, 100, tuple((n, str(n)) for n in range(0, 101, 25))),
-    )  # fmt: skip
+    )
 
 
 def _over_time(name: str, title: str, past: Sequence[Census], counts: Sequence[Mapping[str, int]]) -> Panel:
@@ -163,15 +177,17 @@ def _over_time(name: str, title: str, past: Sequence[Census], counts: Sequence[M
     gap = ceil((last - first) / 4)
     days = range(first, last, gap) if past else range(0)
     return Panel(
-        name=name, title=title, lines=lines,
-        told="; ".join(each.label for each in lines) + (f" on {past[-1].day}" if past else "nothing yet"),
-        x=Axis("day (UTC)", first, last, tuple((each, date.fromordinal(each).isoformat()) for each in days)),
+        name=name,
+        title=title,
+        lines=lines,
+        told="; ".join(line.label for line in lines) + (f" on {past[-1].day}" if past else "nothing yet"),
+        x=Axis("day (UTC)", first, last, tuple((day, date.fromordinal(day).isoformat()) for day in days)),
         y=count_axis("memories", max((many for one in counts for many in one.values()), default=0)),
-    )  # fmt: skip
+    )
 
 
 def _steps(past: Sequence[Census], name: str, counts: Sequence[Mapping[str, int]]) -> tuple[tuple[float, float], ...]:
-    starts = [each.day.toordinal() for each in past]
+    starts = [census.day.toordinal() for census in past]
     ends = [*starts[1:], starts[-1] + 1]
     return tuple(
         (at, one.get(name, 0)) for start, end, one in zip(starts, ends, counts, strict=True) for at in (start, end)
@@ -182,10 +198,11 @@ def _heats(found: Sequence[float]) -> Panel:
     counted = Counter(min(BINS - 1, int(each * BINS)) for each in found)
     hot = sum(1 for each in found if each >= HOT_AT)
     return Panel(
-        name="heat", title="Heat of what recall finds",
+        name="heat",
+        title="Heat of what recall finds",
         told=f"{hot:,} of {len(found):,} have a heat of {HOT_AT} or more" if found else "nothing yet",
         bars=tuple(Bar(n / BINS, (n + 1) / BINS, counted[n]) for n in range(BINS)) if found else (),
         x=Axis("heat (0: cold, 1: in use all the time)", 0, 1, tuple((n / 5, f"{n / 5:.1f}") for n in range(6))),
         y=count_axis(f"memories ({len(found):,} in all)", max(counted.values(), default=0)),
         mark=(HOT_AT, f"warm from {HOT_AT} on: {hot:,}") if found else None,
-    )  # fmt: skip
+    )

@@ -140,7 +140,7 @@ def _document(panels: Sequence[Panel], columns: int) -> str:
     width, height = WIDTH * across, HEIGHT * ceil(len(panels) / columns)
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     body = [line for n, each in enumerate(panels) for line in _panel(each, n, columns)]
-    named = " ".join(f"{each.name}-title" for each in panels)
+    named = " ".join(f"{panel.name}-title" for panel in panels)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="{named}">'
     return "\n".join([head, f"<style>{_style()}</style>", *body, "</svg>", ""])
 
@@ -283,11 +283,24 @@ def _plot(axes: Any, panel: Panel) -> None:
     for n, (line, place) in enumerate(zip(panel.lines, _places(panel), strict=True)):
         dash = _dash(n, line)
         style = (0, tuple(map(int, dash.split()))) if dash else "-"
-        axes.plot(*zip(*line.points, strict=True), color=LIGHT[n % len(LIGHT)], linestyle=style,
-                  linewidth=3 if line.strong else 1.5, clip_on=False)  # fmt: skip
+        axes.plot(
+            *zip(*line.points, strict=True),
+            color=LIGHT[n % len(LIGHT)],
+            linestyle=style,
+            linewidth=3 if line.strong else 1.5,
+            clip_on=False,
+        )
         height = 1 - (place - TOP) / _INNER_HEIGHT
-        axes.text(1.03, height, line.label, transform=axes.transAxes, va="center", fontsize=8.5,
-                  color=LIGHT[n % len(LIGHT)], fontweight="bold" if line.strong else "normal")  # fmt: skip
+        axes.text(
+            1.03,
+            height,
+            line.label,
+            transform=axes.transAxes,
+            va="center",
+            fontsize=8.5,
+            color=LIGHT[n % len(LIGHT)],
+            fontweight="bold" if line.strong else "normal",
+        )
     if panel.mark is not None:
         axes.axvline(panel.mark[0], color="#555", linestyle="--", linewidth=1)
         axes.text(panel.mark[0], 1.01, panel.mark[1], transform=axes.get_xaxis_transform(), ha="center", fontsize=8)

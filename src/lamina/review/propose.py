@@ -28,7 +28,7 @@ def propose(
     def written() -> Receipt:
         now = clock.now()
         fresh = fresh_ids(ids, now)
-        made = (each.to_atom(next(fresh), writer.scope, writer.origin, writer.principal, now) for each in drafts)
+        made = (draft.to_atom(next(fresh), writer.scope, writer.origin, writer.principal, now) for draft in drafts)
         atoms = [each.with_(status=Status.CONSTRAINED) for each in made]
         return write(Words(), verdicts_on(atoms, store, now), writer, store, "propose", reason, key)
 

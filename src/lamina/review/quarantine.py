@@ -115,9 +115,9 @@ def _given_back(bad: Mapping[AtomId, Atom], atoms: Mapping[AtomId, Atom], by: Re
             back[head.id] = head.with_(status=before)
     for atom_id, holders in in_the_way(back, bad.keys(), by.store).items():
         # Somebody else fills its place by now, and stays: what it had been ended by is then that.
-        back[atom_id] = atoms[atom_id].with_(superseded_by=tuple(each.id for each in holders))
-        for each in holders:
-            heir = back.get(each.id, each)
+        back[atom_id] = atoms[atom_id].with_(superseded_by=tuple(holder.id for holder in holders))
+        for holder in holders:
+            heir = back.get(holder.id, holder)
             back[heir.id] = heir.with_(supersedes=tuple(dict.fromkeys((*heir.supersedes, atom_id))))
     return {each.id: each for each in back.values() if each != atoms[each.id]}
 
@@ -126,7 +126,7 @@ def _changed_by(bad: Mapping[AtomId, Atom], by: Reviewer) -> Iterable[tuple[Chan
     """What else became of others in the commits that brought nothing but what is in quarantine: forgotten, doubted."""
     commits: dict[CommitId, None] = {}
     for atom_id in bad:
-        commits |= {each.commit: None for each in by.store.versions(atom_id) if "content" in each.fields}
+        commits |= {version.commit: None for version in by.store.versions(atom_id) if "content" in version.fields}
     for commit in commits:
         for entry in by.store.journal(by.scopes, commit=commit):
             said = {change.atom_id for change in entry.changes if "content" in change.fields}
@@ -139,7 +139,7 @@ def _changed_by(bad: Mapping[AtomId, Atom], by: Reviewer) -> Iterable[tuple[Chan
 
 
 def _untouched_since(change: Changed, by: Reviewer) -> bool:
-    later = (each for each in by.store.versions(change.atom_id) if each.revision > change.revision)
+    later = (version for version in by.store.versions(change.atom_id) if version.revision > change.revision)
     return all("status" not in each.fields for each in later)
 
 

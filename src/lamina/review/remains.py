@@ -90,7 +90,7 @@ class Remains:
         """What may hold it and is out of lamina's hands; `sources`: where the words came from."""
         root = self._disk.root
         for file in self._originals():
-            if file.suffix.lower().lstrip(".") not in _TEXTS and any(file.stem in each for each in sources):
+            if file.suffix.lower().lstrip(".") not in _TEXTS and any(file.stem in source for source in sources):
                 yield f"{file}: the words came from it, and lamina does not rewrite files of this kind; delete it"
         for folder in (root, *root.parents):
             if (folder / ".git").exists():
@@ -160,7 +160,7 @@ class _Cleaner:
         if text is None:
             return False
         lines = text.split("\n")
-        kept = [line for line in lines if "](" not in line or not any(each in line for each in ids)]
+        kept = [line for line in lines if "](" not in line or not any(atom_id in line for atom_id in ids)]
         if kept != lines:
             _rewrite(file, "\n".join(kept))
         return kept != lines
@@ -271,7 +271,7 @@ def _settle(place: Path) -> None:
 def holding(sought: Sought, erasure: Unfinished) -> Callable[[bytes], bool]:
     """Whether a copy is of an atom that is gone or was told anew, or tells what was erased."""
     ids = [each.encode() for each in (*erasure.gone, *erasure.touched)]
-    return lambda data: any(each in data for each in ids) or tells(sought, data.decode(errors="replace"))
+    return lambda data: any(atom_id in data for atom_id in ids) or tells(sought, data.decode(errors="replace"))
 
 
 def tells(sought: Sought, text: str) -> bool:
@@ -286,4 +286,4 @@ def tells(sought: Sought, text: str) -> bool:
 def unwritten(ledger: Ledger, ids: Sequence[AtomId]) -> bool:
     """Whether the file of any of these atoms still waits to be written."""
     wanted = set(ids)
-    return bool(wanted) and any(each.atom_id in wanted for each in ledger.pending(100_000))
+    return bool(wanted) and any(pending.atom_id in wanted for pending in ledger.pending(100_000))

@@ -47,7 +47,7 @@ def reread(extractor: Extractor, by: Reviewer, *, apply: bool) -> Reread:
         planned = _plan(extractor, by)
         if not apply or not (planned.revised or planned.dropped):
             return planned
-        outcomes = [Outcome(Result.REVISED, each, "as it was said") for each in planned.revised]
+        outcomes = [Outcome(Result.REVISED, atom, "as it was said") for atom in planned.revised]
         outcomes += [Outcome(Result.TAKEN_BACK, each, "not a statement to keep") for each in planned.dropped]
         told = f"re-read {len(outcomes)} statements of the former rules"
         return Reread(planned.revised, planned.dropped, by.carry_out(VERB, told, outcomes, Way.ADOPT))
@@ -65,7 +65,7 @@ def _plan(extractor: Extractor, by: Reviewer) -> Reread:
     dropped: list[Atom] = []
     for atom in former:
         place = atom.evidence[0]
-        found = next((each for each in sentences if _overlap(each.evidence, place)), None)
+        found = next((sentence for sentence in sentences if _overlap(sentence.evidence, place)), None)
         if found is None or found.evidence in taken:
             dropped.append(_dropped(atom, ids))
         else:
@@ -84,7 +84,7 @@ def _former_statements(by: Reviewer) -> list[Atom]:
 
 
 def _is_untouched(atom: Atom, by: Reviewer) -> bool:
-    return {each.verb for each in by.store.versions(atom.id)} <= _MACHINE_VERBS
+    return {version.verb for version in by.store.versions(atom.id)} <= _MACHINE_VERBS
 
 
 def _sentences(wanted: set[str], segments: dict[AtomId, Atom], extractor: Extractor) -> list[Finding]:
@@ -94,8 +94,8 @@ def _sentences(wanted: set[str], segments: dict[AtomId, Atom], extractor: Extrac
 
 
 def _turns(segment: Atom) -> Iterator[Said]:
-    for each in passages_of(segment):
-        yield Said(segment.id, each.n, each.text, each.speaker, each.at or segment.observed_at)
+    for passage in passages_of(segment):
+        yield Said(segment.id, passage.n, passage.text, passage.speaker, passage.at or segment.observed_at)
 
 
 def _overlap(one: Evidence, other: Evidence) -> bool:
@@ -106,21 +106,35 @@ def _overlap(one: Evidence, other: Evidence) -> bool:
 def _revised(atom: Atom, found: Finding, ids: set[AtomId]) -> Atom:
     """The statement in the words that were said: active, without claim, and without what rules concluded from it."""
     return atom.with_(
-        content=found.content, kind="fact", subject=found.subject, attribute=None, value=found.value,
-        confidence=found.confidence, evidence=(found.evidence, *_others(atom, found.evidence)), status=Status.ACTIVE,
-        valid_from=None, valid_until=None, tags=(), entities=(), supersedes=_left(atom.supersedes, ids),
-        superseded_by=_left(atom.superseded_by, ids), relations=_links(atom, ids),
+        content=found.content,
+        kind="fact",
+        subject=found.subject,
+        attribute=None,
+        value=found.value,
+        confidence=found.confidence,
+        evidence=(found.evidence, *_others(atom, found.evidence)),
+        status=Status.ACTIVE,
+        valid_from=None,
+        valid_until=None,
+        tags=(),
+        entities=(),
+        supersedes=_left(atom.supersedes, ids),
+        superseded_by=_left(atom.superseded_by, ids),
+        relations=_links(atom, ids),
         metadata={key: value for key, value in atom.metadata.items() if key != "several"},
         **kind_defaults("fact", found.confidence, atom.origin),
-    )  # fmt: skip
+    )
 
 
 def _dropped(atom: Atom, ids: set[AtomId]) -> Atom:
     """A tombstone without evidence: it withholds no words."""
     return atom.with_(
-        status=Status.TOMBSTONED, evidence=(), supersedes=_left(atom.supersedes, ids),
-        superseded_by=_left(atom.superseded_by, ids), relations=_links(atom, ids),
-    )  # fmt: skip
+        status=Status.TOMBSTONED,
+        evidence=(),
+        supersedes=_left(atom.supersedes, ids),
+        superseded_by=_left(atom.superseded_by, ids),
+        relations=_links(atom, ids),
+    )
 
 
 def _others(atom: Atom, own: Evidence) -> tuple[Evidence, ...]:
@@ -128,8 +142,8 @@ def _others(atom: Atom, own: Evidence) -> tuple[Evidence, ...]:
 
 
 def _left(linked: Sequence[AtomId], ids: set[AtomId]) -> tuple[AtomId, ...]:
-    return tuple(each for each in linked if each not in ids)
+    return tuple(atom_id for atom_id in linked if atom_id not in ids)
 
 
 def _links(atom: Atom, ids: set[AtomId]) -> tuple[Relation, ...]:
-    return tuple(each for each in atom.relations if not (each.name in _GUESSED and each.target in ids))
+    return tuple(relation for relation in atom.relations if not (relation.name in _GUESSED and relation.target in ids))

@@ -29,9 +29,9 @@ def restored(atom: Atom, store: Store, scopes: Sequence[Scope]) -> list[Atom]:
         return [active]
     heirs = store.read(Filter(scopes=tuple(scopes), ids=atom.superseded_by)) if atom.superseded_by else []
     parted = [
-        each.with_(supersedes=tuple(other for other in each.supersedes if other != atom.id))
-        for each in heirs
-        if atom.id in each.supersedes
+        heir.with_(supersedes=tuple(other for other in heir.supersedes if other != atom.id))
+        for heir in heirs
+        if atom.id in heir.supersedes
     ]
     doubted = relieved(atom, versions[ended].commit, {atom.id}, store, scopes)
     known = {atom.id, *(each.id for each in parted)}

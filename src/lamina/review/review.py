@@ -31,9 +31,14 @@ class Review:
 
     @traced(Operation.READ)
     def list(
-        self, source: str | None = None, *, kind: Waits | str | None = None, limit: int | None = None, offset: int = 0,
+        self,
+        source: str | None = None,
+        *,
+        kind: Waits | str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
         about: Collection[str] | None = None,
-    ) -> builtins.list[Item]:  # fmt: skip
+    ) -> builtins.list[Item]:
         """Everything that waits for a person, with what each verb would do: deletions, statements, pairs.
 
         `about`: only what waits of these atoms.

@@ -55,17 +55,25 @@ class Reviewer:
     ) -> Receipt:
         """Commit what was decided with what is doubted because of it, all of it or nothing, and write the files."""
         writer = self.writer()
-        doubted = dependants({each.atom.id: each.atom for each in outcomes}, self.store, writer.origin, self.rules)
+        doubted = dependants(
+            {outcome.atom.id: outcome.atom for outcome in outcomes}, self.store, writer.origin, self.rules
+        )
         outcomes = [*outcomes, *(Outcome(Result.CHALLENGED, atom, why) for atom, why in doubted)]
         reason = "; ".join(dict.fromkeys([reason, *(why for _, why in doubted)]))
         done = self.store.commit(
             Commit(
-                actor=writer.actor, origin=writer.origin, verb=verb, reason=reason, scope=writer.scope, way=way,
-                batch=batch, changes=tuple(Change(each.atom) for each in outcomes),
+                actor=writer.actor,
+                origin=writer.origin,
+                verb=verb,
+                reason=reason,
+                scope=writer.scope,
+                way=way,
+                batch=batch,
+                changes=tuple(Change(outcome.atom) for outcome in outcomes),
             )
-        )  # fmt: skip
+        )
         written = {atom.id: atom for atom in done.atoms}
-        told = tuple(replace(each, atom=written.get(each.atom.id, each.atom)) for each in outcomes)
+        told = tuple(replace(outcome, atom=written.get(outcome.atom.id, outcome.atom)) for outcome in outcomes)
         return self.published(Receipt(done.id, told))
 
 

@@ -10,10 +10,24 @@ from lamina.capture.clean import without_secrets
 from lamina.capture.draft import parse_draft, parse_text
 from lamina.errors import InvalidInput
 
-REVISABLE = frozenset({
-    "subject", "attribute", "value", "tags", "entities", "kind", "confidence", "importance", "valid_from",
-    "valid_until", "expires_at", "durability", "memory_type", "metadata",
-})  # fmt: skip
+REVISABLE = frozenset(
+    {
+        "subject",
+        "attribute",
+        "value",
+        "tags",
+        "entities",
+        "kind",
+        "confidence",
+        "importance",
+        "valid_from",
+        "valid_until",
+        "expires_at",
+        "durability",
+        "memory_type",
+        "metadata",
+    }
+)
 _TIMES = frozenset({"valid_from", "valid_until"})
 
 

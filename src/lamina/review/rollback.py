@@ -27,7 +27,7 @@ def rollback(id: str, reason: str, by: Reviewer) -> Receipt:
         taken = in_the_way(back, {atom.id}, by.store)
         if taken:
             raise Refused(_taken(atom, taken))
-        left = tuple(each for each in atom.supersedes if each not in back)
+        left = tuple(supersede for supersede in atom.supersedes if supersede not in back)
         gone = Outcome(Result.TAKEN_BACK, atom.with_(status=Status.TOMBSTONED, supersedes=left), told)
         others = [Outcome(_became(each), each, f"{atom.id} was taken back") for each in back.values()]
         return by.carry_out("rollback", told, (gone, *others), Way.ROLLBACK)
@@ -47,7 +47,7 @@ def _over(atom: Atom, by: Reviewer) -> str:
 
 
 def _taken(atom: Atom, taken: Mapping[AtomId, Sequence[Atom]]) -> str:
-    told = "; ".join(f"{one} by {', '.join(each.id for each in holders)}" for one, holders in taken.items())
+    told = "; ".join(f"{one} by {', '.join(holder.id for holder in holders)}" for one, holders in taken.items())
     return (
         f"{atom.id} cannot be rolled back: the place of what it had ended is taken meanwhile ({told}); "
         "roll those back first, or forget this one and leave the rest as it is"

@@ -29,10 +29,14 @@ def settle(store: Store, scope: Scope, now: datetime) -> list[Atom]:
         done = store.commit(
             Commit(
                 # Whoever announced the successor was trusted enough to end them; this only keeps the day.
-                actor="lamina", origin=Origin.HUMAN, verb=VERB, reason=reason, scope=scope,
+                actor="lamina",
+                origin=Origin.HUMAN,
+                verb=VERB,
+                reason=reason,
+                scope=scope,
                 changes=tuple(map(Change, atoms)),
             )
-        )  # fmt: skip
+        )
     return list(done.atoms)
 
 
@@ -44,6 +48,8 @@ def _due(store: Store, scope: Scope, now: datetime) -> list[Atom]:
 def _was_announced(store: Store, atom: Atom) -> bool:
     """Whether its end lay ahead when it was told. One that had ended and was restored stays as somebody wanted it."""
     versions = store.versions(atom.id)
-    told = [each for each in versions if each.atom.superseded_by and each.atom.valid_until == atom.valid_until]
+    told = [
+        version for version in versions if version.atom.superseded_by and version.atom.valid_until == atom.valid_until
+    ]
     ahead = bool(told) and atom.valid_until is not None and told[0].at < atom.valid_until
-    return ahead and not any(each.atom.status in ENDED for each in versions)
+    return ahead and not any(version.atom.status in ENDED for version in versions)

@@ -41,9 +41,11 @@ def _vector_bytes(store: Store) -> dict[str, int]:
 def _chat_used(store: Store) -> dict[str, Any]:
     """What chat models used, by day and model, the last days first."""
     return {
-        f"{each.day.isoformat()} {each.model}": {
-            "calls": each.used.calls, "tokens_in": each.used.tokens_in, "tokens_out": each.used.tokens_out,
-            "money": round(each.used.money, 6),
+        f"{day.day.isoformat()} {day.model}": {
+            "calls": day.used.calls,
+            "tokens_in": day.used.tokens_in,
+            "tokens_out": day.used.tokens_out,
+            "money": round(day.used.money, 6),
         }
-        for each in store.usage.days()[:CHAT_DAYS]
-    }  # fmt: skip
+        for day in store.usage.days()[:CHAT_DAYS]
+    }

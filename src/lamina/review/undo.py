@@ -105,10 +105,16 @@ def _undo_one(store: Store, entry: Entry, actor: str, origin: Origin) -> Committ
     changes = tuple(Change(_reverted(store.versions(change.atom_id), change)) for change in entry.changes)
     return store.commit(
         Commit(
-            actor=actor, origin=origin, verb="undo", reason=f"undo of {entry.verb}: {entry.reason}", scope=entry.scope,
-            changes=changes, way=Way.UNDO, undoes=entry.id,
+            actor=actor,
+            origin=origin,
+            verb="undo",
+            reason=f"undo of {entry.verb}: {entry.reason}",
+            scope=entry.scope,
+            changes=changes,
+            way=Way.UNDO,
+            undoes=entry.id,
         )
-    )  # fmt: skip
+    )
 
 
 def _reverted(versions: Sequence[Version], change: Changed) -> Atom:

@@ -66,9 +66,13 @@ def comes_from(atom: Atom, source: str) -> bool:
 
 
 def waiting(
-    by: Reviewer, source: str | None, kind: Waits | None, limit: int | None, offset: int = 0,
+    by: Reviewer,
+    source: str | None,
+    kind: Waits | None,
+    limit: int | None,
+    offset: int = 0,
     about: Collection[str] | None = None,
-) -> list[Item]:  # fmt: skip
+) -> list[Item]:
     """What waits: deletions, then statements and proposals, the newest first, then pairs; `about`: of these atoms."""
     every = [each for each in _every(by, source, kind) if about is None or _is_about(each, about)]
     return [_item(each, by) for each in every[offset : None if limit is None else offset + limit]]
@@ -95,7 +99,7 @@ def _every(by: Reviewer, source: str | None, kind: Waits | None) -> list[Item | 
     atoms = held(by, source) if kind in (None, Waits.STATEMENT, Waits.PROPOSAL) else []
     wanted = [atom for atom in atoms if kind is None or _sort(atom) is kind]
     pairs = pairs_of(by) if kind in (None, Waits.PAIR) and source is None else []
-    lost = [each for each in _held_back(by) if kind in (None, each.kind)] if source is None else []
+    lost = [item for item in _held_back(by) if kind in (None, item.kind)] if source is None else []
     return [*lost, *wanted, *pairs]
 
 
@@ -115,14 +119,14 @@ def _sort(atom: Atom) -> Waits:
 
 def _held_back(by: Reviewer) -> Iterator[Item]:
     """What would change too much at once."""
-    for each in by.problems():
-        if each.kind == HELD_DELETIONS:
+    for problem in by.problems():
+        if problem.kind == HELD_DELETIONS:
             verbs = (("sync --accept-deletions", "their atoms are forgotten"), ("sync", "looks for them again"))
-            yield Item(Waits.DELETIONS, "files are gone", each.message, verbs)
-        elif each.kind == HELD_DREAM:
-            step = each.path.rpartition(":")[2]
+            yield Item(Waits.DELETIONS, "files are gone", problem.message, verbs)
+        elif problem.kind == HELD_DREAM:
+            step = problem.path.rpartition(":")[2]
             verbs = ((f"dream --step {step} --yes", "it is done"), (f"dream --step {step} --dry-run", "shows it"))
-            yield Item(Waits.DREAM, f"a dream waits: {step}", each.message, verbs)
+            yield Item(Waits.DREAM, f"a dream waits: {step}", problem.message, verbs)
 
 
 def _of_atom(atom: Atom, by: Reviewer) -> Item:
@@ -145,7 +149,7 @@ def _outlook(atom: Atom, by: Reviewer) -> str:
 
 
 def _told(verdict: Verdict) -> str:
-    ended = [each.id for each in verdict.others if verdict.atom.id in each.superseded_by]
+    ended = [other.id for other in verdict.others if verdict.atom.id in other.superseded_by]
     if ended:
         return f"it counts, and takes the place of {', '.join(ended)}"
     if verdict.result is Result.SUPERSEDED:

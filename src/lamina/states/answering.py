@@ -11,22 +11,39 @@ from lamina.states.ranking import CloseView, StateView, log_odds
 from lamina.vectors.levels import Floats
 
 FEATURES = (
-    "relevance", "passage", "similarity", "states the slot", "current", "current × similarity", "no state",
-    "share of the best", "answers", "answers, log-odds", "not read",
-)  # fmt: skip
+    "relevance",
+    "passage",
+    "similarity",
+    "states the slot",
+    "current",
+    "current × similarity",
+    "no state",
+    "share of the best",
+    "answers",
+    "answers, log-odds",
+    "not read",
+)
 
 
 def answer_features(
     question: QuestionState, view: StateView, close: CloseView, terms: Sequence[Mapping[str, float]]
 ) -> Floats:
     """Return the features of each candidate in the order of FEATURES; `terms` are those of its relevance."""
-    relevance = np.array([max(0.0, sum(each.values())) for each in terms])
-    passage = np.array([each.get("passage", 0.0) for each in terms])
+    relevance = np.array([max(0.0, sum(term.values())) for term in terms])
+    passage = np.array([term.get("passage", 0.0) for term in terms])
     current, none, count = question.asks_current, question.asks[Ask.NO_STATE], len(terms)
     return np.column_stack(
         [
-            relevance, passage, view.similarity, view.states_slot, np.full(count, current), current * view.similarity,
-            np.full(count, none), relevance / max(1e-6, float(relevance.max(initial=0.0))), close.answers,
-            [log_odds(each) if each else 0.0 for each in close.answers.tolist()], 1.0 - close.is_read,
+            relevance,
+            passage,
+            view.similarity,
+            view.states_slot,
+            np.full(count, current),
+            current * view.similarity,
+            np.full(count, none),
+            relevance / max(1e-6, float(relevance.max(initial=0.0))),
+            close.answers,
+            [log_odds(each) if each else 0.0 for each in close.answers.tolist()],
+            1.0 - close.is_read,
         ]
-    ).astype(np.float32)  # fmt: skip
+    ).astype(np.float32)

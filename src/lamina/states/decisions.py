@@ -53,8 +53,10 @@ def load_decisions(name: str) -> Decisions:
     fitted = _fitted(name.removesuffix(".onnx"))
     return Decisions(
         np.array(fitted["ranker"], np.float32),
-        Logistic(**fitted["earlier"]), Logistic(**fitted["answers"]), Gate(**fitted["gate"]),
-    )  # fmt: skip
+        Logistic(**fitted["earlier"]),
+        Logistic(**fitted["answers"]),
+        Gate(**fitted["gate"]),
+    )
 
 
 def _fitted(name: str) -> dict[str, Any]:

@@ -20,9 +20,15 @@ from lamina.text.roles import is_role
 from lamina.vectors.levels import Floats
 
 FEATURES = (
-    "current: states the slot", "past: newest", "past: states the slot", "list: states the slot",
-    "a state: answers", "a state: odds", "a state: outdated", "past: answers",
-)  # fmt: skip
+    "current: states the slot",
+    "past: newest",
+    "past: states the slot",
+    "list: states the slot",
+    "a state: answers",
+    "a state: odds",
+    "a state: outdated",
+    "past: answers",
+)
 """What a candidate gains or loses, by what the question asks for."""
 SAME_TIME_MS = 1_000
 REACH, SOFTNESS, FARTHEST = 0.15, 0.05, 0.2
@@ -90,9 +96,14 @@ class CloseView:
 
 
 def read_closely(
-    text: str, question: QuestionState, candidates: Sequence[StateCandidate], view: StateView,
-    reader: TextListReader | None, gate: Gate, names: frozenset[str] = frozenset(),
-) -> CloseView:  # fmt: skip
+    text: str,
+    question: QuestionState,
+    candidates: Sequence[StateCandidate],
+    view: StateView,
+    reader: TextListReader | None,
+    gate: Gate,
+    names: frozenset[str] = frozenset(),
+) -> CloseView:
     """Read the best candidates together beside the question.
 
     `names` are those in the question: a candidate that lacks one which an older candidate holds does not replace it.
@@ -103,7 +114,7 @@ def read_closely(
     if reader is None or not count:
         return CloseView(answers, outdated, outdated_by, is_read)
     current = gate.certainty(question.asks_current)
-    relevance = np.array([each.relevance for each in candidates]) + 0.5 * current * view.similarity
+    relevance = np.array([candidate.relevance for candidate in candidates]) + 0.5 * current * view.similarity
     count_read = READ_TOGETHER if 1.0 - question.asks[Ask.NO_STATE] >= MAY_ASK_STATE else READ_BRIEFLY
     best = [n for n in np.argsort(-relevance, kind="stable").tolist() if candidates[n].text][:count_read]
     best.sort(key=lambda n: candidates[n].at_ms)
@@ -157,7 +168,10 @@ def view_states(
     best: list[Assertion | None] = []
     similarity, asserts = np.zeros(count, np.float32), np.zeros(count, np.float32)
     for n, candidate in enumerate(candidates):
-        scores = [float(each.state.slot @ question.slot) + 0.1 * each.state.asserts for each in candidate.assertions]
+        scores = [
+            float(assertion.state.slot @ question.slot) + 0.1 * assertion.state.asserts
+            for assertion in candidate.assertions
+        ]
         best.append(candidate.assertions[int(np.argmax(scores))] if scores else None)
         chosen = best[-1]
         if chosen is not None:
@@ -198,10 +212,16 @@ def state_features(question: QuestionState, view: StateView, close: CloseView, g
     odds = close.is_read * np.array([log_odds(each) - log_odds(0.0) for each in answers.tolist()], np.float32)
     return np.column_stack(
         [
-            current * states, past * view.newest, past * states, several * states, asks_state * answers,
-            asks_state * odds, asks_state * close.outdated, past * answers,
+            current * states,
+            past * view.newest,
+            past * states,
+            several * states,
+            asks_state * answers,
+            asks_state * odds,
+            asks_state * close.outdated,
+            past * answers,
         ]
-    ).astype(np.float32)  # fmt: skip
+    ).astype(np.float32)
 
 
 def log_odds(chance: float) -> float:
@@ -211,10 +231,21 @@ def log_odds(chance: float) -> float:
 
 
 EARLIER_FEATURES = (
-    "states the slot", "the newer states the slot", "similarity", "similarity of the newer", "current",
-    "both near", "words of the question in the older one only", "words of the question in the newer one only",
-    "other names", "same speaker", "outdated", "answers", "the newer answers", "not read",
-)  # fmt: skip
+    "states the slot",
+    "the newer states the slot",
+    "similarity",
+    "similarity of the newer",
+    "current",
+    "both near",
+    "words of the question in the older one only",
+    "words of the question in the newer one only",
+    "other names",
+    "same speaker",
+    "outdated",
+    "answers",
+    "the newer answers",
+    "not read",
+)
 
 
 def earlier_features(question: QuestionState, words: frozenset[str], view: StateView, close: CloseView) -> Floats:
@@ -228,11 +259,19 @@ def earlier_features(question: QuestionState, words: frozenset[str], view: State
             continue
         count = max(1, len(words))
         rows[n] = (
-            states[n], states[newer], view.similarity[n], view.similarity[newer],
-            question.asks_current, min(float(view.similarity[n]), float(view.similarity[newer])),
-            len((words & old.words) - new.words) / count, len((words & new.words) - old.words) / count,
+            states[n],
+            states[newer],
+            view.similarity[n],
+            view.similarity[newer],
+            question.asks_current,
+            min(float(view.similarity[n]), float(view.similarity[newer])),
+            len((words & old.words) - new.words) / count,
+            len((words & new.words) - old.words) / count,
             float(bool(old.names - new.names - new.words) and bool(new.names - old.names - old.words)),
-            float(old.speaker == new.speaker), close.outdated[n], close.answers[n], close.answers[newer],
+            float(old.speaker == new.speaker),
+            close.outdated[n],
+            close.answers[n],
+            close.answers[newer],
             1.0 - close.is_read[n],
-        )  # fmt: skip
+        )
     return rows

@@ -25,10 +25,15 @@ _OTHERS = tuple(name for name in DATA_FIELDS if name not in (*_STANDING, "pinned
 """All else. A pin may be set by whoever uses an atom, and is taken out only by those who may change how it stands."""
 
 _AGES = frozenset({"status", "layer", "relations"})
-_AGEING = frozenset({
-    (Status.ACTIVE, Status.ARCHIVED), (Status.ARCHIVED, Status.ACTIVE), (Status.ACTIVE, Status.CHALLENGED),
-    (Status.ACTIVE, Status.TOMBSTONED), (Status.ARCHIVED, Status.TOMBSTONED),
-})  # fmt: skip
+_AGEING = frozenset(
+    {
+        (Status.ACTIVE, Status.ARCHIVED),
+        (Status.ARCHIVED, Status.ACTIVE),
+        (Status.ACTIVE, Status.CHALLENGED),
+        (Status.ACTIVE, Status.TOMBSTONED),
+        (Status.ARCHIVED, Status.TOMBSTONED),
+    }
+)
 """What time may do to an atom, and the arrows it may go along."""
 
 Hands: TypeAlias = Callable[[AtomId], Collection[Origin]]
@@ -85,13 +90,13 @@ def check_once(commit: Commit) -> None:
     """A commit says of each atom one thing."""
     ids = [change.atom.id for change in commit.changes]
     if len(set(ids)) < len(ids):
-        raise InvalidInput(f"{next(each for each in ids if ids.count(each) > 1)} stands twice in one commit")
+        raise InvalidInput(f"{next(atom_id for atom_id in ids if ids.count(atom_id) > 1)} stands twice in one commit")
 
 
 def check_trust(commit: Commit, written: Sequence[Version], look: Look, hands: Hands) -> None:
     """Nobody changes what somebody more trusted said or decided, and what waits for a person waits for a person."""
-    for each in written:
-        told = objection(each.old, each.new, commit.origin, commit.way, look, hands)
+    for version in written:
+        told = objection(version.old, version.new, commit.origin, commit.way, look, hands)
         if told is not None:
             raise Refused(told)
 
@@ -116,14 +121,18 @@ def _is_upkeep(old: Atom, new: Atom, way: Way) -> bool:
 
     It ends nothing and rewrites nothing; what was kept for a while only is forgotten when the while is over.
     """
-    if way is not Way.UPKEEP or old.pinned or _differs(old, new, [each for each in DATA_FIELDS if each not in _AGES]):
+    if (
+        way is not Way.UPKEEP
+        or old.pinned
+        or _differs(old, new, [field for field in DATA_FIELDS if field not in _AGES])
+    ):
         return False
     return old.status is new.status or (old.status, new.status) in _AGEING
 
 
 def guard(atom: Atom, look: Look, hands: Hands) -> float:
     """How trusted one must be to change how an atom stands: as its word is, or as whoever had a hand in it."""
-    return max([trust(atom, look), *(TRUST[each] for each in hands(atom.id))])
+    return max([trust(atom, look), *(TRUST[hand] for hand in hands(atom.id))])
 
 
 def _overrules(old: Atom, new: Atom, by: Origin, look: Look, hands: Hands) -> str | None:
@@ -204,8 +213,10 @@ def _differs(old: Atom, new: Atom, names: Iterable[str]) -> bool:
 
 def check_claims(written: Sequence[Version], holders: Callable[[Scope, str], list[Atom]]) -> None:
     """Two active values of a single-valued claim never overlap in valid time."""
-    ids = {each.new.id for each in written}
-    for scope, name in {(each.new.scope, str(claim)) for each in written if (claim := _single_claim(each.new))}:
+    ids = {version.new.id for version in written}
+    for scope, name in {
+        (version.new.scope, str(claim)) for version in written if (claim := _single_claim(version.new))
+    }:
         stretches = sorted(
             filter(_single_claim, holders(scope, name)),
             key=lambda atom: (atom.valid_from is not None, atom.valid_from or 0, atom.id),
@@ -223,9 +234,11 @@ def _single_claim(atom: Atom) -> object | None:
 
 def check_chains(written: Sequence[Version], heads: Callable[[Iterable[AtomId]], Mapping[AtomId, Atom]]) -> None:
     """Following what superseded an atom never leads back to it."""
-    for each in written:
-        if each.new.superseded_by and (each.old is None or each.old.superseded_by != each.new.superseded_by):
-            _check_chain(each.new, heads)
+    for version in written:
+        if version.new.superseded_by and (
+            version.old is None or version.old.superseded_by != version.new.superseded_by
+        ):
+            _check_chain(version.new, heads)
 
 
 def _check_chain(atom: Atom, heads: Callable[[Iterable[AtomId]], Mapping[AtomId, Atom]]) -> None:

@@ -35,16 +35,16 @@ def elect(newcomers: Sequence[Newcomer]) -> tuple[list[Newcomer], list[tuple[New
     chosen: dict[AtomId, Newcomer] = {}
     losers: list[Newcomer] = []
     nameless: list[Newcomer] = []
-    for each in sorted(
+    for newcomer in sorted(
         newcomers, key=lambda each: (each.sheet.id is None or each.sheet.id not in each.path, each.path)
     ):
-        if each.sheet.id is None:
-            nameless.append(each)
-        elif each.sheet.id in chosen:
-            losers.append(each)
+        if newcomer.sheet.id is None:
+            nameless.append(newcomer)
+        elif newcomer.sheet.id in chosen:
+            losers.append(newcomer)
         else:
-            chosen[each.sheet.id] = each
-    return [*chosen.values(), *nameless], [(each, chosen[AtomId(str(each.sheet.id))]) for each in losers]
+            chosen[newcomer.sheet.id] = newcomer
+    return [*chosen.values(), *nameless], [(loser, chosen[AtomId(str(loser.sheet.id))]) for loser in losers]
 
 
 def obstacle(newcomer: Newcomer) -> str | None:
@@ -60,7 +60,7 @@ def to_atoms(
     newcomers: Sequence[Newcomer], ids: IdSource, now: datetime, known: Callable[[str], AtomId | None]
 ) -> list[tuple[Newcomer, Atom]]:
     """The atoms of new files. Links by a foreign id or a file's name are resolved to ids of ours."""
-    named = [(each, each.sheet.id or ids.new(now)) for each in newcomers]
+    named = [(newcomer, newcomer.sheet.id or ids.new(now)) for newcomer in newcomers]
     names = {each.sheet.foreign_id: atom_id for each, atom_id in named if each.sheet.foreign_id}
     names |= {layout.stem(each.path): atom_id for each, atom_id in named}
 
@@ -93,9 +93,9 @@ def resolved(sheet: Sheet, known: Callable[[str], AtomId | None]) -> Sheet:
 
 def _links(fields: Mapping[str, Any], resolve: Callable[[str], str]) -> dict[str, Any]:
     return {
-        **{name: tuple(AtomId(resolve(each)) for each in fields[name]) for name in _LINKS},
-        "relations": tuple(replace(each, target=AtomId(resolve(each.target))) for each in fields["relations"]),
-        "evidence": tuple(replace(each, segment=resolve(each.segment)) for each in fields["evidence"]),
+        **{name: tuple(AtomId(resolve(field)) for field in fields[name]) for name in _LINKS},
+        "relations": tuple(replace(field, target=AtomId(resolve(field.target))) for field in fields["relations"]),
+        "evidence": tuple(replace(field, segment=resolve(field.segment)) for field in fields["evidence"]),
     }
 
 

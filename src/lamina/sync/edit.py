@@ -116,16 +116,21 @@ def _overruled(before: Sheet, head: Atom, wanted: Mapping[str, Any], path: str) 
         lost.remove("content")
     if lost:
         fields = ", ".join(sorted(lost))
-        yield Problem(path, "overruled", f"your edit of {fields} took the place of a change made meanwhile; "
-                      f"that one is kept as revision {head.revision}", atom_id=head.id)  # fmt: skip
+        yield Problem(
+            path,
+            "overruled",
+            f"your edit of {fields} took the place of a change made meanwhile; "
+            f"that one is kept as revision {head.revision}",
+            atom_id=head.id,
+        )
 
 
 def _added(before: Sheet, head: Atom, content: str) -> str:
     """A session's turns that came in while the person edited those before; they follow what the person wrote."""
     if not head.is_segment:
         return ""
-    known = max((each.n for each in parse_segment(str(before.fields["content"]))), default=0)
-    later = [each for each in parse_segment(head.content) if each.n > known]
+    known = max((passage.n for passage in parse_segment(str(before.fields["content"]))), default=0)
+    later = [passage for passage in parse_segment(head.content) if passage.n > known]
     added = f"\n\n{head.content[min(each.start for each in later) :]}" if later else ""
     if content.endswith(added):
         return ""

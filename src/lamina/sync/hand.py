@@ -72,10 +72,15 @@ class Hand:
         """Commit on a person's behalf."""
         self._store.commit(
             Commit(
-                actor="human", origin=Origin.HUMAN, verb=verb, reason=reason, scope=scope, way=way,
+                actor="human",
+                origin=Origin.HUMAN,
+                verb=verb,
+                reason=reason,
+                scope=scope,
+                way=way,
                 changes=tuple(changes),
             )
-        )  # fmt: skip
+        )
 
     def _edit(self, before: Sheet, after: Sheet, head: Atom, path: str) -> Edit:
         named = self._ledger.atom_named
@@ -101,10 +106,18 @@ class Hand:
     def _proposal(self, edited: Atom, head: Atom, path: str, fields: Sequence[str]) -> Atom:
         told = {TYPE: Proposal.FILE_EDIT.value, EDITED: " ".join(fields), FILE: path}
         return edited.with_(
-            id=self._ids.new(self._clock.now()), revision=0, recorded_at=None, status=Status.CONSTRAINED,
-            origin=min((Origin.DOCUMENT, head.origin), key=lambda each: TRUST[each]), principal=None, segment_id=None,
-            supersedes=(), superseded_by=(), derived_from=(head.id,), metadata={**edited.metadata, **told},
-        )  # fmt: skip
+            id=self._ids.new(self._clock.now()),
+            revision=0,
+            recorded_at=None,
+            status=Status.CONSTRAINED,
+            origin=min((Origin.DOCUMENT, head.origin), key=lambda each: TRUST[each]),
+            principal=None,
+            segment_id=None,
+            supersedes=(),
+            superseded_by=(),
+            derived_from=(head.id,),
+            metadata={**edited.metadata, **told},
+        )
 
     def _is_proposed(self, proposal: Atom) -> bool:
         """Whether the same edit waits already: an editor that is still open may save it once more."""

@@ -100,14 +100,14 @@ class People:
 
     def _unknown(self, newcomers: Sequence[Newcomer], report: SyncReport) -> list[Newcomer]:
         """Those whose id nobody has; the others were moved here or are copies."""
-        owned = self._ledger.owned(each.sheet.id for each in newcomers if each.sheet.id)
+        owned = self._ledger.owned(newcomer.sheet.id for newcomer in newcomers if newcomer.sheet.id)
         unknown: list[Newcomer] = []
-        for each in newcomers:
-            owner = self._ledger.row_of(each.sheet.id) if each.sheet.id in owned and each.sheet.id else None
+        for newcomer in newcomers:
+            owner = self._ledger.row_of(newcomer.sheet.id) if newcomer.sheet.id in owned and newcomer.sheet.id else None
             if owner is None:
-                unknown.append(each)
+                unknown.append(newcomer)
             else:
-                self._second_place(each.found, owner, each.sheet, report)
+                self._second_place(newcomer.found, owner, newcomer.sheet, report)
         return unknown
 
     def _second_place(self, found: Found, owner: FileRow, sheet: Sheet, report: SyncReport) -> None:
@@ -183,7 +183,9 @@ class People:
 
     def tell_written(self, written: Sequence[str], blocked: Sequence[tuple[Pending, str]]) -> None:
         """What stands in the way of a file is a person's to remove; a file that could be written is mended."""
-        for path in {each.path for each in self._ledger.problems() if each.kind in _MENDED_BY_WRITING} & {*written}:
+        for path in {problem.path for problem in self._ledger.problems() if problem.kind in _MENDED_BY_WRITING} & {
+            *written
+        }:
             self._ledger.clear(path, _MENDED_BY_WRITING)
         for pending, reason in blocked:
             self._ledger.report(Problem(pending.path, "blocked", f"cannot be written: {reason}", 1, pending.atom_id))

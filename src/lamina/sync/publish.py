@@ -66,7 +66,7 @@ def publish(disk: Disk, ledger: Ledger) -> Published:
 def _waiting(ledger: Ledger, done: Published) -> list[Pending]:
     aside = {each.path for each in (*done.missing, *done.occupied)}
     aside |= {each.path for each, _ in (*done.human, *done.blocked)}
-    return [each for each in ledger.pending(AT_ONCE + len(aside)) if each.path not in aside]
+    return [pending for pending in ledger.pending(AT_ONCE + len(aside)) if pending.path not in aside]
 
 
 def write_one(disk: Disk, file: Pending) -> Stamp | Swapped | Obstacle:

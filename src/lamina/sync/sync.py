@@ -93,23 +93,23 @@ class Sync:
         strays = self._sight.strays() if unsure else []
         rewritten: list[tuple[str, Stamp, bytes]] = []
         came_out: list[bytes] = []
-        for each in unsure:
-            found = self._sight.read(each.path)
-            moved = next((path for path in strays if each.atom_id in path), None) if found is None else None
+        for pending in unsure:
+            found = self._sight.read(pending.path)
+            moved = next((path for path in strays if pending.atom_id in path), None) if found is None else None
             if moved is not None:
-                found = self._moved_again(moved, each)
+                found = self._moved_again(moved, pending)
             if found is None and moved is None:
-                rewritten.append((each.path, self._disk.create(each.path, each.data), each.data))
+                rewritten.append((pending.path, self._disk.create(pending.path, pending.data), pending.data))
             elif isinstance(found, UnusableFile):
-                rewritten.append((each.path, NEVER, each.data))
-            elif found is not None and found.data == each.data:
-                rewritten.append((each.path, found.stamp, each.data))
-            elif found is not None and self._is_left_of(found.data, each):
-                swapped = self._disk.exchange(each.path, each.data)
+                rewritten.append((pending.path, NEVER, pending.data))
+            elif found is not None and found.data == pending.data:
+                rewritten.append((pending.path, found.stamp, pending.data))
+            elif found is not None and self._is_left_of(found.data, pending):
+                swapped = self._disk.exchange(pending.path, pending.data)
                 came_out.append(swapped.data)
-                rewritten.append((each.path, swapped.stamp, each.data))
-            elif found is not None and each.base is None:
-                rewritten.append((each.path, NEVER, each.data))
+                rewritten.append((pending.path, swapped.stamp, pending.data))
+            elif found is not None and pending.base is None:
+                rewritten.append((pending.path, NEVER, pending.data))
         if rewritten:
             self._ledger.wrote(rewritten, disk_time_ns(), came_out)
         return bool(unsure)
@@ -146,9 +146,13 @@ class Sync:
             held = missing
 
     def _take(
-        self, found: Differences, report: SyncReport, *, accept_deletions: bool = False,
+        self,
+        found: Differences,
+        report: SyncReport,
+        *,
+        accept_deletions: bool = False,
         progress: Progress | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._people.take_in([*found.fresh], report, progress)
         self._people.take_in(self._held_edits(), report)
         self._people.missing(found.gone, report, accept=accept_deletions)

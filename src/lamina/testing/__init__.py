@@ -48,10 +48,22 @@ __all__ = [
 
 
 class StoreContract(
-    CommitContract, RuleContract, TrustContract, ReadingContract, JournalContract, SearchContract, EncodingContract,
-    LedgerContract, BufferContract, JobContract, RecallContract, ErasureContract, PastContract,
-    LivesContract, PrecisionContract,
-):  # fmt: skip
+    CommitContract,
+    RuleContract,
+    TrustContract,
+    ReadingContract,
+    JournalContract,
+    SearchContract,
+    EncodingContract,
+    LedgerContract,
+    BufferContract,
+    JobContract,
+    RecallContract,
+    ErasureContract,
+    PastContract,
+    LivesContract,
+    PrecisionContract,
+):
     """Every promise of `Store` and of what belongs to it. A backend that passes can take the place of any other."""
 
 

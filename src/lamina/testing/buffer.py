@@ -43,7 +43,7 @@ class BufferContract(Contract):
                 Queue(LOCAL, "s2", 2, NOON + MINUTE, True),
             ]
             assert hand.store.buffer.take(hand.store.buffer.of(LOCAL, "s2"))
-            assert [each.scope for each in hand.store.buffer.queues()] == [OTHER]
+            assert [queue.scope for queue in hand.store.buffer.queues()] == [OTHER]
             assert (hand.store.buffer.taken(LOCAL), hand.store.buffer.taken(OTHER)) == (2, 0)
 
     def test_what_somebody_took_nobody_else_takes(self, tmp_path: Path) -> None:

@@ -6,14 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from lamina.atom.status import Status
-from lamina.errors import (
-    ClaimTaken,
-    InvalidInput,
-    InvalidScope,
-    NotFound,
-    StaleRevision,
-    TransitionRefused,
-)
+from lamina.errors import ClaimTaken, InvalidInput, InvalidScope, NotFound, StaleRevision, TransitionRefused
 from lamina.testing.hand import DAY, LOCAL, NOON, OTHER, Contract, raises
 
 

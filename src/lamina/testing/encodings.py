@@ -54,18 +54,28 @@ def littered(hand: Hand, random: Random, count: int) -> None:
         if n % 3:
             kind = random.choice(("fact", "rule", "event"))
             hand.kept(
-                text, scope=scope, status=status, kind=kind, subject=f"{n}", valid_from=start, valid_until=until,
+                text,
+                scope=scope,
+                status=status,
+                kind=kind,
+                subject=f"{n}",
+                valid_from=start,
+                valid_until=until,
                 observed_at=NOON - n * DAY,
-            )  # fmt: skip
+            )
         else:
             turns = [
                 render_passage(m, f"{text} {m}", random.choice(SAID), NOON - (n + m) * DAY)
                 for m in range(1, random.randint(2, 6))
             ]
             hand.kept(
-                "\n\n".join(turns), kind="narrative", session_id=f"s{n % 4}", segment_id=f"{n}", scope=scope,
+                "\n\n".join(turns),
+                kind="narrative",
+                session_id=f"s{n % 4}",
+                segment_id=f"{n}",
+                scope=scope,
                 status=status,
-            )  # fmt: skip
+            )
 
 
 class EncodingContract(Contract):
@@ -522,8 +532,9 @@ class EncodingContract(Contract):
             hand.kept("tea tea tea", scope=ANN)
             hand.kept("tea then", status=Status.SUPERSEDED)
             assert hand.store.encodings.rarity([LOCAL, ANN, OTHER], ["tea", "milk", "nothing"]) == {
-                LOCAL: (3, {"tea": 2, "milk": 1}), ANN: (1, {"tea": 1}),
-            }  # fmt: skip
+                LOCAL: (3, {"tea": 2, "milk": 1}),
+                ANN: (1, {"tea": 1}),
+            }
             assert hand.store.encodings.rarity([LOCAL], []) == {LOCAL: (3, {})}
             assert hand.store.encodings.rarity([], ["tea"]) == {}
 

@@ -29,13 +29,19 @@ def erased(
     }
     return hand.store.erasures.apply(
         Erasure(
-            actor="ann", reason="private", scope=LOCAL, gone=tuple(each.id for each in gone), retold=versions,
-            marks=marks, quoted=lambda text, near: "secret" in text, sought="sought",
+            actor="ann",
+            reason="private",
+            scope=LOCAL,
+            gone=tuple(each.id for each in gone),
+            retold=versions,
+            marks=marks,
+            quoted=lambda text, near: "secret" in text,
+            sought="sought",
             fingerprints={
                 each.id: Mark(organisation(each.scope), MarkKind.STATEMENT, normal_form(each.content)) for each in gone
             },
         )
-    )  # fmt: skip
+    )
 
 
 class ErasureContract(Contract):
@@ -56,8 +62,12 @@ class ErasureContract(Contract):
             assert hand.found("tea dog") == [kept.id]
             (stub,) = hand.store.fingerprints.stubs([LOCAL])
             assert (stub.atom_id, stub.scope, stub.at, stub.actor, stub.reason) == (
-                gone.id, LOCAL, NOON, "ann", "private",
-            )  # fmt: skip
+                gone.id,
+                LOCAL,
+                NOON,
+                "ann",
+                "private",
+            )
             assert hand.store.fingerprints.stub(gone.id[-8:], [LOCAL]) == stub
             assert hand.store.fingerprints.stub(gone.id, [OTHER, ANN]) is None
             assert "tea" not in repr(hand.store.journal([LOCAL]))
@@ -74,9 +84,10 @@ class ErasureContract(Contract):
         with self.hand(tmp_path) as hand:
             erased(hand, hand.kept("the tea is green"), marks=(TEA,))
             others = [
-                Mark("other", TEA.kind, TEA.form), Mark("local", MarkKind.CLAIM, TEA.form),
+                Mark("other", TEA.kind, TEA.form),
+                Mark("local", MarkKind.CLAIM, TEA.form),
                 Mark("local", TEA.kind, "the tea is red"),
-            ]  # fmt: skip
+            ]
             assert hand.store.fingerprints.known([TEA, *others]) == {TEA: NOON}
             assert hand.store.fingerprints.any()
         with self.hand(tmp_path) as hand:
@@ -90,7 +101,7 @@ class ErasureContract(Contract):
             grown = hand.put(first.with_(content="\n\n".join(turns))).atoms[0]
             clean = [text.replace("The tea is green.", "[erased]") for text in (turns[0], "\n\n".join(turns))]
             erased(hand, gone, retold=(grown, clean))
-            told = [each.atom.content for each in hand.store.versions(first.id)]
+            told = [version.atom.content for version in hand.store.versions(first.id)]
             assert told == [*clean, clean[1]]
             assert hand.head(first).content == clean[1]
             assert hand.found("tea") == []

@@ -84,9 +84,11 @@ class Hand:
 
     def search(self, words: str, *scopes: Scope, limit: int = 10, **wanted: Any) -> list[Match]:
         own: dict[str, Any] = {
-            "statuses": frozenset({Status.ACTIVE, Status.ARCHIVED}), "memory_types": frozenset(MemoryType),
-            "valid_at": self.clock.now(), **wanted,
-        }  # fmt: skip
+            "statuses": frozenset({Status.ACTIVE, Status.ARCHIVED}),
+            "memory_types": frozenset(MemoryType),
+            "valid_at": self.clock.now(),
+            **wanted,
+        }
         query = TextQuery(scopes=scopes or (LOCAL,), tokens=tuple(dict.fromkeys(analyse(words))), limit=limit, **own)
         return sorted(self.store.search(query), key=lambda match: (-match.score, match.atom_id, match.n))
 
@@ -96,7 +98,7 @@ class Hand:
     def publish(self) -> None:
         """Pretend that every waiting file was written."""
         waiting = self.store.ledger.pending(10_000)
-        self.store.ledger.wrote([(each.path, STAMP, each.data) for each in waiting], 2_000_000_000)
+        self.store.ledger.wrote([(pending.path, STAMP, pending.data) for pending in waiting], 2_000_000_000)
 
 
 class Contract:

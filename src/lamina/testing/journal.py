@@ -9,9 +9,7 @@ from random import Random
 from lamina.atom.identity import AtomId
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.errors import (
-    Refused,
-)
+from lamina.errors import Refused
 from lamina.store.base import Committed
 from lamina.testing.hand import ANN, ARROWS, BOB, DAY, LOCAL, NOON, OTHER, Contract
 
@@ -51,7 +49,7 @@ class JournalContract(Contract):
                 )
             entries = hand.store.journal([LOCAL])
             assert [entry.seq for entry in entries] == [1, 2, 3, 4, 5]
-            assert [entry.id for entry in entries] == [each.id for each in done]
+            assert [entry.id for entry in entries] == [committed.id for committed in done]
             assert [entry.reason for entry in entries] == ["r0", "r1", "r2", "r3", "r4"]
             assert (entries[4].undoes, entries[4].batch, entries[0].undoes) == (done[0].id, "b", None)
             assert [entry.seq for entry in hand.store.journal([LOCAL], 2)] == [3, 4, 5]

@@ -77,7 +77,7 @@ class LedgerContract(Contract):
             assert ledger.paths_of([other.id]) == {other.id: "my/place.md"}
             assert ledger.atom_named("place") == other.id
             hand.put(other.with_(status=Status.ARCHIVED))
-            assert [each.path for each in ledger.pending(10)] == ["my/place.md"]
+            assert [pending.path for pending in ledger.pending(10)] == ["my/place.md"]
 
     def test_what_a_person_saved_is_the_base_of_the_next_write(self, tmp_path: Path) -> None:
         with self.hand(tmp_path) as hand:
@@ -89,9 +89,13 @@ class LedgerContract(Contract):
             mine = row.data.replace(b"one", b"two").replace(b"kind: fact", b"# mine\nkind: fact")
             seen = Seen(path, mine, STAMP, 7_000)
             commit = Commit(
-                actor="human", origin=Origin.HUMAN, verb="edit", reason="edited", scope=LOCAL,
+                actor="human",
+                origin=Origin.HUMAN,
+                verb="edit",
+                reason="edited",
+                scope=LOCAL,
                 changes=(Change(atom.with_(content="two", pinned=True), seen),),
-            )  # fmt: skip
+            )
             hand.store.commit(commit)
             (waiting,) = ledger.pending(10)
             assert waiting.base == mine
@@ -118,7 +122,7 @@ class LedgerContract(Contract):
             assert ledger.paths_of([atom.id]) == {}
             assert ledger.pending(10) == []
             hand.put(hand.head(atom).with_(status=Status.ACTIVE), way=Way.RESTORE)
-            assert [(each.path, each.base) for each in ledger.pending(10)] == [(path, None)]
+            assert [(pending.path, pending.base) for pending in ledger.pending(10)] == [(path, None)]
 
     def test_files_that_are_no_atoms_are_known_and_forgotten(self, tmp_path: Path) -> None:
         with self.hand(tmp_path) as hand:
@@ -128,8 +132,10 @@ class LedgerContract(Contract):
             ledger.saw("notes/x.md", b"", STAMP, 1, None, FileState.FOREIGN)
             ledger.saw("atoms/bad.md", b"??", STAMP, 1, None, FileState.BAD)
             assert {line.path: line.state for line in ledger.lines()} == {
-                path: FileState.ATOM, "notes/x.md": FileState.FOREIGN, "atoms/bad.md": FileState.BAD,
-            }  # fmt: skip
+                path: FileState.ATOM,
+                "notes/x.md": FileState.FOREIGN,
+                "atoms/bad.md": FileState.BAD,
+            }
             summary = ledger.summary()
             assert (summary["files"], summary["foreign"], summary["unreadable"]) == (1, 1, 1)
             for each in ("notes/x.md", "atoms/bad.md", path, "nowhere.md"):
@@ -178,16 +184,18 @@ class LedgerContract(Contract):
             ledger.report(Problem("a.md", "unreadable", "line 3 is odd", 3))
             told = ledger.problems()
             assert [(each.path, each.kind) for each in told] == [
-                ("a.md", "unreadable"), ("a.md", "ignored-field"), ("b.md", "duplicate-id")
-            ]  # fmt: skip
+                ("a.md", "unreadable"),
+                ("a.md", "ignored-field"),
+                ("b.md", "duplicate-id"),
+            ]
             assert (told[0].line, told[0].message, told[0].at) == (3, "line 3 is odd", NOON)
             ledger.report(Problem("a.md", "unreadable", "line 4 is odd", 4))
-            assert [each.line for each in ledger.problems() if each.kind == "unreadable"] == [4]
+            assert [problem.line for problem in ledger.problems() if problem.kind == "unreadable"] == [4]
             ledger.clear("a.md", ["ignored-field", "no-such"])
             assert len(ledger.problems()) == ledger.summary()["problems"] == 2
             ledger.clear("a.md")
             ledger.clear("nowhere.md")
-            assert [each.path for each in ledger.problems()] == ["b.md"]
+            assert [problem.path for problem in ledger.problems()] == ["b.md"]
 
     def test_signals_are_counted_beside_the_journal(self, tmp_path: Path) -> None:
         with self.hand(tmp_path) as hand:

@@ -19,7 +19,7 @@ HOUR = timedelta(hours=1)
 
 def looked_at(hand: Hand, *atoms: Atom, **known: object) -> None:
     """Maintenance has looked at the atoms as they are."""
-    hand.store.lives.put({each.id: Life(each.revision, **known) for each in atoms})  # type: ignore[arg-type]
+    hand.store.lives.put({atom.id: Life(atom.revision, **known) for atom in atoms})  # type: ignore[arg-type]
 
 
 def due(hand: Hand, days: float = 0.0) -> list[AtomId]:
@@ -92,7 +92,7 @@ class LivesContract(Contract):
             hand.kept("a guess", status=Status.CONSTRAINED)
             atoms = [hand.kept(status) for status in ENDINGS]
             looked_at(hand, *atoms, look_at=NOON)
-            ended = [hand.put(each.with_(status=Status(each.content))).atoms[0] for each in atoms]
+            ended = [hand.put(atom.with_(status=Status(atom.content))).atoms[0] for atom in atoms]
             assert due(hand, 1) == []
             hand.put(ended[0].with_(status=Status.ACTIVE), way=Way.RESTORE)
             assert due(hand, 1) == [atoms[0].id]

@@ -64,10 +64,17 @@ def encode(hand: Hand, model: str = MODEL, packing: str = "bytes") -> int:
 
 def query(hand: Hand, question: str, *scopes: Scope, **wanted: Any) -> NearQuery:
     own: dict[str, Any] = {
-        "statuses": {Status.ACTIVE: 1.0, Status.ARCHIVED: 0.5}, "memory_types": frozenset(MemoryType),
-        "valid_at": hand.clock.now(), "model": MODEL, "vector": 1.0, "texts": {}, "text": 0.0, "tilts": Tilts({}),
-        "limit": 10, **wanted,
-    }  # fmt: skip
+        "statuses": {Status.ACTIVE: 1.0, Status.ARCHIVED: 0.5},
+        "memory_types": frozenset(MemoryType),
+        "valid_at": hand.clock.now(),
+        "model": MODEL,
+        "vector": 1.0,
+        "texts": {},
+        "text": 0.0,
+        "tilts": Tilts({}),
+        "limit": 10,
+        **wanted,
+    }
     return NearQuery(scopes=scopes or (LOCAL,), asked=asked(question), **own)
 
 
@@ -117,4 +124,4 @@ def _times(atom: Atom, passage: Passage) -> NDArray[np.int64]:
 
 def digests(atom: Atom) -> list[bytes]:
     """What the texts of an atom are known by."""
-    return [digest_of(atom, each) for each in passages_of(atom)]
+    return [digest_of(atom, passage) for passage in passages_of(atom)]

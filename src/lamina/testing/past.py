@@ -159,6 +159,11 @@ def _former(hand: Hand, words: str) -> list[tuple[AtomId, int]]:
 def _query(words: str, **wanted: object) -> TextQuery:
     own = {"known_by": NOON + 100 * DAY, **wanted}
     return TextQuery(
-        scopes=(LOCAL,), tokens=tuple(dict.fromkeys(analyse(words))), statuses=frozenset(Status),
-        memory_types=frozenset(MemoryType), valid_at=NOON, limit=50, **own,  # type: ignore[arg-type]
-    )  # fmt: skip
+        scopes=(LOCAL,),
+        tokens=tuple(dict.fromkeys(analyse(words))),
+        statuses=frozenset(Status),
+        memory_types=frozenset(MemoryType),
+        valid_at=NOON,
+        limit=50,
+        **own,  # type: ignore[arg-type]
+    )

@@ -66,7 +66,7 @@ class PrecisionContract(Contract):
             assert kept_in(hand, slowly, at_once) == [8, 4]
             assert np.array_equal(encodings.coarse(MODEL, [(slowly.id, 1)])[slowly.id, 1][1], before)
             hand.put(fresh)
-            assert [each.text for each in to_make(hand)] == ["fresh", "milk slowly"]
+            assert [unencoded.text for unencoded in to_make(hand)] == ["fresh", "milk slowly"]
             assert encodings.how_many_missing(MODEL, "bytes") == 2 and encodings.how_many_missing(MODEL) == 1
             assert encode(hand) == 2 and to_make(hand) == []
             assert kept_in(hand, slowly, at_once) == [4, 4]
@@ -97,7 +97,7 @@ class PrecisionContract(Contract):
             assert kept_in(hand, atom) == [8] and to_make(hand) == []
             encodings.set_precision({atom.id: 4})
             encodings.set_precision({atom.id: 8})
-            assert kept_in(hand, atom) == [8] and [each.text for each in to_make(hand)] == ["tea"]
+            assert kept_in(hand, atom) == [8] and [unencoded.text for unencoded in to_make(hand)] == ["tea"]
             encode(hand)
             assert encodings.states(MODEL, digests(atom)) == {digests(atom)[0]: states_of("tea")}
 
@@ -117,7 +117,7 @@ class PrecisionContract(Contract):
             assert kept_in(hand, one, said) == [2, 2, 2]
             again = hand.kept("milk", kind="narrative")
             encodings.set_precision({again.id: 32})
-            assert sorted({*digests(again)} & {each.digest for each in to_make(hand)}) == sorted(
+            assert sorted({*digests(again)} & {unencoded.digest for unencoded in to_make(hand)}) == sorted(
                 {*digests(again)} & {*digests(said)}
             )
 
@@ -138,7 +138,7 @@ class PrecisionContract(Contract):
             littered(hand, random, 30)
             encode(hand)
             atoms = hand.read(LOCAL, ANN, OTHER)
-            lives = {each.id: Life(each.revision, bits=random.choice(BITS)) for each in atoms}
+            lives = {atom.id: Life(atom.revision, bits=random.choice(BITS)) for atom in atoms}
             hand.store.lives.put(lives)
             for scope in (LOCAL, ANN, OTHER):
                 untold = hand.store.lives.untold(scope)

@@ -23,14 +23,36 @@ class ReadingContract(Contract):
         with self.hand(tmp_path) as hand:
             other = hand.kept("other")
             atom = hand.kept(
-                "жук 🐞 \u2028 line\r\n\\ ' \"", subject="Käfer", attribute="farbe", value="rot", tags=("a", "b"),
-                entities=("E",), agents=("ann",), metadata={"k": "v", "ü": ""}, source_id="s", session_id="x",
-                source_ref="r", evidence=(Evidence(other.id, 1, 0, 5),), principal="p", derived_from=(other.id,),
-                valid_from=datetime(1, 1, 1, tzinfo=UTC), valid_until=datetime(9999, 12, 31, tzinfo=UTC), pinned=True,
-                expires_at=NOON + DAY, run_id="run", confidence=0.1 + 0.2, importance=0.0, surprise=0.25, valence=-1.0,
-                relations=(Relation(RelationName.SUPPORTS, other.id, 0.5, NOON),), supersedes=(other.id,),
-                episode_id="e", box_id="b", trace_id="t", kind="own-kind",
-            )  # fmt: skip
+                "жук 🐞 \u2028 line\r\n\\ ' \"",
+                subject="Käfer",
+                attribute="farbe",
+                value="rot",
+                tags=("a", "b"),
+                entities=("E",),
+                agents=("ann",),
+                metadata={"k": "v", "ü": ""},
+                source_id="s",
+                session_id="x",
+                source_ref="r",
+                evidence=(Evidence(other.id, 1, 0, 5),),
+                principal="p",
+                derived_from=(other.id,),
+                valid_from=datetime(1, 1, 1, tzinfo=UTC),
+                valid_until=datetime(9999, 12, 31, tzinfo=UTC),
+                pinned=True,
+                expires_at=NOON + DAY,
+                run_id="run",
+                confidence=0.1 + 0.2,
+                importance=0.0,
+                surprise=0.25,
+                valence=-1.0,
+                relations=(Relation(RelationName.SUPPORTS, other.id, 0.5, NOON),),
+                supersedes=(other.id,),
+                episode_id="e",
+                box_id="b",
+                trace_id="t",
+                kind="own-kind",
+            )
             assert hand.head(atom) == atom
             assert hand.store.versions(atom.id)[0].atom == atom
 
@@ -43,9 +65,13 @@ class ReadingContract(Contract):
             assert hand.store.edges([atom.id], []) == []
             assert hand.store.counts([], "status") == {}
             query = TextQuery(
-                scopes=(), tokens=("tea",), statuses=frozenset(Status), memory_types=frozenset(MemoryType),
-                valid_at=NOON, limit=10,
-            )  # fmt: skip
+                scopes=(),
+                tokens=("tea",),
+                statuses=frozenset(Status),
+                memory_types=frozenset(MemoryType),
+                valid_at=NOON,
+                limit=10,
+            )
             assert hand.store.search(query) == []
 
     def test_a_scope_reads_exactly_the_scopes_it_names(self, tmp_path: Path) -> None:

@@ -11,15 +11,7 @@ from pathlib import Path
 from lamina.atom.identity import AtomId
 from lamina.atom.status import Status, Way
 from lamina.atom.trust import Origin
-from lamina.errors import (
-    ClaimTaken,
-    InvalidInput,
-    InvalidScope,
-    LaminaError,
-    Refused,
-    StaleRevision,
-    TransitionRefused,
-)
+from lamina.errors import ClaimTaken, InvalidInput, InvalidScope, LaminaError, Refused, StaleRevision, TransitionRefused
 from lamina.testing.hand import ANN, ARROWS, BOB, DAY, ENDINGS, LOCAL, NOON, OTHER, Contract, raises
 
 
@@ -156,9 +148,13 @@ class RuleContract(Contract):
         with self.hand(tmp_path) as hand:
             atom = hand.kept("mine", principal="ann", scope=ANN)
             for change in (
-                {"scope": LOCAL}, {"recorded_at": NOON - DAY}, {"recorded_at": None}, {"origin": Origin.WEB},
-                {"principal": "bob"}, {"principal": None},
-            ):  # fmt: skip
+                {"scope": LOCAL},
+                {"recorded_at": NOON - DAY},
+                {"recorded_at": None},
+                {"origin": Origin.WEB},
+                {"principal": "bob"},
+                {"principal": None},
+            ):
                 for way in Way:
                     raises(Refused, lambda c=change, w=way: hand.put(atom.with_(**c), scope=ANN, way=w))  # type: ignore[misc]
             assert hand.head(atom) == atom

@@ -197,7 +197,7 @@ class SearchContract(Contract):
             beside = hand.kept("beside", supersedes=(first.id,))
             theirs = hand.kept("theirs", supersedes=(second.id,), scope=ANN)
             ids = [each.id for each in (first, second, last)]
-            assert hand.store.followed(ids, [LOCAL]) == {each: [each] for each in ids}
+            assert hand.store.followed(ids, [LOCAL]) == {atom_id: [atom_id] for atom_id in ids}
             hand.put(first.with_(status=Status.SUPERSEDED)), hand.put(second.with_(status=Status.INVALIDATED))
             ends = {first.id: {last.id, beside.id}, second.id: {last.id}, last.id: {last.id}}
             assert {each: set(found) for each, found in hand.store.followed(ids, [LOCAL]).items()} == ends

@@ -293,13 +293,7 @@ ANNOUNCED: dict[str, tuple[tuple[str, ...], Maker]] = {
         _of("{h40}", "{a32}", "{a64}"),
     ),
     "secret": (
-        (
-            "CLIENT_SECRET={}",
-            "client_secret: '{}'",
-            'secret = "{}"',
-            '"clientSecret":"{}"',
-            "DJANGO_SECRET={}",
-        ),
+        ("CLIENT_SECRET={}", "client_secret: '{}'", 'secret = "{}"', '"clientSecret":"{}"', "DJANGO_SECRET={}"),
         _of("{a32}", "{h64}", "{a20}"),
     ),
 }

@@ -35,14 +35,30 @@ class TrustContract(Contract):
             words = hand.kept("a page", kind="narrative", segment_id="p-1", origin=Origin.WEB)
             doubt = (Relation(RelationName.CONTRADICTS, other.id),)
             for change in (
-                {"content": "the bank is EVIL"}, {"subject": "x"}, {"attribute": "x"}, {"value": "x"}, {"kind": "rule"},
-                {"status": Status.CHALLENGED}, {"status": Status.SUPERSEDED}, {"status": Status.INVALIDATED},
-                {"status": Status.MERGED}, {"status": Status.ARCHIVED}, {"status": Status.TOMBSTONED},
-                {"valid_until": NOON + DAY}, {"valid_from": NOON - DAY}, {"superseded_by": (other.id,)},
-                {"supersedes": (other.id,)}, {"relations": doubt}, {"evidence": (Evidence(words.id, 1, 0, 6),)},
-                {"derived_from": (words.id,)}, {"confidence": 0.1}, {"importance": 0.0},
-                {"tags": ("wrong",)}, {"metadata": {"a": "b"}}, {"expires_at": NOON},
-            ):  # fmt: skip
+                {"content": "the bank is EVIL"},
+                {"subject": "x"},
+                {"attribute": "x"},
+                {"value": "x"},
+                {"kind": "rule"},
+                {"status": Status.CHALLENGED},
+                {"status": Status.SUPERSEDED},
+                {"status": Status.INVALIDATED},
+                {"status": Status.MERGED},
+                {"status": Status.ARCHIVED},
+                {"status": Status.TOMBSTONED},
+                {"valid_until": NOON + DAY},
+                {"valid_from": NOON - DAY},
+                {"superseded_by": (other.id,)},
+                {"supersedes": (other.id,)},
+                {"relations": doubt},
+                {"evidence": (Evidence(words.id, 1, 0, 6),)},
+                {"derived_from": (words.id,)},
+                {"confidence": 0.1},
+                {"importance": 0.0},
+                {"tags": ("wrong",)},
+                {"metadata": {"a": "b"}},
+                {"expires_at": NOON},
+            ):
                 for origin, way in product(_LESS, (Way.ORDINARY, Way.UNDO)):
                     changed = said.with_(**change)
                     raises(Refused, lambda c=changed, o=origin, w=way: hand.put(c, origin=o, way=w))  # type: ignore[misc]

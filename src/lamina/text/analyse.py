@@ -176,8 +176,15 @@ _FOLDED = _Folded()
 _SHOWN = _Shown()
 
 _STROKED = dict(zip("øØłŁđĐðÐħĦı", "oOlLdDdDhHi", strict=True)) | {
-    "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "þ": "th", "Þ": "TH", "ß": "ss", "ẞ": "SS",
-}  # fmt: skip
+    "æ": "ae",
+    "Æ": "AE",
+    "œ": "oe",
+    "Œ": "OE",
+    "þ": "th",
+    "Þ": "TH",
+    "ß": "ss",
+    "ẞ": "SS",
+}
 _DROPPED_MARKS = re.compile(r"[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]")
 _VARIANTS = range(0xE0100, 0xE01F0)
 _EMOJI = re.compile(r"[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")

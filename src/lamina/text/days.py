@@ -417,41 +417,89 @@ _PART_OF = r"(?:month|weeks?|weekend|start|beginning|middle|end|half|days)\s+of"
 _WEEKDAY = rf"(?P<weekday>{'|'.join(_WEEKDAYS)})\b"
 
 _DATES: tuple[_Rule, ...] = (
-    (_rule(rf"(?<![\w/.-])(?P<y>{_YEAR})(?P<sep>[-/])(?P<m>[0-9]{{1,2}})(?P=sep)(?P<d>[0-9]{{1,2}})(?![0-9/-])"),
-     _always, _iso),
-    (_rule(rf"\b{_MONTH}\.?\s+(?:the\s+)?(?P<day>{_DAY_NUMBER})(?:{_TO}(?P<to>{_DAY_NUMBER}))?\b(?![.:/,-]?[0-9])"
-           rf"(?:{_YEAR_AFTER})?"), _means_the_month, _month_or_day),
+    (
+        _rule(rf"(?<![\w/.-])(?P<y>{_YEAR})(?P<sep>[-/])(?P<m>[0-9]{{1,2}})(?P=sep)(?P<d>[0-9]{{1,2}})(?![0-9/-])"),
+        _always,
+        _iso,
+    ),
+    (
+        _rule(
+            rf"\b{_MONTH}\.?\s+(?:the\s+)?(?P<day>{_DAY_NUMBER})(?:{_TO}(?P<to>{_DAY_NUMBER}))?\b(?![.:/,-]?[0-9])"
+            rf"(?:{_YEAR_AFTER})?"
+        ),
+        _means_the_month,
+        _month_or_day,
+    ),
     (_rule(rf"\b{_MONTH}\.?\s+(?P<day>{_DAY_NUMBER}),(?P<year>{_YEAR})\b"), _means_the_month, _month_or_day),
-    (_rule(rf"(?<![\w.:/,$-])(?P<day>{_DAY_NUMBER})(?:{_TO}(?P<to>{_DAY_NUMBER}))?\s+(?:of\s+)?{_MONTH}"
-           rf"(?:\.?{_YEAR_AFTER})?"), _means_the_month, _month_or_day),
+    (
+        _rule(
+            rf"(?<![\w.:/,$-])(?P<day>{_DAY_NUMBER})(?:{_TO}(?P<to>{_DAY_NUMBER}))?\s+(?:of\s+)?{_MONTH}"
+            rf"(?:\.?{_YEAR_AFTER})?"
+        ),
+        _means_the_month,
+        _month_or_day,
+    ),
     (_rule(rf"\b{_MONTH}\.?{_YEAR_AFTER}"), _means_the_month, _month_or_day),
     (_rule(rf"\b(?P<chosen>last|this|next)\s+{_MONTH}(?!'?\w)"), _is_chosen, _chosen_month),
-    (_rule(rf"\b(?:(?:in|during|throughout|since|until|till|{_PART_OF})\s+(?:(?:early|late|mid)[\s-]+)?"
-           rf"|(?:early|late|mid)[\s-]+){_MONTH}(?!'?\w)"), _means_the_month, _month_or_day),
+    (
+        _rule(
+            rf"\b(?:(?:in|during|throughout|since|until|till|{_PART_OF})\s+(?:(?:early|late|mid)[\s-]+)?"
+            rf"|(?:early|late|mid)[\s-]+){_MONTH}(?!'?\w)"
+        ),
+        _means_the_month,
+        _month_or_day,
+    ),
     (_rule(rf"\b{_SEASON}{_YEAR_AFTER}"), _always, _season),
     (_rule(rf"\b(?P<chosen>last|this|next)\s+{_SEASON}"), _is_chosen, _chosen_season),
-    (_rule(r"\b(?:in|during|over|throughout)\s+(?:the\s+)?(?P<season>spring|summer|autumn|winter)"
-           r"(?=\s*(?:[?.!,;:)]|\Z))"), _always, _season),
-    (_rule(rf"\b(?:in|during|throughout|since|year|{_PART_OF})\s+(?:(?:early|late|mid)[\s-]+)?(?P<year>{_YEAR})"
-           rf"\b(?![-.,:/]?[0-9]|\s?[%$]|\s+(?:{_COUNTED})\b)"), _always, _whole_year),
-)  # fmt: skip
+    (
+        _rule(
+            r"\b(?:in|during|over|throughout)\s+(?:the\s+)?(?P<season>spring|summer|autumn|winter)"
+            r"(?=\s*(?:[?.!,;:)]|\Z))"
+        ),
+        _always,
+        _season,
+    ),
+    (
+        _rule(
+            rf"\b(?:in|during|throughout|since|year|{_PART_OF})\s+(?:(?:early|late|mid)[\s-]+)?(?P<year>{_YEAR})"
+            rf"\b(?![-.,:/]?[0-9]|\s?[%$]|\s+(?:{_COUNTED})\b)"
+        ),
+        _always,
+        _whole_year,
+    ),
+)
 """Dates by name. The first that fits takes its words."""
 
 _FROM_A_DAY: tuple[_Rule, ...] = (
-    (_rule(r"\bday\s+before\s+yesterday\b|\b(?:yesterday|today|tonight|tomorrow|last\s+night)\b"
-           r"|\bthis\s+(?:morning|afternoon|evening)\b"), _always, _near_day),
+    (
+        _rule(
+            r"\bday\s+before\s+yesterday\b|\b(?:yesterday|today|tonight|tomorrow|last\s+night)\b"
+            r"|\bthis\s+(?:morning|afternoon|evening)\b"
+        ),
+        _always,
+        _near_day,
+    ),
     (_rule(rf"{_NUMBER}{_UNIT}\s+(?P<way>ago|before|after)\b"), _is_count, _counted),
-    (_rule(rf"\b(?P<led>(?:the|these|in|over|during|for|within)\s+)?(?P<chosen>last|past)\s+{_NUMBER}{_UNIT}"),
-     _is_past, _past),
+    (
+        _rule(rf"\b(?P<led>(?:the|these|in|over|during|for|within)\s+)?(?P<chosen>last|past)\s+{_NUMBER}{_UNIT}"),
+        _is_past,
+        _past,
+    ),
     (_rule(r"\b(?:the\s+last|(?:the\s+)?past)\s+(?P<unit>week|month|year)\b(?!\s+of\b|')"), _always, _past),
     (_rule(r"\b(?P<unit>week|weekend|month|year)\s+before\s+last\b"), _always, _before_last),
     (_rule(r"\b(?:the\s+)?(?P<chosen>past)\s+(?P<unit>weekend)\b"), _always, _near_unit),
     (_rule(r"\b(?P<chosen>last|this|next)\s+(?P<unit>week|weekend|month|year)\b(?!\s+of\b)"), _is_chosen, _near_unit),
-    (_rule(rf"\b(?P<chosen>last|past|this|next|on)\s+{_WEEKDAY}(?!\s+(?:mornings|afternoons|evenings|nights|of)\b)"),
-     _is_chosen, _weekday),
-    (_rule(rf"\b(?:(?P<unit>day|night|week|weekend|month|year)\b|{_WEEKDAY})\s+(?P<way>before|after|of)\b"),
-     _always, _beside),
-)  # fmt: skip
+    (
+        _rule(rf"\b(?P<chosen>last|past|this|next|on)\s+{_WEEKDAY}(?!\s+(?:mornings|afternoons|evenings|nights|of)\b)"),
+        _is_chosen,
+        _weekday,
+    ),
+    (
+        _rule(rf"\b(?:(?P<unit>day|night|week|weekend|month|year)\b|{_WEEKDAY})\s+(?P<way>before|after|of)\b"),
+        _always,
+        _beside,
+    ),
+)
 """Times told from a day: the day it is, or a date that follows."""
 
 _NEEDS_A_DATE = frozenset({"before", "after", "of"})

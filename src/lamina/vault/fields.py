@@ -162,7 +162,7 @@ _NAMES = Field(_read_names, lambda names, _: list(names))
 _TIME = Field(_time(), lambda moment, _: Plain(format_time(moment)))
 _BOOL = Field(read_truth, lambda truth, _: Plain("true" if truth else "false"))
 _SHARE = Field(_number(0, 1), lambda number, _: Plain(repr(number)))
-_LINKS = Field(_each(read_link), lambda ids, link: [write_link(each, link) for each in ids])
+_LINKS = Field(_each(read_link), lambda ids, link: [write_link(atom_id, link) for atom_id in ids])
 
 
 def _enum(enum: type[StrEnum]) -> Field:
@@ -199,11 +199,11 @@ FIELDS: Mapping[str, Field] = {
     "source_ref": _TEXT,
     "origin": _enum(Origin),
     "principal": _TEXT,
-    "evidence": Field(_each(read_evidence), lambda items, link: [write_evidence(each, link) for each in items]),
+    "evidence": Field(_each(read_evidence), lambda items, link: [write_evidence(item, link) for item in items]),
     "derived_from": _LINKS,
     "supersedes": _LINKS,
     "superseded_by": _LINKS,
-    "relations": Field(_each(read_relation), lambda items, link: [write_relation(each, link) for each in items]),
+    "relations": Field(_each(read_relation), lambda items, link: [write_relation(item, link) for item in items]),
     "episode_id": _TEXT,
     "box_id": _TEXT,
     "trace_id": _TEXT,
@@ -225,7 +225,9 @@ DEFAULTS: Mapping[str, Any] = {
     "kind": "fact",
     "content": "",
     "observed_at": None,
-    **{each.name: each.default for each in fields(Atom) if each.default is not MISSING and each.name != "revision"},
+    **{
+        field.name: field.default for field in fields(Atom) if field.default is not MISSING and field.name != "revision"
+    },
     "metadata": MappingProxyType({}),
 }
 """What a field is when the file does not say; layer, durability and memory_type follow from the kind instead."""

@@ -42,9 +42,11 @@ def frqad(vector: Doubles, error: float, bits: int, other: Doubles, other_error:
     if vector.ndim != 1 or vector.shape != other.shape:
         raise ValueError(f"vectors of one width are compared, not {vector.shape} with {other.shape}")
     return diagonal(
-        vector, np.full(len(vector), deviation(vector, error, bits)),
-        other, np.full(len(other), deviation(other, other_error, other_bits)),
-    )  # fmt: skip
+        vector,
+        np.full(len(vector), deviation(vector, error, bits)),
+        other,
+        np.full(len(other), deviation(other, other_error, other_bits)),
+    )
 
 
 def deviation(vector: Doubles, error: float, bits: int) -> float:

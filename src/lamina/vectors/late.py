@@ -20,7 +20,7 @@ MISSING = np.float32(0)
 def met_by_signs(tokens: Floats, states: Sequence[bytes]) -> Floats:
     """For each question token (row) and each passage (column) the best match among the passage's sign states."""
     width = tokens.shape[1] if tokens.size else 0
-    sizes = np.array([8 * len(each) // width if width else 0 for each in states], dtype=np.int64)
+    sizes = np.array([8 * len(state) // width if width else 0 for state in states], dtype=np.int64)
     found = np.full((len(tokens), len(states)), MISSING, dtype=np.float32)
     if not sizes.sum() or not len(tokens):
         return found
@@ -36,7 +36,7 @@ def met_by_signs(tokens: Floats, states: Sequence[bytes]) -> Floats:
 def met_by_nibbles(tokens: Floats, states: Sequence[bytes]) -> Floats:
     """The same for states kept as sixteen levels a dimension."""
     width = tokens.shape[1] if tokens.size else 0
-    sizes = np.array([2 * len(each) // width if width else 0 for each in states], dtype=np.int64)
+    sizes = np.array([2 * len(state) // width if width else 0 for state in states], dtype=np.int64)
     found = np.full((len(tokens), len(states)), MISSING, dtype=np.float32)
     if not sizes.sum() or not len(tokens):
         return found
@@ -51,8 +51,8 @@ def met_by_nibbles(tokens: Floats, states: Sequence[bytes]) -> Floats:
 
 def met_by_pieces(tokens: Floats, rows: Callable[[NDArray[np.int64]], Rows], states: Sequence[bytes]) -> Floats:
     """The same for static vectors: a passage is the ids of its tokens, and `rows` gives the unit vectors of ids."""
-    pieces = [np.frombuffer(each, dtype="<u2").astype(np.int64) for each in states]
-    sizes = np.array([len(each) for each in pieces], dtype=np.int64)
+    pieces = [np.frombuffer(state, dtype="<u2").astype(np.int64) for state in states]
+    sizes = np.array([len(piece) for piece in pieces], dtype=np.int64)
     found = np.full((len(tokens), len(states)), MISSING, dtype=np.float32)
     if not sizes.sum() or not len(tokens):
         return found

@@ -63,9 +63,12 @@ def encode(vectors: Floats, bits: int) -> Coded:
     if not np.isfinite(rows).all():
         raise ValueError("a vector to be coded holds a value that is no finite number; encode its text again")
     coded = Coded(
-        bits, rows.shape[1], np.empty(len(rows), np.float32), np.empty(len(rows), np.float32),
+        bits,
+        rows.shape[1],
+        np.empty(len(rows), np.float32),
+        np.empty(len(rows), np.float32),
         np.empty((len(rows), code_bytes(rows.shape[1], bits)), np.uint8),
-    )  # fmt: skip
+    )
     for start in range(0, len(rows), AT_ONCE):
         some = slice(start, start + AT_ONCE)
         coded.norm[some], coded.factor[some], coded.codes[some] = _encoded(rows[some], bits)

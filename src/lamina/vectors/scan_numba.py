@@ -31,9 +31,11 @@ _ones_in = numba.njit()(_ones)
 def _differing(word: np.uint64, planes: Words, at: int) -> np.int64:
     """In how many bits a word differs from those of a question, each bit counted for what it is worth."""
     return (
-        _ones_in(word ^ planes[0, at]) + 2 * _ones_in(word ^ planes[1, at])
-        + 4 * _ones_in(word ^ planes[2, at]) + 8 * _ones_in(word ^ planes[3, at])
-    )  # fmt: skip
+        _ones_in(word ^ planes[0, at])
+        + 2 * _ones_in(word ^ planes[1, at])
+        + 4 * _ones_in(word ^ planes[2, at])
+        + 8 * _ones_in(word ^ planes[3, at])
+    )
 
 
 _differ_in = numba.njit()(_differing)

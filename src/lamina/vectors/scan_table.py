@@ -89,9 +89,10 @@ class ScanTable:
     def saved(self) -> dict[str, NDArray[Any]]:
         """What has to be kept."""
         return {
-            "words": self._words[: self._rows], "factors": self._factors[: self._rows],
+            "words": self._words[: self._rows],
+            "factors": self._factors[: self._rows],
             "run_starts": self._starts[: self._runs],
-        }  # fmt: skip
+        }
 
     @classmethod
     def of_saved(cls, arrays: Mapping[str, NDArray[Any]], lengths: Mapping[str, int], width: int) -> ScanTable:

@@ -43,7 +43,7 @@ class Turn:
 
     @property
     def is_found(self) -> bool:
-        return any(each.how == "in" for each in self.stretches)
+        return any(stretch.how == "in" for stretch in self.stretches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +107,7 @@ _VERBS: dict[str, tuple[str, Callable[[Visit, Atom], Atom]]] = {
         "Its status has changed",
         lambda visit, atom: visit.memory.update_status(atom.id, visit.sent("status"), visit.sent("reason")),
     ),
-    "revise": (
-        "Revised",
-        lambda visit, atom: _revised(visit, atom),
-    ),
+    "revise": ("Revised", lambda visit, atom: _revised(visit, atom)),
     "relate": (
         "Related",
         lambda visit, atom: visit.memory.relate(atom.id, visit.sent("relation"), visit.sent("target").strip()),
@@ -127,18 +124,29 @@ def _page(visit: Visit, found: Atom, said: Said | None) -> Response:
     memory = visit.memory
     versions = memory.history(found.id).versions
     told = {
-        "atom": found, "said": said, "path": memory.path_of(found.id), "fields": _fields(found), "form": shown(found),
-        "quotes": quotes_of(memory, found), "turns": _turns(found, visit) if found.is_segment else (),
-        "versions": versions[::-1], "last_two": next(pairwise(versions[::-1]), None),
-        "neighbours": neighbour_documents(memory, found.id), "life": _life(memory, found),
-        "statuses": _statuses(found), "relations": tuple(RelationName), "version_why": _reasons(memory, versions),
-    }  # fmt: skip
+        "atom": found,
+        "said": said,
+        "path": memory.path_of(found.id),
+        "fields": _fields(found),
+        "form": shown(found),
+        "quotes": quotes_of(memory, found),
+        "turns": _turns(found, visit) if found.is_segment else (),
+        "versions": versions[::-1],
+        "last_two": next(pairwise(versions[::-1]), None),
+        "neighbours": neighbour_documents(memory, found.id),
+        "life": _life(memory, found),
+        "statuses": _statuses(found),
+        "relations": tuple(RelationName),
+        "version_why": _reasons(memory, versions),
+    }
     return visit.page("atom.html", told, part="_atom.html")
 
 
 def _reasons(memory: Memory, versions: Sequence[Version]) -> dict[int, tuple[Piece, ...]]:
     """Why there is each version, with the atoms its reason names."""
-    told = {each.revision: plain(each.reason) if each.verb == "relate" else each.reason for each in versions}
+    told = {
+        version.revision: plain(version.reason) if version.verb == "relate" else version.reason for version in versions
+    }
     known = named_in(told.values(), memory)
     return {revision: pieces(why, known) for revision, why in told.items()}
 
@@ -158,27 +166,32 @@ def _life(memory: Memory, found: Atom) -> Life:
     counted = memory.signals(found.id)
     known, now = from_counted(counted), memory.now()
     return Life(
-        retention=retention(found, known, now, Mode(memory.settings.retention)), half_life=half_life_days(found, known),
-        heat=heat(found, known, now), quality=counted.quality_score, uses=counted.recall_count,
+        retention=retention(found, known, now, Mode(memory.settings.retention)),
+        half_life=half_life_days(found, known),
+        heat=heat(found, known, now),
+        quality=counted.quality_score,
+        uses=counted.recall_count,
         confirmations=memory.confirmations(found.id),
-    )  # fmt: skip
+    )
 
 
 def _turns(found: Atom, visit: Visit) -> tuple[Turn, ...]:
     """The passages of a segment, and in the one that is asked for the stretch that is."""
     n, start, end = (visit.number(name, 0, 10**6) for name in ("passage", "start", "end"))
-    return tuple(Turn(each, _marked(each.text, start, end) if each.n == n else ()) for each in passages_of(found))
+    return tuple(
+        Turn(passage, _marked(passage.text, start, end) if passage.n == n else ()) for passage in passages_of(found)
+    )
 
 
 def _marked(text: str, start: int, end: int) -> tuple[Stretch, ...]:
     if not 0 <= start < end:
         return (Stretch("in", text),)
     parts = (Stretch("same", text[:start]), Stretch("in", text[start:end] or text), Stretch("same", text[end:]))
-    return tuple(each for each in parts if each.text)
+    return tuple(part for part in parts if part.text)
 
 
 def _version(past: tuple[Version, ...], revision: int) -> Version:
-    found = next((each for each in past if each.revision == revision), None)
+    found = next((version for version in past if version.revision == revision), None)
     if found is None:
         raise NotFound(f"there is no version {revision}; there are {len(past)}")
     return found

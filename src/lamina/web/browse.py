@@ -21,15 +21,26 @@ def browse(visit: Visit) -> Response:
     status = asked.get("status") or Status.ACTIVE.value
     chosen = {name: asked.get(name) or None for name in ("kind", "memory_type", "subject", "session_id")}
     found = visit.memory.list(
-        status=None if status == ANY else status, limit=PAGE + 1, offset=offset, **chosen,
-        as_of=asked.get("as_of") or None, known_at=asked.get("known_at") or None,
-    )  # fmt: skip
+        status=None if status == ANY else status,
+        limit=PAGE + 1,
+        offset=offset,
+        **chosen,
+        as_of=asked.get("as_of") or None,
+        known_at=asked.get("known_at") or None,
+    )
     counts = visit.memory.stats()
     told = {
-        "atoms": found[:PAGE], "more": len(found) > PAGE, "offset": offset, "page": PAGE, "status": status,
-        "asked": asked, "statuses": (*Status, ANY), "kinds": sorted(counts["by_kind"]),
-        "memory_types": tuple(MemoryType), "rest": _rest(visit),
-    }  # fmt: skip
+        "atoms": found[:PAGE],
+        "more": len(found) > PAGE,
+        "offset": offset,
+        "page": PAGE,
+        "status": status,
+        "asked": asked,
+        "statuses": (*Status, ANY),
+        "kinds": sorted(counts["by_kind"]),
+        "memory_types": tuple(MemoryType),
+        "rest": _rest(visit),
+    }
     return visit.page("browse.html", told, part="_list.html")
 
 

@@ -20,9 +20,12 @@ MOST = 300
 TENTHS = 10
 
 _CURVES: dict[Mode, Callable[[float], float]] = {
-    Mode.HUBER: curves.huber, Mode.L2: curves.l2, Mode.ELASTIC: curves.elastic,
-    Mode.ELASTIC_BLEND: curves.elastic_blend, Mode.POWER: curves.power,
-}  # fmt: skip
+    Mode.HUBER: curves.huber,
+    Mode.L2: curves.l2,
+    Mode.ELASTIC: curves.elastic,
+    Mode.ELASTIC_BLEND: curves.elastic_blend,
+    Mode.POWER: curves.power,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +42,11 @@ class Fading:
     def data(self) -> dict[str, object]:
         """As JSON values."""
         return {
-            "mode": self.mode.value, "ages": self.ages, "lines": [list(each) for each in self.lines],
-            "places": [list(each) for each in self.places],
-        }  # fmt: skip
+            "mode": self.mode.value,
+            "ages": self.ages,
+            "lines": [list(line) for line in self.lines],
+            "places": [list(place) for place in self.places],
+        }
 
 
 def faded(memory: Memory) -> Fading:

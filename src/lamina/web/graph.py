@@ -54,7 +54,7 @@ def graph(visit: Visit) -> Response:
     found = visit.memory.get(visit.request.path_params["id"])
     depth = max(1, visit.number("depth", 1, MOST_DEPTH))
     around = neighbourhood(visit.memory, found, depth)
-    names = {each.id: each for each in around.nodes}
+    names = {node.id: node for node in around.nodes}
     depths = range(1, MOST_DEPTH + 1)
     told = {"atom": found, "around": around, "names": names, "depth": depth, "depths": depths}
     return visit.page("graph.html", told)
@@ -74,8 +74,8 @@ def neighbourhood(memory: Memory, middle: Atom, depth: int) -> Neighbourhood:
     edge, cut = [middle], False
     for steps in range(1, depth + 1):
         reached: list[Atom] = []
-        for each in edge:
-            for link, other in _links(memory, each):
+        for atom in edge:
+            for link, other in _links(memory, atom):
                 if other.id not in nodes:
                     if len(nodes) >= MOST_NODES:
                         cut = True

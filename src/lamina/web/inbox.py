@@ -51,9 +51,12 @@ class Waiting:
 
 _BUTTONS = {"confirm": ("Confirm", "c"), "reject": ("Reject", "r"), "edit": ("Edit", "e")}
 _PAIR = (
-    ("keep_b", "The newer is so", "n"), ("keep_a", "The older is so", "o"), ("both", "Both are so", "b"),
-    ("merge", "Merge", "m"), ("later", "Later", "l"),
-)  # fmt: skip
+    ("keep_b", "The newer is so", "n"),
+    ("keep_a", "The older is so", "o"),
+    ("both", "Both are so", "b"),
+    ("merge", "Merge", "m"),
+    ("later", "Later", "l"),
+)
 """The verbs of a pair, in the order in which review tells what each would do."""
 
 
@@ -99,9 +102,15 @@ def undo(visit: Visit) -> Response:
 
 
 _TITLES = {
-    "confirm": "Confirmed", "reject": "Rejected", "edit": "Confirmed in your words", "keep_a": "Kept the older",
-    "keep_b": "Kept the newer", "both": "Both are so", "merge": "Merged", "later": "Put off for 30 days",
-}  # fmt: skip
+    "confirm": "Confirmed",
+    "reject": "Rejected",
+    "edit": "Confirmed in your words",
+    "keep_a": "Kept the older",
+    "keep_b": "Kept the newer",
+    "both": "Both are so",
+    "merge": "Merged",
+    "later": "Put off for 30 days",
+}
 
 
 def _decided(visit: Visit, verb: str, ids: list[str]) -> Receipt:
@@ -137,9 +146,9 @@ def _on_many(visit: Visit, verb: str, ids: list[str]) -> Said:
         raise InvalidInput("nothing is selected; tick what you mean")
     word: Callable[[str], Receipt] = getattr(visit.memory.review, verb)
     done, refused = list[Receipt](), list[str]()
-    for each in ids:
+    for atom_id in ids:
         try:
-            done.append(word(each))
+            done.append(word(atom_id))
         except LaminaError as error:
             refused.append(str(error))
     said = said_receipts(f"{_TITLES[verb]} {len(done)}", done)
@@ -160,21 +169,28 @@ def _listed(visit: Visit) -> dict[str, object]:
     found = memory.review.list(source, kind=kind, limit=PAGE, offset=offset)
     narrowed = {name: value for name, value in (("kind", kind), ("source", source)) if value}
     return {
-        "items": _shown(found, memory), "total": total, "left": memory.review.count() if narrowed else total,
-        "source": source, "kind": kind, "kinds": tuple(Waits), "sources": _sources(memory.review.held()),
-        "offset": offset, "page": PAGE, "rest": urlencode(narrowed),
+        "items": _shown(found, memory),
+        "total": total,
+        "left": memory.review.count() if narrowed else total,
+        "source": source,
+        "kind": kind,
+        "kinds": tuple(Waits),
+        "sources": _sources(memory.review.held()),
+        "offset": offset,
+        "page": PAGE,
+        "rest": urlencode(narrowed),
         "here_again": urlencode({**narrowed, **({"offset": offset} if offset else {})}),
-    }  # fmt: skip
+    }
 
 
 def _shown(found: Sequence[Item], memory: Memory) -> list[Waiting]:
-    told = [item_document(memory, each) for each in found]
+    told = [item_document(memory, item) for item in found]
     known = named_in((verb.does for each in told for verb in each.verbs), memory)
     return [_waiting(each, known) for each in told]
 
 
 def _sources(held: list[Atom]) -> list[tuple[str, int]]:
-    return Counter(each.source_id for each in held if each.source_id).most_common(20)
+    return Counter(atom.source_id for atom in held if atom.source_id).most_common(20)
 
 
 def _waiting(told: ItemDocument, known: Mapping[str, Atom]) -> Waiting:

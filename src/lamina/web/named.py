@@ -25,13 +25,13 @@ class Piece:
 def pieces(text: str, known: Mapping[str, Atom]) -> tuple[Piece, ...]:
     """The sentence, with the atoms it names."""
     parts = _WORD.split(text)
-    return tuple(Piece(each, known.get(each)) for each in parts if each)
+    return tuple(Piece(part, known.get(part)) for part in parts if part)
 
 
 def named_in(texts: Iterable[str], memory: Memory) -> dict[str, Atom]:
     """The atoms that sentences name, as far as they may be seen."""
     ids = {each for text in texts for each in _WORD.findall(text) if is_atom_id(each)}
-    return {each: atom for each in sorted(ids) if (atom := _found(each, memory)) is not None}
+    return {atom_id: atom for atom_id in sorted(ids) if (atom := _found(atom_id, memory)) is not None}
 
 
 def _found(id_: str, memory: Memory) -> Atom | None:

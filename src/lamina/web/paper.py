@@ -28,9 +28,13 @@ def printed(template: str, told: Mapping[str, object]) -> str:
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     made = Environment(
-        loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, finalize=_finally,
-    )  # fmt: skip
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finally,
+    )
     made.filters.update(
         prose=prose,
         raw=raw,

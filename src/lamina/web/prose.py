@@ -29,10 +29,36 @@ _MARKS = re.compile(rf"(?:{re.escape(BEGIN)}|{re.escape(END)})\n?")
 """Between these lamina writes on pages that people write on, too; in a page on the screen they say nothing."""
 ID_LENGTH = 26
 
-_TAGS = frozenset({
-    "p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li", "h1", "h2", "h3", "h4", "h5",
-    "h6", "a", "table", "thead", "tbody", "tr", "th", "td", "span",
-})  # fmt: skip
+_TAGS = frozenset(
+    {
+        "p",
+        "br",
+        "hr",
+        "em",
+        "strong",
+        "s",
+        "code",
+        "pre",
+        "blockquote",
+        "ul",
+        "ol",
+        "li",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "a",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "span",
+    }
+)
 
 
 def seen(text: str) -> str:
@@ -54,9 +80,13 @@ def prose(text: str) -> Markup:
 def _rendered(text: str) -> str:
     made = _reader().render(seen(text))
     return nh3.clean(
-        made, tags=set(_TAGS), attributes={"*": set(), "a": {"href", "class"}, "span": {"class"}, "ol": {"start"}},
-        url_schemes={"http", "https", "mailto"}, link_rel="noopener noreferrer nofollow", strip_comments=True,
-    )  # fmt: skip
+        made,
+        tags=set(_TAGS),
+        attributes={"*": set(), "a": {"href", "class"}, "span": {"class"}, "ol": {"start"}},
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener noreferrer nofollow",
+        strip_comments=True,
+    )
 
 
 @lru_cache(maxsize=1)
@@ -74,9 +104,7 @@ def _is_address(url: str) -> bool:
     return _ADDRESS.match(url) is not None
 
 
-def _picture(
-    _: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
-) -> str:  # fmt: skip
+def _picture(_: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
     """A picture is fetched from whoever it names, which tells them that it was looked at; so it stays words."""
     told = tokens[at].content or "picture"
     return f'<span class="picture">{escape(told)} ({escape(str(tokens[at].attrs.get("src", "")))})</span>'
@@ -94,9 +122,7 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _own_link(
-    _: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
-) -> str:  # fmt: skip
+def _own_link(_: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
     to, passage = tokens[at].meta["id"], tokens[at].meta["passage"]
     place = f"?passage={passage}#p{passage}" if passage else ""
     return f'<a class="own" href="/atom/{to}{place}">{escape(tokens[at].content)}</a>'

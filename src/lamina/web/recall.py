@@ -23,10 +23,13 @@ _SELF = frozenset({"me", "i", "myself"})
 CORE, SUBJECTS, YOUNGEST = 6, 14, 300
 """So much is shown before anything is asked; subjects are those of so many of the youngest."""
 _KEPT = {
-    "new": "Remembered", "kept": "Remembered", "duplicate": "That is known already", "held": "It waits in the inbox",
+    "new": "Remembered",
+    "kept": "Remembered",
+    "duplicate": "That is known already",
+    "held": "It waits in the inbox",
     "supersedes": "Remembered, in place of what was so before",
     "challenged": "Remembered, though something speaks against it",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +62,15 @@ def answer(visit: Visit) -> Response:
     if not asked.get("q", "").strip():
         return home(visit)
     found = visit.memory.recall(
-        asked["q"], visit.number("k", 10, MOST_HITS), mode=asked.get("mode") or "full_context",
-        include=asked.getlist("include"), fast=bool(asked.get("fast")), filter_stale=bool(asked.get("filter_stale")),
-        as_of=asked.get("as_of") or None, known_at=asked.get("known_at") or None,
-    )  # fmt: skip
+        asked["q"],
+        visit.number("k", 10, MOST_HITS),
+        mode=asked.get("mode") or "full_context",
+        include=asked.getlist("include"),
+        fast=bool(asked.get("fast")),
+        filter_stale=bool(asked.get("filter_stale")),
+        as_of=asked.get("as_of") or None,
+        known_at=asked.get("known_at") or None,
+    )
     told = {"found": found, "hits": _shown(found, visit.memory), "asked": asked, "filters": _filters()}
     return visit.page("recall.html", {**told, "core": [], "subjects": []}, part="_answer.html")
 
@@ -73,14 +81,14 @@ def feedback(visit: Visit) -> Response:
     learnt = visit.memory.feedback(visit.sent("recall_id"), visit.sent_all("cited"), verdict)
     atoms = [visit.memory.get(each) for each in learnt]
     title = "Thank you" if atoms else "Nothing follows from it: no hit was cited, or it was learnt from before"
-    lines = tuple(Line(f"quality {visit.memory.signals(each.id).quality_score:.2f}", each) for each in atoms)
+    lines = tuple(Line(f"quality {visit.memory.signals(atom.id).quality_score:.2f}", atom) for atom in atoms)
     return visit.page("trouble.html", {"said": Said(title, lines)}, part="_said.html")
 
 
 def remember(visit: Visit) -> Response:
     """Remember what a person tells; like any other statement it can be undone where it was made."""
     receipt = visit.memory.remember(visit.sent("content").strip(), reason="told on the web page")
-    words = dict.fromkeys(each.result.value for each in receipt.outcomes)
+    words = dict.fromkeys(outcome.result.value for outcome in receipt.outcomes)
     title = _KEPT.get(next(iter(words), ""), "Done")
     return visit.page("trouble.html", {"said": said_receipts(title, [receipt])}, part="_said.html")
 

@@ -38,7 +38,9 @@ class Said:
 
 def said_receipts(title: str, receipts: Sequence[Receipt]) -> Said:
     """What decisions did."""
-    lines = tuple(Line(each.result.value, each.atom, each.reason) for one in receipts for each in one.outcomes)
+    lines = tuple(
+        Line(outcome.result.value, outcome.atom, outcome.reason) for one in receipts for outcome in one.outcomes
+    )
     return Said(title, lines, tuple(one.commit for one in receipts[::-1] if one.commit))
 
 
@@ -52,5 +54,5 @@ def said_change(title: str, memory: Memory, before: Atom, after: Atom) -> Said:
 
 def said_undone(done: Sequence[Committed], on: str = "") -> Said:
     """What an undo did."""
-    lines = tuple(Line(atom.status.value, atom) for each in done for atom in each.atoms)
-    return Said("Undone", lines, tuple(each.id for each in done[::-1] if each.id), on=on)
+    lines = tuple(Line(atom.status.value, atom) for committed in done for atom in committed.atoms)
+    return Said("Undone", lines, tuple(committed.id for committed in done[::-1] if committed.id), on=on)

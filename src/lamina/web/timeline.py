@@ -60,9 +60,10 @@ def timeline(visit: Visit) -> Response:
     shown = entries[-PAGE:]
     told = {
         "days": _days(_events(memory, shown, _undone_since(memory, shown) if before else ())),
-        "earlier": shown[0].seq if len(entries) > PAGE else 0, "before": before,
+        "earlier": shown[0].seq if len(entries) > PAGE else 0,
+        "before": before,
         "last": max((each.seq for each in shown), default=0),
-    }  # fmt: skip
+    }
     if visit.is_fragment:
         return visit.page("_journal.html", told)
     return visit.page("timeline.html", {**told, "sessions": _sessions(memory), "boxes": _boxes(memory)})
@@ -79,7 +80,7 @@ def fresh(visit: Visit) -> Response:
         return RedirectResponse("/timeline", 303)
     since = visit.number("since", 0, 10**9)
     entries = visit.memory.journal(since, limit=PAGE)
-    last = max((each.seq for each in entries), default=since)
+    last = max((entry.seq for entry in entries), default=since)
     return visit.page("_fresh.html", {"events": _events(visit.memory, entries), "last": last})
 
 
@@ -92,20 +93,20 @@ def undo(visit: Visit) -> Response:
 
 def _events(memory: Memory, entries: Sequence[Entry], later: Sequence[Entry] = ()) -> list[Event]:
     undone = {each.undoes for each in (*entries, *later) if each.undoes}
-    known = named_in((each.reason for each in entries), memory)
-    return [_event(memory, each, each.id in undone, known) for each in reversed(entries)]
+    known = named_in((entry.reason for entry in entries), memory)
+    return [_event(memory, entry, entry.id in undone, known) for entry in reversed(entries)]
 
 
 def _event(memory: Memory, entry: Entry, undone: bool, known: Mapping[str, Atom]) -> Event:
-    touched = tuple(_found(memory, (each.atom_id for each in entry.changes[:TOLD])))
+    touched = tuple(_found(memory, (change.atom_id for change in entry.changes[:TOLD])))
     why = pieces(brief(plain(entry.reason) if entry.verb == RELATE else entry.reason, REASON), known)
     return Event(entry_document(entry), why, touched, max(0, len(entry.changes) - TOLD), undone)
 
 
 def _found(memory: Memory, ids: Iterable[str]) -> Iterable[Atom]:
-    for each in ids:
+    for atom_id in ids:
         try:
-            yield memory.get(each)
+            yield memory.get(atom_id)
         except NotFound:  # what was erased is told by its commit alone
             continue
 
@@ -117,8 +118,8 @@ def _days(events: Sequence[Event]) -> list[tuple[str, list[Event]]]:
 def _sessions(memory: Memory) -> list[Lane]:
     segments = [each for each in memory.list(kind="narrative", limit=400) if each.is_segment and each.session_id]
     held: dict[str, list[Atom]] = {}
-    for each in segments:
-        held.setdefault(each.session_id or "", []).append(each)
+    for segment in segments:
+        held.setdefault(segment.session_id or "", []).append(segment)
     return _lanes([(name, _leads(name, atoms), *_span(atoms), len(atoms)) for name, atoms in held.items()])
 
 
@@ -132,16 +133,21 @@ def _leads(session: str, atoms: Sequence[Atom]) -> str:
 def _boxes(memory: Memory) -> list[Lane]:
     found = memory.list(kind="box", status=None, limit=LANES)
     spans = [
-        (each.content.partition("\n")[0].lstrip("# "), f"/atom/{each.id}", each.observed_at, each.observed_at,
-         len(each.derived_from))
+        (
+            each.content.partition("\n")[0].lstrip("# "),
+            f"/atom/{each.id}",
+            each.observed_at,
+            each.observed_at,
+            len(each.derived_from),
+        )
         for each in found
-    ]  # fmt: skip
+    ]
     return _lanes(spans)
 
 
 def _span(atoms: Sequence[Atom]) -> tuple[datetime, datetime]:
     """When it was said; when it was brought in is no part of that."""
-    return min(each.observed_at for each in atoms), max(each.observed_at for each in atoms)
+    return min(atom.observed_at for atom in atoms), max(atom.observed_at for atom in atoms)
 
 
 def _lanes(spans: Sequence[tuple[str, str, datetime, datetime, int]]) -> list[Lane]:
@@ -152,7 +158,14 @@ def _lanes(spans: Sequence[tuple[str, str, datetime, datetime, int]]) -> list[La
     first, last = min(each[2] for each in chosen), max(each[3] for each in chosen)
     whole = max(last - first, timedelta(minutes=1))
     return [
-        Lane(name, link, start, end, many, round(100 * ((start - first) / whole), 2),
-             round(max(1.5, 100 * (max(end - start, timedelta()) / whole)), 2))
+        Lane(
+            name,
+            link,
+            start,
+            end,
+            many,
+            round(100 * ((start - first) / whole), 2),
+            round(max(1.5, 100 * (max(end - start, timedelta()) / whole)), 2),
+        )
         for name, link, start, end, many in chosen
-    ]  # fmt: skip
+    ]

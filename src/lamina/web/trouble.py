@@ -15,11 +15,20 @@ from lamina.web.said import Said
 from lamina.web.visit import Visit
 
 _HEADINGS = {
-    400: "That cannot be read", 401: "Sign in first", 403: "You may not do that", 404: "Nothing is here",
-    405: "Nothing is here", 409: "Not done", 410: "It was erased", 413: "That is too much at once",
-    422: "That cannot be asked", 429: "Too much at once", 500: "Something went wrong here",
-    503: "The vault is busy", 504: "It took too long",
-}  # fmt: skip
+    400: "That cannot be read",
+    401: "Sign in first",
+    403: "You may not do that",
+    404: "Nothing is here",
+    405: "Nothing is here",
+    409: "Not done",
+    410: "It was erased",
+    413: "That is too much at once",
+    422: "That cannot be asked",
+    429: "Too much at once",
+    500: "Something went wrong here",
+    503: "The vault is busy",
+    504: "It took too long",
+}
 _PLAINLY = {
     "NoSuchPath": "There is no page at this address. It may have been mistyped.",
     "NoSuchMethod": "There is no page at this address. It may be where a form led to; go back and try again.",
@@ -58,9 +67,12 @@ def problem_page(problem: Problem, scope: Scope) -> bytes:
     state = scope.get("state", {})
     said = Said("", trouble=_PLAINLY.get(problem.name, problem.detail))
     told = {
-        "visit": _Reader(state.get("caller"), state.get("csrf") or ""), "here": scope["path"], "inbox_count": None,
-        "said": said, "heading": heading(problem.status),
-    }  # fmt: skip
+        "visit": _Reader(state.get("caller"), state.get("csrf") or ""),
+        "here": scope["path"],
+        "inbox_count": None,
+        "said": said,
+        "heading": heading(problem.status),
+    }
     return printed("trouble.html", told).encode()
 
 

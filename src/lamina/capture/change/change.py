@@ -31,16 +31,23 @@ class Change:
     """What newly captured turns do to what was said before."""
 
     def __init__(
-        self, turns: Sequence[Said], words: Iterable[Atom], replays: Replays, store: Store, scope: Scope,
-        ids: Iterator[AtomId], now: datetime, states: StateReader | None = None,
+        self,
+        turns: Sequence[Said],
+        words: Iterable[Atom],
+        replays: Replays,
+        store: Store,
+        scope: Scope,
+        ids: Iterator[AtomId],
+        now: datetime,
+        states: StateReader | None = None,
         nominated: Sequence[Nomination] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._known = Known(store, scope, now)
         words = tuple(words)
         self._known.hear(words)
         self._turns, self._store, self._ids, self._now, self._states = turns, store, ids, now, states
         self._words, self._nominated = words, nominated
-        self._replays = {place: replays[place] for each in turns if (place := (each.segment, each.n)) in replays}
+        self._replays = {place: replays[place] for turn in turns if (place := (turn.segment, turn.n)) in replays}
 
     def made_of(self, verdicts: Sequence[Verdict]) -> list[Verdict]:
         """Return the verdicts on what the turns state, with all that ends because of them."""
@@ -91,14 +98,14 @@ def _updated(verdicts: Sequence[Verdict], changed: Mapping[AtomId, Atom]) -> tup
     told: set[AtomId] = set()
     for verdict in verdicts:
         own = changed.get(verdict.atom.id)
-        others = tuple(changed.get(each.id, each) for each in verdict.others)
-        told |= {verdict.atom.id, *(each.id for each in others)}
+        others = tuple(changed.get(other.id, other) for other in verdict.others)
+        told |= {verdict.atom.id, *(other.id for other in others)}
         if own is None:
             found.append(replace(verdict, others=others))
         elif verdict.is_written:
             found.append(Verdict(_result(own, verdict.result), own, others, _reason(own, verdict.reason)))
         else:
-            found.append(replace(verdict, others=(*(each for each in others if each.id != own.id), own)))
+            found.append(replace(verdict, others=(*(other for other in others if other.id != own.id), own)))
     return found, told
 
 

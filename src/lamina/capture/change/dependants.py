@@ -81,12 +81,12 @@ def may_end(atom: Atom, origin: Origin, store: Store) -> bool:
 
 def _over(changed: Mapping[AtomId, Atom], store: Store) -> dict[AtomId, Atom]:
     """Those that stood before and end with this change."""
-    ids = tuple(each.id for each in changed.values() if each.status in ENDS and each.revision and not each.is_segment)
+    ids = tuple(atom.id for atom in changed.values() if atom.status in ENDS and atom.revision and not atom.is_segment)
     if not ids:
         return {}
-    scopes = tuple({changed[each].scope for each in ids})
+    scopes = tuple({changed[atom_id].scope for atom_id in ids})
     stood = {each.id for each in store.read(Filter(scopes=scopes, ids=ids)) if each.status not in ENDS}
-    return {each: changed[each] for each in ids if each in stood}
+    return {atom_id: changed[atom_id] for atom_id in ids if atom_id in stood}
 
 
 def _linked(
@@ -104,11 +104,7 @@ def _linked(
     return found
 
 
-_WORDS = {
-    Status.SUPERSEDED: "is over",
-    Status.INVALIDATED: "was wrong",
-    Status.TOMBSTONED: "was taken back",
-}
+_WORDS = {Status.SUPERSEDED: "is over", Status.INVALIDATED: "was wrong", Status.TOMBSTONED: "was taken back"}
 
 
 def _goes_on(ended: Atom, changed: Mapping[AtomId, Atom], store: Store) -> bool:
@@ -127,12 +123,15 @@ def _heirs(ended: Atom, changed: Mapping[AtomId, Atom], store: Store) -> list[At
 
 
 def _by_rule(
-    over: Mapping[AtomId, Atom], changed: Mapping[AtomId, Atom], store: Store, scope: Scope,
+    over: Mapping[AtomId, Atom],
+    changed: Mapping[AtomId, Atom],
+    store: Store,
+    scope: Scope,
     rules: Sequence[DependencyRule],
-) -> dict[AtomId, tuple[Atom, str]]:  # fmt: skip
+) -> dict[AtomId, tuple[Atom, str]]:
     """Return the declared claims that depend on replaced ones by a rule of the settings."""
     found: dict[AtomId, tuple[Atom, str]] = {}
-    for ended in (each for each in over.values() if each.status is Status.SUPERSEDED):
+    for ended in (atom for atom in over.values() if atom.status is Status.SUPERSEDED):
         claim, attribute = claim_of(ended), normal_form(ended.attribute or "")
         applied = [rule for rule in reversed(rules) if attribute and attribute in rule.when]
         names = {doubted: rule.name for rule in applied for doubted in rule.doubts}
@@ -140,7 +139,7 @@ def _by_rule(
         if claim is None or not heirs or value_of(heirs[-1]) == value_of(ended):
             continue
         heir = max(heirs, key=lambda each: (begins(each), each.id))
-        told = {claim_of(each) for each in changed.values() if each.id != ended.id} - {None}
+        told = {claim_of(atom) for atom in changed.values() if atom.id != ended.id} - {None}
         claims = tuple(name for each in sorted(names) for name in Claim(claim.subject, each).names)
         wanted = Filter(scopes=(scope,), claims=claims, statuses=frozenset({Status.ACTIVE}), limit=LOOKED_AT)
         for other in store.read(wanted):

@@ -46,7 +46,7 @@ def repeated(ended: Atom, known: Known) -> Atom:
         if atom.is_segment and is_hearsay(atom, passage.speaker, passage.text) and _may_rest_on(ended, atom)
         for place in _places(atom, passage, value, key, known, named=_is_named(ended))
     ]
-    fresh = tuple(each for each in dict.fromkeys(places) if each not in ended.evidence)[: _room(ended)]
+    fresh = tuple(fromkey for fromkey in dict.fromkeys(places) if fromkey not in ended.evidence)[: _room(ended)]
     return ended.with_(evidence=(*ended.evidence, *fresh)) if fresh else ended
 
 
@@ -72,7 +72,7 @@ def heard(turns: Sequence[Said], known: Known) -> None:
                 continue
             passage = Passage(turn.n, turn.text, 0, len(turn.text), turn.speaker, turn.at)
             places = tuple(_places(segment, passage, value, _key(ended, value), known, named=_is_named(ended)))
-            fresh = tuple(each for each in places if each not in ended.evidence)[: _room(ended)]
+            fresh = tuple(place for place in places if place not in ended.evidence)[: _room(ended)]
             if fresh:
                 known.put(ended.with_(evidence=(*ended.evidence, *fresh)))
 
@@ -95,7 +95,7 @@ def is_hearsay(segment: Atom, speaker: str | None, text: str) -> bool:
 def _value(ended: Atom) -> frozenset[str]:
     """The words a value is recognised by; empty where they are too common."""
     words = frozenset(content_words(ended.value or ""))
-    return words if any(len(each) >= _SHORTEST_WORD or not each.isalpha() for each in words) else frozenset()
+    return words if any(len(word) >= _SHORTEST_WORD or not word.isalpha() for word in words) else frozenset()
 
 
 def _is_named(ended: Atom) -> bool:

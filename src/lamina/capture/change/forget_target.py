@@ -109,7 +109,7 @@ class ForgetTarget:
 
     def _shares(self, places: Sequence[Place]) -> list[float]:
         """How much of the topic's words each sentence holds; rare words count more."""
-        held = [set(content_words(f"{each.text} {each.more}")) for each in places]
+        held = [set(content_words(f"{place.text} {place.more}")) for place in places]
         weights = {}
         for word in self.words:
             count = sum(word in words for words in held)
@@ -122,7 +122,7 @@ class ForgetTarget:
         lists = self._states.lists if self._states is not None else None
         if lists is None:
             return [0.0] * len(places)
-        return list(lists.forgets(self._asking, [each.text for each in places]))
+        return list(lists.forgets(self._asking, [place.text for place in places]))
 
     def _may_be_meant(self, place: Place) -> bool:
         """Whether a sentence holds every number of the topic, is not spared, and is about the speaker's own."""

@@ -53,8 +53,8 @@ def carry_out_requests(
             continue
         least = LEAST_LIGHT if states is not None and states.is_light else LEAST
         requests = forget_requests(turn.text, states.read(turn.text) if states else (), least)
-        spans = [(each.start, each.end) for each in requests]
-        work = [_Request(turn, segment, each, spans, known, store, ids, states) for each in requests]
+        spans = [(request.start, request.end) for request in requests]
+        work = [_Request(turn, segment, request, spans, known, store, ids, states) for request in requests]
         for each in [each for each in work if not each.is_done]:
             each.carry_out()
 
@@ -90,7 +90,7 @@ def _withhold_new_statements(place: Evidence, known: Known) -> None:
 
 def _rest(known: Known, atom: Atom, places: Sequence[Evidence]) -> None:
     current = known.get(atom.id) or atom
-    fresh = tuple(each for each in places if each not in current.evidence)
+    fresh = tuple(place for place in places if place not in current.evidence)
     if fresh:
         known.put(current.with_(evidence=(*current.evidence, *fresh)))
 
@@ -150,7 +150,9 @@ class _Request:
             self._withhold(said if self.request.is_all else said[-1:], None)
         else:
             target = ForgetTarget(self.request, self._asking, self.states)
-            choice = target.choose([each for each in self._candidates(target) if self._may_touch(each.at)])
+            choice = target.choose(
+                [candidate for candidate in self._candidates(target) if self._may_touch(candidate.at)]
+            )
             if choice.is_clear:
                 self._withhold(choice.places, target)
             elif choice.places:
@@ -158,19 +160,27 @@ class _Request:
 
     def _being_said(self) -> list[Place]:
         """The sentences of the turn itself, the asking one too if it says more; else those of the turn before."""
-        own = [each for each in self._sentences(self.turn) if (each.at.start, each.at.end) not in self.asking]
+        own = [
+            sentence
+            for sentence in self._sentences(self.turn)
+            if (sentence.at.start, sentence.at.end) not in self.asking
+        ]
         if self.request.topic:
             own.append(Place(self.place, self._asking, self.turn.speaker, self.turn.at))
         return own or self._sentences_before()
 
     def _said_last(self) -> list[Place]:
         """What the speaker told before the request, in the same turn or in the one before."""
-        own = [each for each in self._sentences(self.turn) if each.at.end <= self.request.start]
+        own = [sentence for sentence in self._sentences(self.turn) if sentence.at.end <= self.request.start]
         telling = [each for each in own if _tells(each.text) and (each.at.start, each.at.end) not in self.asking]
-        return telling or [each for each in self._sentences_before() if _tells(each.text)]
+        return telling or [place for place in self._sentences_before() if _tells(place.text)]
 
     def _sentences_before(self) -> list[Place]:
-        own = [each for each in passages_of(self.segment) if each.n < self.turn.n and each.speaker == self.turn.speaker]
+        own = [
+            passage
+            for passage in passages_of(self.segment)
+            if passage.n < self.turn.n and passage.speaker == self.turn.speaker
+        ]
         if not own:
             return []
         at = own[-1].at or self.segment.observed_at
@@ -208,8 +218,8 @@ class _Request:
                 yield from (said for said in self._said_in(words) if said.n == n)
 
     def _said_in(self, segment: Atom) -> Iterator[Said]:
-        for each in passages_of(segment):
-            yield Said(segment.id, each.n, each.text, each.speaker, each.at or segment.observed_at)
+        for passage in passages_of(segment):
+            yield Said(segment.id, passage.n, passage.text, passage.speaker, passage.at or segment.observed_at)
 
     def _earlier(self, said: Said) -> Iterator[Place]:
         is_same_turn = (said.segment, said.n) == (self.turn.segment, self.turn.n)
@@ -244,21 +254,23 @@ class _Request:
     def _live_on(self, place: Evidence) -> list[Atom]:
         resting = (each for each in self.known.on(place) if each.status in LIVE and each.is_searched)
         return [
-            each for each in resting if not each.is_segment and may_end(each, self.segment.origin, self.store)
+            each
+            for each in resting
+            if not each.is_segment and may_end(each, self.segment.origin, self.store)
             if proposal_of(each) is not Proposal.FORGET
-        ]  # fmt: skip
+        ]
 
     def _tombstones(self, place: Place, target: ForgetTarget | None) -> list[Atom]:
         told = {ASKED_AT: format_time(self.turn.at)}
         ended = [
             self._put(
-                each.with_(
+                atom.with_(
                     status=Status.TOMBSTONED,
-                    value=each.value or place.value(target),
-                    metadata={**each.metadata, **told},
+                    value=atom.value or place.value(target),
+                    metadata={**atom.metadata, **told},
                 )
             )
-            for each in self._live_on(place.at)
+            for atom in self._live_on(place.at)
         ]
         is_statement = not self._is_segment(place.at)
         return ended if ended or is_statement else [self._put(self._tombstone(place, target))]
@@ -272,12 +284,22 @@ class _Request:
         words = self.known.get(AtomId(place.at.segment)) or self.segment
         origin = min(self.segment.origin, words.origin, key=lambda each: TRUST[each])
         return Atom(
-            id=next(self.ids), scope=self.segment.scope, kind="fact", content=one_line(place.text),
-            observed_at=place.time, subject=subject_of(place.speaker), value=place.value(target), evidence=(place.at,),
-            origin=origin, principal=self.segment.principal, status=Status.TOMBSTONED,
-            metadata={ASKED_AT: format_time(self.turn.at)}, session_id=words.session_id, source_id=words.source_id,
+            id=next(self.ids),
+            scope=self.segment.scope,
+            kind="fact",
+            content=one_line(place.text),
+            observed_at=place.time,
+            subject=subject_of(place.speaker),
+            value=place.value(target),
+            evidence=(place.at,),
+            origin=origin,
+            principal=self.segment.principal,
+            status=Status.TOMBSTONED,
+            metadata={ASKED_AT: format_time(self.turn.at)},
+            session_id=words.session_id,
+            source_id=words.source_id,
             **kind_defaults("fact", 1.0, origin),
-        )  # fmt: skip
+        )
 
     def _put(self, ended: Atom) -> Atom:
         self.known.put(ended)
@@ -302,18 +324,28 @@ class _Request:
     def _ask(self, places: Sequence[Place]) -> None:
         """Put one question into review: are these the words to forget?"""
         told = " / ".join(one_line(each.text) for each in places)
-        statements = {each.id for place in places for each in self._live_on(place.at)}
+        statements = {atom.id for place in places for atom in self._live_on(place.at)}
         question = Atom(
-            id=next(self.ids), scope=self.segment.scope, kind="fact", content=f"Forget this? {told}",
-            observed_at=self.turn.at, subject=subject_of(self.turn.speaker), evidence=(self.place,),
-            origin=self.segment.origin, principal=self.segment.principal, status=Status.CONSTRAINED,
-            derived_from=tuple(sorted(statements)), session_id=self.segment.session_id, confidence=0.5,
+            id=next(self.ids),
+            scope=self.segment.scope,
+            kind="fact",
+            content=f"Forget this? {told}",
+            observed_at=self.turn.at,
+            subject=subject_of(self.turn.speaker),
+            evidence=(self.place,),
+            origin=self.segment.origin,
+            principal=self.segment.principal,
+            status=Status.CONSTRAINED,
+            derived_from=tuple(sorted(statements)),
+            session_id=self.segment.session_id,
+            confidence=0.5,
             metadata={
-                TYPE: Proposal.FORGET.value, ASKED_AT: format_time(self.turn.at),
+                TYPE: Proposal.FORGET.value,
+                ASKED_AT: format_time(self.turn.at),
                 PLACES: write_places([each.at for each in places if self._is_segment(each.at)]),
             },
             **kind_defaults("fact", 0.5, self.segment.origin),
-        )  # fmt: skip
+        )
         self.known.put(question)
 
     def _may_touch(self, at: Evidence) -> bool:

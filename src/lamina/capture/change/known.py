@@ -30,7 +30,7 @@ def passage_in(atom: Atom, n: int) -> Passage | None:
 
 @lru_cache(maxsize=1024)
 def _cut(content: str) -> dict[int, Passage]:
-    return {each.n: each for each in parse_segment(content)}
+    return {passage.n: passage for passage in parse_segment(content)}
 
 
 class Known:
@@ -54,7 +54,9 @@ class Known:
 
     def heard(self) -> list[tuple[Atom, Passage]]:
         """The passages of the segments that are written in this very commit."""
-        return [(self._atoms[each], passage) for each in self._heard for passage in passages_of(self._atoms[each])]
+        return [
+            (self._atoms[atom_id], passage) for atom_id in self._heard for passage in passages_of(self._atoms[atom_id])
+        ]
 
     def take(self, atoms: Iterable[Atom]) -> None:
         """Count these statements as they are, before they are written."""
@@ -87,9 +89,13 @@ class Known:
     ) -> list[tuple[Atom, Passage]]:
         """The passages that share most with these words, of those that are wanted, in the order they were said."""
         query = TextQuery(
-            scopes=(self._scope,), tokens=tuple(dict.fromkeys(words)), statuses=statuses,
-            memory_types=frozenset(MemoryType), valid_at=self._now, limit=limit * _MORE,
-        )  # fmt: skip
+            scopes=(self._scope,),
+            tokens=tuple(dict.fromkeys(words)),
+            statuses=statuses,
+            memory_types=frozenset(MemoryType),
+            valid_at=self._now,
+            limit=limit * _MORE,
+        )
         matches = sorted(self._store.search(query), key=lambda each: (-each.score, each.atom_id, each.n))
         keys = [(match.atom_id, match.n) for match in matches[: limit * _MORE]]
         self._read(dict(keys))
@@ -112,7 +118,7 @@ class Known:
             self.take(fresh)
             self._subjects[subject] = [each.id for each in reversed(found)]
         stored = (self._atoms[each] for each in self._subjects[subject])
-        made_now = (each for each in self._atoms.values() if each.subject == subject and not each.revision)
+        made_now = (atom for atom in self._atoms.values() if atom.subject == subject and not atom.revision)
         standing = [each for each in (*stored, *made_now) if each.status in STANDS and each.evidence]
         return standing[-limit:]
 
@@ -125,9 +131,11 @@ class Known:
         return [
             atom
             for atom in (self._atoms[each] for each in self._on.get(key, ()))
-            if any((each.segment, each.passage) == key and each.start < place.end and place.start < each.end
-                   for each in atom.evidence)
-        ]  # fmt: skip
+            if any(
+                (each.segment, each.passage) == key and each.start < place.end and place.start < each.end
+                for each in atom.evidence
+            )
+        ]
 
     def holds(self, place: Evidence) -> bool:
         """Whether a sentence still counts: nothing was made of it, or something that was still stands."""
@@ -145,13 +153,13 @@ class Known:
             return
         self._asked.update(fresh)
         resting = self._store.resting(fresh, [self._scope])
-        self._read([each.atom_id for each in resting])
-        for each in resting:
-            if each.atom_id in self._atoms:
-                self._on[each.segment, each.n][each.atom_id] = None
+        self._read([rest.atom_id for rest in resting])
+        for rest in resting:
+            if rest.atom_id in self._atoms:
+                self._on[rest.segment, rest.n][rest.atom_id] = None
 
     def _read(self, ids: Iterable[AtomId]) -> None:
-        missing = tuple(dict.fromkeys(each for each in ids if each not in self._atoms))
+        missing = tuple(dict.fromkeys(atom_id for atom_id in ids if atom_id not in self._atoms))
         if missing:
             found = {each.id: each for each in self._store.read(Filter(scopes=(self._scope,), ids=missing))}
             self._stored |= found

@@ -86,8 +86,8 @@ def _is_heard(turn: Said, segments: Mapping[str, Atom]) -> bool:
 
 def _lines(turn: Said) -> Iterator[Line]:
     """The sentences of a turn that may state something."""
-    for each in statable_sentences(turn.text):
-        yield Line(Evidence(turn.segment, turn.n, each.start, each.end), each.text, turn.speaker, turn.at)
+    for sentence in statable_sentences(turn.text):
+        yield Line(Evidence(turn.segment, turn.n, sentence.start, sentence.end), sentence.text, turn.speaker, turn.at)
 
 
 def _before(new: Sequence[Line], known: Known) -> Iterator[Line]:
@@ -99,7 +99,7 @@ def _before(new: Sequence[Line], known: Known) -> Iterator[Line]:
             continue
         if atom.is_segment:
             said = Said(atom.id, passage.n, passage.text, passage.speaker, passage.at or atom.observed_at)
-            yield from (each for each in _lines(said) if known.holds(each.place))
+            yield from (line for line in _lines(said) if known.holds(line.place))
         elif not atom.evidence:
             whole = Evidence(atom.id, 1, 0, len(atom.content))
             yield Line(whole, one_line(atom.content), atom.subject, atom.observed_at)

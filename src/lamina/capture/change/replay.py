@@ -30,8 +30,8 @@ Replays = Mapping[Place, tuple[Atom, Passage]]
 
 def unsaid(pieces: Sequence[Piece], segments: Sequence[Atom]) -> list[Piece]:
     """The pieces of a session that are not kept already: said by the same person at the same moment."""
-    known = {(each.speaker, each.at, each.text) for segment in segments for each in passages_of(segment)}
-    return [each for each in pieces if each.at is None or (each.speaker, each.at, each.text) not in known]
+    known = {(passage.speaker, passage.at, passage.text) for segment in segments for passage in passages_of(segment)}
+    return [piece for piece in pieces if piece.at is None or (piece.speaker, piece.at, piece.text) not in known]
 
 
 def replays_of(turns: Sequence[Said], words: Iterable[Atom], store: Store, scope: Scope, now: datetime) -> Replays:
@@ -59,7 +59,7 @@ def replays_of(turns: Sequence[Said], words: Iterable[Atom], store: Store, scope
 
 def said_first(turns: Sequence[Said], replays: Replays) -> list[Said]:
     """The turns that were not captured before; only they state anything."""
-    return [each for each in turns if (each.segment, each.n) not in replays]
+    return [turn for turn in turns if (turn.segment, turn.n) not in replays]
 
 
 def rest_again(found: Replays, known: Known) -> None:

@@ -96,7 +96,11 @@ class Supersession:
     def _earlier(self, new: Atom) -> list[_EarlierSentence]:
         """Return the earlier sentences of the same speaker that a new statement may replace, oldest first."""
         sharing = self._sharing_words(new)
-        of_slot = [each for each in self._of_same_slot(new) if not any(_overlap(each, other) for other in sharing)]
+        of_slot = [
+            earlier_sentence
+            for earlier_sentence in self._of_same_slot(new)
+            if not any(_overlap(earlier_sentence, other) for other in sharing)
+        ]
         return sorted([*sharing, *of_slot], key=_EarlierSentence.order)
 
     def _sharing_words(self, new: Atom) -> list[_EarlierSentence]:
@@ -141,7 +145,7 @@ class Supersession:
 
     def take(self, nominated: Sequence[Nomination], segments: Iterable[Atom]) -> None:
         """Put down the changes that a language model named: sure where the pair model agrees, else likely."""
-        words = {each.id: each for each in segments}
+        words = {segment.id: segment for segment in segments}
         for named in nominated:
             source = words.get(AtomId(named.new.segment))
             if source is None or not self._known.holds(named.old):
@@ -174,12 +178,22 @@ class Supersession:
         if is_hearsay(words, passage.speaker, passage.text) or statements_wait(words.origin):
             return None
         made = Atom(
-            id=next(self._ids), scope=words.scope, kind="fact", value=one_line(value) or None,
-            content=one_line(passage.text[place.start : place.end]), observed_at=passage.at or words.observed_at,
-            subject=subject_of(passage.speaker), evidence=(place,), origin=words.origin, principal=words.principal,
-            session_id=words.session_id, source_id=words.source_id, agents=words.agents, confidence=MADE_LATE,
+            id=next(self._ids),
+            scope=words.scope,
+            kind="fact",
+            value=one_line(value) or None,
+            content=one_line(passage.text[place.start : place.end]),
+            observed_at=passage.at or words.observed_at,
+            subject=subject_of(passage.speaker),
+            evidence=(place,),
+            origin=words.origin,
+            principal=words.principal,
+            session_id=words.session_id,
+            source_id=words.source_id,
+            agents=words.agents,
+            confidence=MADE_LATE,
             **kind_defaults("fact", MADE_LATE, words.origin),
-        )  # fmt: skip
+        )
         self._known.put(made)
         return made
 
@@ -217,7 +231,7 @@ class Supersession:
 
     def _doubt(self, old: Atom, new: Atom, confidence: float = DOUBTFUL) -> Atom:
         """Relate two statements as a possible contradiction; a `confidence` below SURE leaves both standing."""
-        if any(each.target == old.id for each in new.relations) or hold_both(old, new):
+        if any(relation.target == old.id for relation in new.relations) or hold_both(old, new):
             return new
         beyond = self._known.guard(new) < self._known.guard(old)
         doubt = Relation(RelationName.CONTRADICTS, old.id, SURE if beyond else confidence, self._now)
@@ -237,7 +251,10 @@ def _sentences_of(atom: Atom, passage: Passage, subject: str) -> list[_EarlierSe
     if normal_form(subject_of(passage.speaker)) != normal_form(subject):
         return []
     sentences = statable_sentences(passage.text)
-    return [_EarlierSentence(Evidence(atom.id, passage.n, each.start, each.end), each.text, at) for each in sentences]
+    return [
+        _EarlierSentence(Evidence(atom.id, passage.n, sentence.start, sentence.end), sentence.text, at)
+        for sentence in sentences
+    ]
 
 
 def _overlap(one: _EarlierSentence, other: _EarlierSentence) -> bool:
@@ -255,7 +272,7 @@ def _held_since(sentence: str, said_at: datetime) -> datetime | None:
 
 
 def _rests_on(new: Atom, old: Atom) -> bool:
-    return any(each.name is RelationName.DEPENDS_ON and each.target == old.id for each in new.relations)
+    return any(relation.name is RelationName.DEPENDS_ON and relation.target == old.id for relation in new.relations)
 
 
 def _holds_several(atom: Atom) -> bool:

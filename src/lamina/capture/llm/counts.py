@@ -67,7 +67,7 @@ class ModelCounts:
         return ", ".join(parts)
 
     def _why(self, *, skipped: bool) -> str:
-        chosen = (each for each in self.dropped.items() if (each[0] in SKIPPED) is skipped)
+        chosen = (item for item in self.dropped.items() if (item[0] in SKIPPED) is skipped)
         return ", ".join(f"{count} {reason}" for reason, count in chosen)
 
 

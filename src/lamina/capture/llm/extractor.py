@@ -12,14 +12,7 @@ from lamina.capture.llm.counts import ModelCounts, Reason
 from lamina.capture.llm.merge import merge
 from lamina.capture.llm.prompts import ModelStatement, ModelStatements, Shown, extraction_prompt, runs
 from lamina.capture.llm.quotes import Quoted
-from lamina.capture.llm.support import (
-    Passage,
-    content_words,
-    day_told,
-    days_named,
-    stands_in,
-    why_unsupported,
-)
+from lamina.capture.llm.support import Passage, content_words, day_told, days_named, stands_in, why_unsupported
 from lamina.models.chat import Chat
 from lamina.models.errors import ModelError
 from lamina.models.fence import seen

@@ -15,8 +15,12 @@ UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0003ffff
 _LEAST = 4
 """Fewer letters than that are found in any text."""
 _AROUND = " .,;:!?…'()-"
-_SAME = str.maketrans(dict.fromkeys("\"“”„«»‘’‚`´", "'") | dict.fromkeys("<‹[({", "(") | dict.fromkeys(">›])}", ")")
-                      | dict.fromkeys("‐‑‒–—−", "-"))  # fmt: skip
+_SAME = str.maketrans(
+    dict.fromkeys('"“”„«»‘’‚`´', "'")
+    | dict.fromkeys("<‹[({", "(")
+    | dict.fromkeys(">›])}", ")")
+    | dict.fromkeys("‐‑‒–—−", "-")
+)
 
 
 class Quoted:

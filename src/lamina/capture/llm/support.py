@@ -35,9 +35,20 @@ _STEM = 4
 """Words that share so many first letters, and all but the last of the shorter one, count as one word."""
 _QUESTION_MARKS = ("?", "？", "؟")
 _NUMBERS = {
-    "zero": "0", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7",
-    "eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12",
-}  # fmt: skip
+    "zero": "0",
+    "one": "1",
+    "two": "2",
+    "three": "3",
+    "four": "4",
+    "five": "5",
+    "six": "6",
+    "seven": "7",
+    "eight": "8",
+    "nine": "9",
+    "ten": "10",
+    "eleven": "11",
+    "twelve": "12",
+}
 _ALWAYS = frozenset({"i", *ROLES})
 _DETERMINERS = frozenset(["the", "a", "an", "this", "that", "these", "those"])
 _NEGATIONS = frozenset(

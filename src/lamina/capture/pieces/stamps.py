@@ -86,14 +86,14 @@ def _clock(parts: re.Match[str]) -> time | None:
 
 def _month_first(read: Sequence[_Read]) -> bool:
     days = [each for each in read if each.numbers and each.numbers[0] < 100]
-    if any(each.dotted or (each.numbers and each.numbers[0] > 12) for each in days):
+    if any(day.dotted or (day.numbers and day.numbers[0] > 12) for day in days):
         return False
-    if any(each.numbers and each.numbers[1] > 12 for each in days):
+    if any(day.numbers and day.numbers[1] > 12 for day in days):
         return True
-    forwards = {first: _runs_forwards([_dated(each, first) for each in days]) for first in (True, False)}
+    forwards = {first: _runs_forwards([_dated(day, first) for day in days]) for first in (True, False)}
     if forwards[True] != forwards[False]:
         return forwards[True]
-    return any(each.halves for each in days)
+    return any(day.halves for day in days)
 
 
 def _runs_forwards(found: Sequence[datetime | None]) -> bool:

@@ -212,12 +212,7 @@ TALK = (
     ),
     _shaped("discord webhook", "discord.com/api/webhooks/", r"discord\.com/api/webhooks/\d{17,20}/[\w-]{60,80}"),
     _shaped("discord webhook", "discordapp.com/api/webhooks/", r"discordapp\.com/api/webhooks/\d{17,20}/[\w-]{60,80}"),
-    _within(
-        "telegram token",
-        ":AA",
-        44,
-        rf"\d(?:{_EDGE_1}|(?<=bot.))\d{{7,9}}:AA[\w-]{{33}}(?![\w-])",
-    ),
+    _within("telegram token", ":AA", 44, rf"\d(?:{_EDGE_1}|(?<=bot.))\d{{7,9}}:AA[\w-]{{33}}(?![\w-])"),
     _shaped("teams webhook", "webhook.office.com/", r"webhook\.office\.com/webhookb2/[\w@/-]{60,300}"),
     _shaped("zapier webhook", "hooks.zapier.com/", r"hooks\.zapier\.com/hooks/catch/\d{4,12}/[A-Za-z0-9]{5,12}"),
     _prefixed("twilio key", "SK AC", "hex", 32),
@@ -274,13 +269,15 @@ WORK = (
 
 SIGNED = (
     _within(
-        "json web token", "eyJ", 20,
+        "json web token",
+        "eyJ",
+        20,
         rf"e{_EDGE_1}yJ[\w-]{{8,4000}}\.[\w-]{{8,16000}}\.[\w-]{{0,2000}}",
         demand=is_json_web_token,
     ),
     _prefixed("grafana token", "eyJrIjoi", "base64", 60, 120),
     _prefixed("age secret key", "AGE-SECRET-KEY-1", "upper", 58, proof=is_bech32),
-)  # fmt: skip
+)
 
 FORMATS: tuple[Format, ...] = CLOUDS + CODE_HOSTS + MODELS + TALK + TRADE + WORK + SIGNED
 

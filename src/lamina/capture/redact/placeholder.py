@@ -15,7 +15,7 @@ _CODE = re.compile(
     r"^\$[A-Z_][A-Z0-9_]*$|\$\{|\$\(|\{\{|^\{[^{}]*\}$|\{[A-Za-z_][\w.\[\]]*\}|^<[^<>]*>$|^\[[^\]]*\]$|%\(\w+\)|^%[sdr]|^%\w+%$|^@\w+@$"
     r"|^&\w+$|^!\w+$|::|->|=>|^\w+(?:\.\w+)*\(.*\)$"
     r"|^(?:os|env|process|self|this|cls|config|settings|args|options|params|request|req|ctx|secrets|vars|var|data|local"
-    r"|module|props|state|event|user|credentials)[.?\[]",
+    r"|module|props|state|event|user|credentials)[.?\[]"
 )
 _DIGEST = re.compile(r"(?:sha\d{1,3}|md5)[-:=$]|\$2[aby]\$|\$(?:argon2|pbkdf2|scrypt|[156]\$)|\{SSHA", re.IGNORECASE)
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")

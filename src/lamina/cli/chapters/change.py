@@ -57,9 +57,11 @@ class Change(Chapter):
     def move(self) -> Scene:
         self._twice(
             "",
-            [("spring", "2026-03-02", "Remember that our office is in Cork."),
-             ("autumn", "2026-09-07", "Remember that our office is in Galway.")],
-        )  # fmt: skip
+            [
+                ("spring", "2026-03-02", "Remember that our office is in Cork."),
+                ("autumn", "2026-09-07", "Remember that our office is in Galway."),
+            ],
+        )
         old, new = self.ids["first"], self.ids["second"]
 
         def decide(session: Session) -> View:
@@ -160,15 +162,20 @@ class Change(Chapter):
             lambda session: erase.erase(session, [self.ids["address"]], reason=why, yes=True),
         )
         told = scene.view.data
-        again = self.play("", "", lambda session: write.capture(
-            session, CONTACT, session_id="backup 2", speaker="Ann", at="2026-10-01"))  # fmt: skip
+        again = self.play(
+            "",
+            "",
+            lambda session: write.capture(session, CONTACT, session_id="backup 2", speaker="Ann", at="2026-10-01"),
+        )
         sound = self.play("", "", lambda session: upkeep.doctor(session, deep=True)).view.data["healthy"]
         scene.checks += [
             ("the receipt counts what went, and names what is out of reach", bool(told["removed"] and told["outside"])),
-            ("not a byte of it is left in the vault, nor after the old words came in again", bool(again.view.data)
-             and not holds_bytes(self.vault, "Quay Street")),
+            (
+                "not a byte of it is left in the vault, nor after the old words came in again",
+                bool(again.view.data) and not holds_bytes(self.vault, "Quay Street"),
+            ),
             ("the journal's chain still verifies", sound),
-        ]  # fmt: skip
+        ]
         return scene
 
     def _twice(self, title: str, said: list[tuple[str, str, str]]) -> Scene:
@@ -197,4 +204,4 @@ class Change(Chapter):
 def _stated(view: View) -> str:
     """The id of the first statement that a capture made; "" where it made none."""
     atoms = (each["atom"] for each in view.data["outcomes"])
-    return next((str(each["id"]) for each in atoms if each["kind"] != "narrative"), "")
+    return next((str(atom["id"]) for atom in atoms if atom["kind"] != "narrative"), "")

@@ -54,7 +54,7 @@ class Doors(Chapter):
                 told["recall"], found = _ask(there.netloc, "GET", "/v1/recall?q=harbour+office&k=3", opens)
                 words.extend(hit["text"] for hit in found["hits"])
                 told["tools of MCP"], tools = _ask(there.netloc, "POST", "/mcp", opens, _TOOLS)
-                words.extend(each["name"] for each in tools["result"]["tools"])
+                words.extend(tool["name"] for tool in tools["result"]["tools"])
                 told["erase"], _ = _ask(there.netloc, "POST", "/v1/erase", opens, {"ids": ["x"], "reason": "no"})
                 told["stream"], feed = _first_event(there.netloc, opens)
                 told["web page"], page = _signed_in(there.netloc, self.ids["token"], "/recall?q=harbour+office")
@@ -68,7 +68,7 @@ class Doors(Chapter):
         scene.checks += [
             ("nobody comes in without a token", told["without a token"] == 401),
             ("nor by a name that is not this machine's", told["by another name"] == 403),
-            ("recall answers over HTTP", told["recall"] == 200 and any("harbour office" in each for each in words)),
+            ("recall answers over HTTP", told["recall"] == 200 and any("harbour office" in word for word in words)),
             ("MCP tells its tools", {"recall", "remember", "review"} <= set(words)),
             ("who may write may not erase", told["erase"] == 403),
             ("programs hear of every commit", feed.startswith("id: ")),
@@ -91,17 +91,32 @@ class Doors(Chapter):
         """A real process, as a host starts it; what it tells comes back with the transcript and is not kept again."""
         event = {"session_id": "tour", "cwd": str(self.vault), "prompt": "where is the harbour office?"}
         ran = subprocess.run(
-            [sys.executable, "-m", "lamina", "--vault", str(self.vault), "--scope", "org:local", "hook",
-             "user-prompt-submit", "--limit", "60"],
-            input=json.dumps(event), capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
+            [
+                sys.executable,
+                "-m",
+                "lamina",
+                "--vault",
+                str(self.vault),
+                "--scope",
+                "org:local",
+                "hook",
+                "user-prompt-submit",
+                "--limit",
+                "60",
+            ],
+            input=json.dumps(event),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
         kept: dict[str, str] = {}
 
         def shown(session: Session) -> View:
             words = f"{ran.stdout}\nThe agent thanked for it."
             kept.update(write.capture(session, words, session_id="hook").data["stages"])
             context = json.loads(ran.stdout or "{}").get("hookSpecificOutput", {}).get("additionalContext", "")
-            return View({"context": context}, tuple(Line(each) for each in context.splitlines()[:6]))
+            return View({"context": context}, tuple(Line(line) for line in context.splitlines()[:6]))
 
         scene = self.play(
             "A hook tells an agent what is known, before it is asked.", "lamina hook user-prompt-submit", shown
@@ -114,13 +129,17 @@ class Doors(Chapter):
 
 
 _TOOLS = {
-    "jsonrpc": "2.0", "id": 1, "method": "tools/list",
-    "params": {"_meta": {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": {"name": "tour", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }},
-}  # fmt: skip
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/list",
+    "params": {
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "tour", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+    },
+}
 
 
 def _ask(
@@ -130,9 +149,12 @@ def _ask(
     sent = json.dumps(body) if body is not None else None
     if sent is not None:
         headers = {
-            **headers, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
-            "Mcp-Method": "tools/list", "MCP-Protocol-Version": "2026-07-28",
-        }  # fmt: skip
+            **headers,
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            "Mcp-Method": "tools/list",
+            "MCP-Protocol-Version": "2026-07-28",
+        }
     connection = http.client.HTTPConnection(where, timeout=30)
     try:
         connection.request(method, path, sent, headers)

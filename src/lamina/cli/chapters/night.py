@@ -68,15 +68,15 @@ class Night(Chapter):
             for n, words in enumerate(_HEARD):
                 write.capture(session, words, session_id=f"pier-{n}", speaker="Ann")
             Keeper(session.memory, told.append).once()
-            lines = tuple(Line(f"{each.what}: {each.text}") for each in told)
-            return View([happening_data(each) for each in told], lines)
+            lines = tuple(Line(f"{happening.what}: {happening.text}") for happening in told)
+            return View([happening_data(happening) for happening in told], lines)
 
         scene = self.play(
             "A process can see to all of this by itself; after three captures a dream is due.",
             "lamina serve --once",
             round_of,
         )
-        scene.checks.append(("it dreamt unasked", any(each.what is What.DREAM for each in told)))
+        scene.checks.append(("it dreamt unasked", any(happening.what is What.DREAM for happening in told)))
         return scene
 
     def code(self) -> Scene:

@@ -42,12 +42,15 @@ class Talk(Chapter):
             lambda session: write.capture(session, str(file), session_id="kitchen", turns=True),
         )
         outcomes = scene.view.data["outcomes"]
-        stated = {each["atom"]["content"]: each["atom"]["id"] for each in outcomes[1:]}
+        stated = {outcome["atom"]["content"]: outcome["atom"]["id"] for outcome in outcomes[1:]}
         self.ids["coffee"] = next(name for content, name in stated.items() if "coffee" in content)
         self.ids["airport"] = next(name for content, name in stated.items() if "Miguel" in content)
         said = (self.vault / outcomes[0]["atom"]["path"]).read_text(encoding="utf-8")
         scene.checks += [
-            ("both sentences became statements", [each["result"] for each in outcomes][:3] == ["kept", "new", "new"]),
+            (
+                "both sentences became statements",
+                [outcome["result"] for outcome in outcomes][:3] == ["kept", "new", "new"],
+            ),
             ("every word is kept but the secret", _words_kept(said)),
             ("no byte of the secret is in the vault", not holds_bytes(self.vault, SECRET)),
             (

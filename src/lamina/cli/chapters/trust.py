@@ -72,10 +72,12 @@ class Trust(Chapter):
         )
         left = self.play("", "", lambda session: review.pairs(session)).view.data
         scene.checks += [
-            ("the one you keep is active, the other never was so",
-             (self.status("lisbon"), self.status("oslo")) == ("active", "invalidated")),
+            (
+                "the one you keep is active, the other never was so",
+                (self.status("lisbon"), self.status("oslo")) == ("active", "invalidated"),
+            ),
             ("no pair is left", left == []),
-        ]  # fmt: skip
+        ]
         return scene
 
     def suspect(self) -> Scene:
@@ -92,7 +94,7 @@ class Trust(Chapter):
         )
         told = self.found("where is our office?")
         outcomes = scene.view.data["decisions"][0]["outcomes"]
-        waiting = [each["atom"]["status"] for each in outcomes if each["atom"]["session_id"] == "prank"]
+        waiting = [outcome["atom"]["status"] for outcome in outcomes if outcome["atom"]["session_id"] == "prank"]
         scene.checks += [
             ("the words of the session and its statement wait", waiting == ["constrained", "constrained"]),
             ("recall answers without them", "Galway" in told and "Atlantis" not in told),

@@ -44,8 +44,8 @@ def beginning(memory: Memory, budget: int, about: str | None) -> Beginning:
     items = [*matter, *_whole([*profile, *recent])]
     text = pack(items, budget, core=[*_whole(core)], count=bundled_count())
     ids = dict.fromkeys([*(each.id for each in core), *(item.atom.id for item in items)])
-    return Beginning(text, tuple(each for each in ids if each in text))
+    return Beginning(text, tuple(atom_id for atom_id in ids if atom_id in text))
 
 
 def _whole(atoms: Iterable[Atom]) -> Iterable[Item]:
-    return (Item(each, passages_of(each)[0]) for each in atoms)
+    return (Item(atom, passages_of(atom)[0]) for atom in atoms)

@@ -38,11 +38,12 @@ Why = Annotated[str, Field(min_length=1, max_length=2000, description="Why; kept
 When = Annotated[
     str,
     Field(
-        max_length=40, description="A day or a time, ISO 8601; without a zone UTC.",
+        max_length=40,
+        description="A day or a time, ISO 8601; without a zone UTC.",
         pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
         r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$",
     ),
-]  # fmt: skip
+]
 Flag = Annotated[bool, Field(strict=True)]
 """True or false, and no 1 or "no" that could pass for one. An address can only spell it, so there it is a `bool`."""
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]

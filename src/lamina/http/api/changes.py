@@ -20,9 +20,13 @@ _STREAM = {"description": "Server-sent events; their ids are journal positions."
 
 
 @router.get(
-    "/v1/feed", operation_id="feed", name="feed", response_class=StreamingResponse,
-    responses={**PROBLEMS, 200: _STREAM}, dependencies=[only("since", "reasons")],
-)  # fmt: skip
+    "/v1/feed",
+    operation_id="feed",
+    name="feed",
+    response_class=StreamingResponse,
+    responses={**PROBLEMS, 200: _STREAM},
+    dependencies=[only("since", "reasons")],
+)
 async def feed(
     request: Request,
     here: Here,

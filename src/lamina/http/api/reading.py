@@ -72,9 +72,17 @@ def recall_long(here: Here, asked: AskInBody) -> Response:
 
 def _recalled(here: Guest, question: str, asked: Ask) -> Response:
     found = here.memory.recall(
-        question, asked.k, mode=asked.mode, scopes=asked.scopes, include=tuple(asked.include), fast=asked.fast,
-        ranking=asked.ranking, as_of=asked.as_of, known_at=asked.known_at, filter_stale=asked.filter_stale,
-    )  # fmt: skip
+        question,
+        asked.k,
+        mode=asked.mode,
+        scopes=asked.scopes,
+        include=tuple(asked.include),
+        fast=asked.fast,
+        ranking=asked.ranking,
+        as_of=asked.as_of,
+        known_at=asked.known_at,
+        filter_stale=asked.filter_stale,
+    )
     return told(recall_document(found, budget=asked.budget))
 
 
@@ -127,7 +135,7 @@ def get(here: Here, id: Id, as_of: AsOf = None, known_at: KnownAt = None) -> Res
     """One atom whole, with the words it rests on; or as it was true or known at another time."""
     memory = here.memory
     atom = memory.get(id, as_of=as_of, known_at=known_at)
-    quotes = [each.data() for each in quotes_of(memory, atom)]
+    quotes = [quote.data() for quote in quotes_of(memory, atom)]
     document = atom_document(atom, memory.path_of(atom.id))
     return told(GotDocument(atom=document, quotes=quotes, confirmations=memory.confirmations(atom.id)))
 
@@ -159,10 +167,15 @@ def signals(here: Here, id: Id) -> Response:
     last = format_time(found.last_recalled_at) if found.last_recalled_at else None
     return told(
         SignalsDocument(
-            id=atom_id, quality_score=found.quality_score, recall_count=found.recall_count, last_recalled_at=last,
-            use_days=found.use_days, successes=found.successes, failures=found.failures,
+            id=atom_id,
+            quality_score=found.quality_score,
+            recall_count=found.recall_count,
+            last_recalled_at=last,
+            use_days=found.use_days,
+            successes=found.successes,
+            failures=found.failures,
         )
-    )  # fmt: skip
+    )
 
 
 @reads(router, "/journal", JournalDocument)
@@ -182,7 +195,7 @@ def journal(
 def topics(here: Here, limit: Rows = 20) -> Response:
     """What is spoken of most: subjects, names and tags."""
     found = [
-        TopicDocument(name=each.name, count=each.count, newest=format_time(each.newest))
-        for each in here.memory.topics(limit)
+        TopicDocument(name=topic.name, count=topic.count, newest=format_time(topic.newest))
+        for topic in here.memory.topics(limit)
     ]
     return told(TopicsDocument(topics=found))

@@ -42,10 +42,8 @@ def review_list(
     waiting = memory.review.count(source, kind=kind)
     items = memory.review.list(source, kind=kind, limit=offset + limit)[offset:]
     more = waiting > offset + limit
-    documents = [item_document(memory, each) for each in items]
-    return told(
-        WaitingDocument(waiting=waiting, items=documents, more=more, next=offset + limit if more else None)
-    )  # fmt: skip
+    documents = [item_document(memory, item) for item in items]
+    return told(WaitingDocument(waiting=waiting, items=documents, more=more, next=offset + limit if more else None))
 
 
 @reads(router, "/review/pairs", PairsDocument)
@@ -59,25 +57,28 @@ def review_pairs(
     memory = here.memory
     found = [
         PairDocument(
-            a=atom_document(each.a, memory.path_of(each.a.id)), b=atom_document(each.b, memory.path_of(each.b.id)),
-            confidence=each.confidence, reason=each.reason, note=each.note,
-            later=format_time(each.later) if each.later else None,
+            a=atom_document(pair.a, memory.path_of(pair.a.id)),
+            b=atom_document(pair.b, memory.path_of(pair.b.id)),
+            confidence=pair.confidence,
+            reason=pair.reason,
+            note=pair.note,
+            later=format_time(pair.later) if pair.later else None,
         )
-        for each in memory.review.pairs(later=later)
-    ]  # fmt: skip
+        for pair in memory.review.pairs(later=later)
+    ]
     return told(PairsDocument(pairs=found))
 
 
 @writes(router, "/review/confirm", DecisionsDocument)
 def review_confirm(here: Here, body: Decide, key: Key = None) -> Response:
     """Let statements that wait count, and what stands in their place give way."""
-    return _decided(here.memory.review.confirm(each, **body.given("ids")) for each in body.ids)
+    return _decided(here.memory.review.confirm(atom_id, **body.given("ids")) for atom_id in body.ids)
 
 
 @writes(router, "/review/reject", DecisionsDocument)
 def review_reject(here: Here, body: Decide, key: Key = None) -> Response:
     """Take back statements that wait; they do not return from the same words."""
-    return _decided(here.memory.review.reject(each, **body.given("ids")) for each in body.ids)
+    return _decided(here.memory.review.reject(atom_id, **body.given("ids")) for atom_id in body.ids)
 
 
 @writes(router, "/review/edit", DecisionsDocument)
@@ -141,15 +142,16 @@ def review_dedup(here: Here, body: Group, key: Key = None) -> Response:
 
 
 def _decided(receipts: Iterable[Receipt]) -> Response:
-    return told(DecisionsDocument(decisions=[receipt_document(each) for each in receipts]))
+    return told(DecisionsDocument(decisions=[receipt_document(receipt) for receipt in receipts]))
 
 
 def _grouped(found: Proposed, body: Group) -> Response:
     groups = [
         GroupDocument(
-            basis=each.basis, members=[member.id for member in each.members],
-            proposal=atom_document(each.proposal, None) if body.create_proposals else None,
+            basis=group.basis,
+            members=[member.id for member in group.members],
+            proposal=atom_document(group.proposal, None) if body.create_proposals else None,
         )
-        for each in found.groups
-    ]  # fmt: skip
+        for group in found.groups
+    ]
     return told(GroupsDocument(commit=found.receipt.commit, groups=groups))

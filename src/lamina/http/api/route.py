@@ -95,10 +95,13 @@ Id = Annotated[str, Path(min_length=4, max_length=64, description="An atom's id,
 Key = Annotated[
     str | None,
     Header(
-        alias="Idempotency-Key", min_length=1, max_length=LONGEST, pattern=r"^[!-~]([ -~]*[!-~])?$",
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=LONGEST,
+        pattern=r"^[!-~]([ -~]*[!-~])?$",
         description="A name for this very write: sent again with the same one, it is done once and answered twice.",
     ),
-]  # fmt: skip
+]
 
 
 def told(document: Document) -> Response:
@@ -145,17 +148,24 @@ def _only_those_of(function: Callable[..., Response]) -> params.Depends:
 
 
 def _is_list(kind: object) -> bool:
-    return get_origin(kind) is list or any(_is_list(each) for each in get_args(kind))
+    return get_origin(kind) is list or any(_is_list(arg) for arg in get_args(kind))
 
 
 def _declared(router: APIRouter, path: str, answer: type[Document], method: str) -> Callable[[F], F]:
     def register(function: F) -> F:
         verb = function.__name__.rstrip("_")
         router.add_api_route(
-            f"/v1{path}", function, methods=[method], operation_id=verb, name=verb, response_model=answer,
-            summary=verb.replace("_", " "), description=function.__doc__, responses=PROBLEMS,
+            f"/v1{path}",
+            function,
+            methods=[method],
+            operation_id=verb,
+            name=verb,
+            response_model=answer,
+            summary=verb.replace("_", " "),
+            description=function.__doc__,
+            responses=PROBLEMS,
             dependencies=[_only_those_of(function)],
-        )  # fmt: skip
+        )
         return function
 
     return register

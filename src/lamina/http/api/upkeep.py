@@ -40,7 +40,7 @@ def jobs(here: Here) -> Response:
     """Background work: how far it is, how it ended. For who looks after the whole vault."""
     here.must_keep()
     memory = here.memory
-    return told(JobsDocument(jobs=[job_document(each) for each in memory.jobs()], waiting=memory.waiting()))
+    return told(JobsDocument(jobs=[job_document(job) for job in memory.jobs()], waiting=memory.waiting()))
 
 
 @writes(router, "/sync", SyncDocument)
@@ -62,10 +62,10 @@ def doctor(here: Here, body: Doctor, key: Key = None) -> Response:
     if body.deep:
         here.must_keep()
     found = here.memory.doctor(deep=body.deep)
-    problems = [problem_document(each) for each in found.problems]
+    problems = [problem_document(problem) for problem in found.problems]
     return told(
         DoctorDocument(healthy=found.healthy, problems=problems, faults=list(found.faults), notes=list(found.notes))
-    )  # fmt: skip
+    )
 
 
 @writes(router, "/dream", DreamDocument)
@@ -104,17 +104,27 @@ def health(request: Request, asking: Annotated[tuple[House, Caller | None], Depe
     keeper = request.app.state.keeper
     return told(
         HealthDocument(
-            alive=True, scope=found.scope, atoms=found.atoms, layers=found.by_layer, to_review=found.to_review,
-            waiting=found.waiting, jobs=found.jobs, quarantined=found.problems,
+            alive=True,
+            scope=found.scope,
+            atoms=found.atoms,
+            layers=found.by_layer,
+            to_review=found.to_review,
+            waiting=found.waiting,
+            jobs=found.jobs,
+            quarantined=found.problems,
             keeper=keeper() if keeper is not None else None,
         )
-    )  # fmt: skip
+    )
 
 
 @router.get(
-    "/metrics", dependencies=[only()], operation_id="metrics", name="metrics", response_class=Response,
+    "/metrics",
+    dependencies=[only()],
+    operation_id="metrics",
+    name="metrics",
+    response_class=Response,
     responses={**PROBLEMS, 200: {"description": "Figures as text.", "content": {"text/plain": {}}}},
-)  # fmt: skip
+)
 def metrics(request: Request, here: Here) -> Response:
     """Counts and times of requests and counts of atoms, of the token's own scope, for Prometheus.
 

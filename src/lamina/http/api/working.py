@@ -34,10 +34,12 @@ def run(
     ended = atom_document(event, memory.path_of(event.id)) if event else None
     return told(
         RunDocument(
-            run=shown.id, outcome=event.metadata.get("outcome") if event else None, event=ended,
-            notes=[atom_document(each, memory.path_of(each.id)) for each in notes],
+            run=shown.id,
+            outcome=event.metadata.get("outcome") if event else None,
+            event=ended,
+            notes=[atom_document(note, memory.path_of(note.id)) for note in notes],
         )
-    )  # fmt: skip
+    )
 
 
 @writes(router, "/runs/{id}/note", ChangeDocument)
@@ -62,7 +64,7 @@ def block(
 ) -> Response:
     """A workstream's notes as an agent is told them, oldest first."""
     shown = here.memory.block(workstream, private=private)
-    entries = [EntryOfBlock(role=each.role, text=each.text) for each in shown.entries]
+    entries = [EntryOfBlock(role=entry.role, text=entry.text) for entry in shown.entries]
     return told(BlockDocument(workstream=shown.workstream, entries=entries, text=shown.text(budget)))
 
 

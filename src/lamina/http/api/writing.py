@@ -42,7 +42,7 @@ def capture(here: Here, body: Capture, key: Key = None) -> Response:
 
     They are durable and can be found when this answers; with `wait` the statements are there, too.
     """
-    words = body.text if body.text is not None else [each.given() for each in body.turns or ()]
+    words = body.text if body.text is not None else [turn.given() for turn in body.turns or ()]
     receipt = here.memory.capture(words, **body.given("text", "turns", "key"), key=here.key(key or body.key, body))
     return told(receipt_document(receipt))
 
@@ -56,7 +56,7 @@ def remember(here: Here, body: Remember, key: Key = None) -> Response:
 @writes(router, "/remember_many", ReceiptDocument)
 def remember_many(here: Here, body: RememberMany, key: Key = None) -> Response:
     """Write many explicit statements in one commit: all or none."""
-    statements = [each.given() for each in body.statements]
+    statements = [statement.given() for statement in body.statements]
     receipt = here.memory.remember_many(statements, **body.given("statements"), key=here.key(key, body))
     return told(receipt_document(receipt))
 

@@ -22,9 +22,18 @@ ROWS_LIMIT = 1_200
 
 _CELLS = " | "
 _DAMAGED = (
-    ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, OSError, EOFError, SyntaxError,
-    zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    OSError,
+    EOFError,
+    SyntaxError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def read_docx(path: Path) -> Document:

@@ -72,9 +72,11 @@ def earlier(db: Database, atom_id: AtomId, head: Atom) -> list[Atom]:
 def _only_grew(head: Atom, changes: Sequence[Record]) -> bool:
     """Whether the passages that stood before these changes stand as they stood, and stood so all the while."""
     contents = [change["content"] for change in changes if "content" in change]
-    if any(_SHAPING & change.keys() for change in changes) or not all(isinstance(each, dict) for each in contents):
+    if any(_SHAPING & change.keys() for change in changes) or not all(
+        isinstance(content, dict) for content in contents
+    ):
         return False
-    added = [each["+"] for each in contents]
+    added = [content["+"] for content in contents]
     before = head.content[: len(head.content) - sum(map(len, added))]
     return not added or (head.is_segment and only_grew(before, added))
 

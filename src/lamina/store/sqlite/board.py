@@ -88,9 +88,9 @@ class Board:
     def _doubt(self, digest: bytes) -> None:
         # Its words may have been gone meanwhile, and what a model made of them with them.
         number = self._rows.texts.number(digest)
-        for each in self._models.values():
+        for model in self._models.values():
             if number is not None:
-                each.doubt(digest, number)
+                model.doubt(digest, number)
 
     def _changed_since(self, seq: int) -> Iterator[list[tuple[Any, ...]]]:
         """The passages of every atom that changed since, some at a time, in the order of their keys."""
@@ -115,7 +115,7 @@ class Board:
     @property
     def is_worth_saving(self) -> bool:
         """Whether it is large, and whoever opens the store next would have much to do that is done here."""
-        taken_in = max((each.taken_in for each in self._models.values() if not each.is_exact), default=0)
+        taken_in = max((model.taken_in for model in self._models.values() if not model.is_exact), default=0)
         return self._rows.count >= SAVED_FROM and (self._is_new or 4 * taken_in > self._rows.count)
 
     def save(self) -> None:
@@ -133,7 +133,7 @@ class Board:
 
     def _open(self, applied: int) -> None:
         """Begin with what was saved, if it is of this index and not of a later moment."""
-        found = [each.removeprefix(f"{self._edition}-") for each in names(self._folder)]
+        found = [name.removeprefix(f"{self._edition}-") for name in names(self._folder)]
         seqs = [int(each) for each in found if each.isdecimal() and int(each) <= applied]
         saved = load(self._folder, f"{self._edition}-{max(seqs)}") if seqs else None
         if saved is None or saved.told.get("format") != _FORMAT:
@@ -190,7 +190,7 @@ class Board:
             here = places < len(rows)
             here[here] = rows[places[here]] == worded[here]
             score[places[here]] += amounts[here]
-        weights = np.array([query.statuses.get(each, 0.0) for each in STATUSES], dtype=np.float32)
+        weights = np.array([query.statuses.get(status, 0.0) for status in STATUSES], dtype=np.float32)
         weighed = np.flatnonzero(weights[self._of("status", rows)] != 1)
         less = score[weighed]
         score[weighed] = np.where(less > 0, less * weights[self._rows["status"][rows[weighed]]], less)
@@ -275,12 +275,7 @@ class Board:
         return self._orders[row]
 
     def _told(
-        self,
-        rows: NDArray[np.int64],
-        places: Places,
-        query: NearQuery,
-        model: ModelVectors,
-        texts: Mapping[int, float],
+        self, rows: NDArray[np.int64], places: Places, query: NearQuery, model: ModelVectors, texts: Mapping[int, float]
     ) -> list[Near]:
         """The rows with all that is known of them, their cosines exact."""
         cosine = model.exactly(query.asked, self._rows["text"][rows])
@@ -294,15 +289,29 @@ class Board:
             *(self._rows[name][rows] for name in _NEAR),
         ]
         told = []
-        for row, near, first, timely, telling, *place in zip(*(each.tolist() for each in columns), strict=True):
+        for row, near, first, timely, telling, *place in zip(*(column.tolist() for column in columns), strict=True):
             scope, status, layer, origin, recorded, speaker, at, asks, text, when = place
             told.append(
                 Near(
-                    self._rows.key(row), self._scopes[scope], near, first, STATUSES[status], LAYERS[layer],
-                    ORIGINS[origin], recorded, self._rows.names[speaker], at, timely, telling, when != ALWAYS, asks,
-                    self._rows.session(row), places.of(row), self._rows.texts.digest(text),
+                    self._rows.key(row),
+                    self._scopes[scope],
+                    near,
+                    first,
+                    STATUSES[status],
+                    LAYERS[layer],
+                    ORIGINS[origin],
+                    recorded,
+                    self._rows.names[speaker],
+                    at,
+                    timely,
+                    telling,
+                    when != ALWAYS,
+                    asks,
+                    self._rows.session(row),
+                    places.of(row),
+                    self._rows.texts.digest(text),
                 )
-            )  # fmt: skip
+            )
         return told
 
     def cosines(self, model: str, asked: Asked, keys: Sequence[Key]) -> list[float]:

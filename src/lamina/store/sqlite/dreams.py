@@ -49,7 +49,7 @@ class SqliteDreams:
         """These were probed."""
         with self._db.writing(durable=False):
             self._db.run_many(
-                "INSERT OR REPLACE INTO probes VALUES(?,?,?)", [(each, scope, millis(at)) for each in ids]
+                "INSERT OR REPLACE INTO probes VALUES(?,?,?)", [(atom_id, scope, millis(at)) for atom_id in ids]
             )
 
     def probed_since(self, scope: Scope, moment: datetime) -> int:

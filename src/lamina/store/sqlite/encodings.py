@@ -109,7 +109,7 @@ class SqliteEncodings:
 
     def put(self, model: str, encodings: Iterable[Encoding]) -> None:
         """Keep what a model made of texts that are still there."""
-        made = {each.digest: each for each in encodings}
+        made = {encoding.digest: encoding for encoding in encodings}
 
         def keep(index: Index) -> None:
             with index.db.writing(durable=False):
@@ -274,12 +274,12 @@ class SqliteEncodings:
 
 def _put(db: Database, model: str, made: Sequence[Encoding], wanted: Mapping[bytes, int]) -> None:
     """Keep what is new or wanted in other bits, and the token states of what is not kept in few."""
-    assert all(len(each.vectors) for each in made)
+    assert all(len(encoding.vectors) for encoding in made)
     known = rows_of(db, model, wanted)
     kept = [
-        (model, each.digest, bits, bits, pack(each.vectors, bits).data)
-        for each in made
-        if known.get(each.digest, (0, 0, 0))[1:] != ((bits := wanted[each.digest]), bits)
+        (model, encoding.digest, bits, bits, pack(encoding.vectors, bits).data)
+        for encoding in made
+        if known.get(encoding.digest, (0, 0, 0))[1:] != ((bits := wanted[encoding.digest]), bits)
     ]
     db.run_many(
         "INSERT INTO vectors(model, digest, bits, wanted, data) VALUES(?,?,?,?,?) "
@@ -287,15 +287,15 @@ def _put(db: Database, model: str, made: Sequence[Encoding], wanted: Mapping[byt
         kept,
     )
     rows = {digest: row for digest, (row, _, _) in rows_of(db, model, wanted).items()}
-    cold = [(rows[each.digest],) for each in made if wanted[each.digest] < STATES_FROM]
+    cold = [(rows[encoding.digest],) for encoding in made if wanted[encoding.digest] < STATES_FROM]
     db.run_many("DELETE FROM states WHERE vector=?", cold)
     db.run_many(
         "INSERT INTO states VALUES(?,?,?,?) "
         "ON CONFLICT DO UPDATE SET packing=excluded.packing, checksum=excluded.checksum, data=excluded.data",
         [
-            (rows[each.digest], own.packing, _checksum(each.digest, own.packing, own.data), own.data)
-            for each in made
-            if wanted[each.digest] >= STATES_FROM and (own := each.states)
+            (rows[encoding.digest], own.packing, _checksum(encoding.digest, own.packing, own.data), own.data)
+            for encoding in made
+            if wanted[encoding.digest] >= STATES_FROM and (own := encoding.states)
         ],
     )
 

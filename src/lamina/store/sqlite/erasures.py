@@ -26,9 +26,13 @@ AT_ONCE = 2000
 _TEXTS = ("content", "subject", "attribute", "value", "source_ref")
 _LISTS = ("tags", "entities")
 _TABLES = (
-    ("heads", "atom_id"), ("signals", "atom_id"), ("waiting", "segment"), ("lives", "atom_id"), ("stirred", "atom_id"),
+    ("heads", "atom_id"),
+    ("signals", "atom_id"),
+    ("waiting", "segment"),
+    ("lives", "atom_id"),
+    ("stirred", "atom_id"),
     ("probes", "atom_id"),
-)  # fmt: skip
+)
 """Where an atom has rows that say what it is, and by which column they are its own."""
 
 
@@ -72,12 +76,18 @@ class SqliteErasures:
             renewed = [each[-1].with_(revision=each[-1].revision + 1) for each in erasure.retold.values()]
             seq = self._history.put_down(
                 Commit(
-                    actor=erasure.actor, origin=Origin.HUMAN, verb=VERB, reason=erasure.reason, scope=erasure.scope,
-                    changes=(), batch=retelling(sorted(retold)) if retold else None,
+                    actor=erasure.actor,
+                    origin=Origin.HUMAN,
+                    verb=VERB,
+                    reason=erasure.reason,
+                    scope=erasure.scope,
+                    changes=(),
+                    batch=retelling(sorted(retold)) if retold else None,
                 ),
-                commit_id, at,
+                commit_id,
+                at,
                 [*(_ended(each) for each in gone), *(Told(each, each.status, NO_WORDS) for each in renewed)],
-            )  # fmt: skip
+            )
             self._db.run_many("INSERT INTO retold VALUES(?,?,?,?)", [(seq, *row) for row in retold])
             self._history.put_heads(renewed)
             self._ledger.publish([(heads[each.id], Change(each)) for each in renewed])
@@ -87,11 +97,11 @@ class SqliteErasures:
             self._hush(erasure.quoted, seq)
             told = (seq, *map(json.dumps, (erasure.gone, [*erasure.retold], paths)), erasure.sought)
             self._db.run("INSERT INTO erasing VALUES(?,?,?,?,?,?)", (*told, versions + len(retold)))
-        return next(each for each in self.unfinished() if each.seq == seq)
+        return next(unfinished for unfinished in self.unfinished() if unfinished.seq == seq)
 
     def _drop(self, gone: Sequence[Atom]) -> int:
         """Let go of everything these atoms ever said; how many versions that was."""
-        ids = json.dumps([each.id for each in gone])
+        ids = json.dumps([atom.id for atom in gone])
         among = "IN (SELECT value FROM json_each(?))"
         found = self._db.one(f"SELECT count(*) FROM versions WHERE atom_id {among} AND body IS NOT NULL", (ids,))
         self._db.run(f"UPDATE versions SET salt=NULL, body=NULL WHERE atom_id {among}", (ids,))
@@ -116,10 +126,17 @@ class SqliteErasures:
     def _leave_stubs(self, erasure: Erasure, gone: Sequence[Atom], at: datetime, seq: int) -> None:
         (millis,) = self._db.rows("SELECT at FROM commits WHERE seq=?", (seq,))[0]
         stubs = [
-            (each.id, each.scope, millis, erasure.actor, erasure.reason,
-             self._fingerprints.digest(erasure.fingerprints[each.id]), seq)
-            for each in gone
-        ]  # fmt: skip
+            (
+                atom.id,
+                atom.scope,
+                millis,
+                erasure.actor,
+                erasure.reason,
+                self._fingerprints.digest(erasure.fingerprints[atom.id]),
+                seq,
+            )
+            for atom in gone
+        ]
         self._db.run_many("INSERT INTO erased VALUES(?,?,?,?,?,?,?)", stubs)
         self._fingerprints.add(erasure.marks, at)
 
@@ -157,7 +174,7 @@ class SqliteErasures:
 
     def scrub(self) -> None:
         """Leave no byte of what was erased in free space, logs and indexes; then every erasure is finished."""
-        done = [(each.seq,) for each in self.unfinished() if not each.sought]
+        done = [(unfinished.seq,) for unfinished in self.unfinished() if not unfinished.sought]
         self._scrub_index()
         self._db.scrub()
         with self._db.writing(durable=True):
@@ -180,4 +197,4 @@ def _texts(fields: dict[str, Any]) -> Iterator[str]:
 
 
 def _ids(told: str) -> tuple[AtomId, ...]:
-    return tuple(AtomId(each) for each in json.loads(told))
+    return tuple(AtomId(load) for load in json.loads(told))

@@ -298,7 +298,7 @@ class History:
 
     def put_heads(self, atoms: Iterable[Atom]) -> None:
         self.db.run_many(
-            "INSERT OR REPLACE INTO heads VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", [_head(each) for each in atoms]
+            "INSERT OR REPLACE INTO heads VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", [_head(atom) for atom in atoms]
         )
 
     def put_down(self, commit: Commit, commit_id: CommitId, at: datetime, told: Sequence[Told]) -> int:
@@ -317,8 +317,19 @@ class History:
             rows.append((seq, *row, salt, each.body))
         self.db.run_many("INSERT INTO versions VALUES(?,?,?,?,?,?,?,?,?,?)", rows)
         key = self._key_mark(commit.key) if commit.key else None
-        header = (seq, commit_id, millis(at), commit.scope, commit.actor, commit.origin.value, commit.verb, key,
-                  commit.batch, commit.undoes, root.digest())  # fmt: skip
+        header = (
+            seq,
+            commit_id,
+            millis(at),
+            commit.scope,
+            commit.actor,
+            commit.origin.value,
+            commit.verb,
+            key,
+            commit.batch,
+            commit.undoes,
+            root.digest(),
+        )
         self.db.run("INSERT INTO commits VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", (*header, _link(previous, header)))
         return seq
 
@@ -369,8 +380,19 @@ class History:
             )
             if in_scope in scopes
         )
-        return Entry(seq, CommitId(id_), moment(at), Scope(scope), actor, Origin(origin), verb, reason or "", batch,
-                     CommitId(undoes) if undoes else None, changes)  # fmt: skip
+        return Entry(
+            seq,
+            CommitId(id_),
+            moment(at),
+            Scope(scope),
+            actor,
+            Origin(origin),
+            verb,
+            reason or "",
+            batch,
+            CommitId(undoes) if undoes else None,
+            changes,
+        )
 
     def versions(self, atom_id: AtomId) -> list[Version]:
         found: list[Version] = []
@@ -545,7 +567,7 @@ def _link(previous: object, header: Sequence[Any]) -> bytes:
 
 
 def _canonical(fields: Sequence[Any]) -> bytes:
-    return _dump([each.hex() if isinstance(each, bytes) else each for each in fields]).encode()
+    return _dump([field.hex() if isinstance(field, bytes) else field for field in fields]).encode()
 
 
 def _leads_to(told: Sequence[tuple[int, str | None]], head: tuple[Any, ...] | None) -> bool:
@@ -560,12 +582,21 @@ def _leads_to(told: Sequence[tuple[int, str | None]], head: tuple[Any, ...] | No
 def _head(atom: Atom) -> tuple[Any, ...]:
     claim = claim_of(atom)
     return (
-        atom.id, atom.revision, atom.scope, atom.status.value, atom.kind, atom.memory_type.value,
-        normal_form(atom.subject), str(claim) if claim else None, atom.session_id,
+        atom.id,
+        atom.revision,
+        atom.scope,
+        atom.status.value,
+        atom.kind,
+        atom.memory_type.value,
+        normal_form(atom.subject),
+        str(claim) if claim else None,
+        atom.session_id,
         None if atom.is_segment else content_key(atom.content),
-        millis(atom.valid_from) if atom.valid_from else None, millis(atom.valid_until) if atom.valid_until else None,
-        millis(atom.recorded_at or atom.observed_at), _dump(to_record(atom)),
-    )  # fmt: skip
+        millis(atom.valid_from) if atom.valid_from else None,
+        millis(atom.valid_until) if atom.valid_until else None,
+        millis(atom.recorded_at or atom.observed_at),
+        _dump(to_record(atom)),
+    )
 
 
 def _where(wanted: Filter) -> tuple[str, list[Any]]:

@@ -97,9 +97,13 @@ class _Said:
 def _said(atom: Atom, passage: Passage) -> _Said:
     at = passage.at or atom.observed_at
     return _Said(
-        " ".join(analyse(searched(atom, passage))), digest_of(atom, passage), passage.speaker or "", millis(at),
-        passage.text.rstrip().endswith(_QUESTION_MARKS), _tells_of(passage.text, at),
-    )  # fmt: skip
+        " ".join(analyse(searched(atom, passage))),
+        digest_of(atom, passage),
+        passage.speaker or "",
+        millis(at),
+        passage.text.rstrip().endswith(_QUESTION_MARKS),
+        _tells_of(passage.text, at),
+    )
 
 
 def _is_known(atom: Atom, passage: Passage, known: _Said) -> bool:
@@ -117,8 +121,18 @@ def _tells_of(text: str, at: datetime) -> int | None:
 
 def _row(row: _Row, passage_id: int, n: int, said: _Said) -> tuple[Any, ...]:
     length = len(said.tokens.split())
-    return (passage_id, row.id, n, length, said.tokens, said.digest, said.speaker, said.at, int(said.asks),
-            said.tells_of)  # fmt: skip
+    return (
+        passage_id,
+        row.id,
+        n,
+        length,
+        said.tokens,
+        said.digest,
+        said.speaker,
+        said.at,
+        int(said.asks),
+        said.tells_of,
+    )
 
 
 class _Batch:
@@ -165,12 +179,12 @@ def _session(atom: Atom) -> str:
 def _links(atom: Atom) -> dict[tuple[str, str], float]:
     """Where an atom leads: to others, and to what it shares with others (subject, entities, session)."""
     links = {("subject", f"subject:{form}"): 1.0 for form in [normal_form(atom.subject)] if form}
-    links |= {("entity", f"entity:{form}"): 1.0 for each in atom.entities if (form := normal_form(each))}
+    links |= {("entity", f"entity:{form}"): 1.0 for entity in atom.entities if (form := normal_form(entity))}
     links |= {("session", f"session:{atom.session_id}"): 0.5} if atom.session_id and not atom.is_segment else {}
     links |= {("evidence", each.segment): 1.0 for each in atom.evidence}
     links |= {("derived_from", target): 1.0 for target in atom.derived_from}
     links |= {("supersedes", target): 1.0 for target in atom.supersedes}
-    return links | {(each.name.value, each.target): each.confidence for each in atom.relations}
+    return links | {(relation.name.value, relation.target): relation.confidence for relation in atom.relations}
 
 
 class _Ids:
@@ -280,8 +294,8 @@ class Index:
             self.db.run("DELETE FROM rests WHERE atom_id=?", (atom.id,))
         batch.edges += [(atom.id, *link, row.scope, confidence) for link, confidence in _links(atom).items()]
         batch.rests += [
-            (each.segment, each.passage, each.start, each.end, atom.id, row.scope)
-            for each in dict.fromkeys(atom.evidence)
+            (fromkey.segment, fromkey.passage, fromkey.start, fromkey.end, atom.id, row.scope)
+            for fromkey in dict.fromkeys(atom.evidence)
         ]
 
     def with_former(self, ids: Sequence[AtomId]) -> set[AtomId]:
@@ -314,10 +328,18 @@ class Index:
 
     def _put_atom(self, atom: Atom, row: _Row, seq: int, batch: _Batch, *, known: bool) -> None:
         values = (
-            row.scope, atom.status.value, atom.memory_type.value, millis(atom.valid_from) if atom.valid_from else None,
-            millis(atom.valid_until) if atom.valid_until else None, millis(atom.recorded_at or atom.observed_at),
-            int(row.shelf), _session(atom), atom.layer.value, atom.origin.value, seq,
-        )  # fmt: skip
+            row.scope,
+            atom.status.value,
+            atom.memory_type.value,
+            millis(atom.valid_from) if atom.valid_from else None,
+            millis(atom.valid_until) if atom.valid_until else None,
+            millis(atom.recorded_at or atom.observed_at),
+            int(row.shelf),
+            _session(atom),
+            atom.layer.value,
+            atom.origin.value,
+            seq,
+        )
         if known:
             self.db.run(
                 "UPDATE atoms SET scope=?, status=?, memory_type=?, valid_from=?, valid_until=?, recorded_at=?, "
@@ -367,7 +389,7 @@ class Index:
             )
 
     def _forget_orphans(self, digests: Iterable[bytes]) -> None:
-        lost = [(each,) for each in digests if not self.db.one("SELECT 1 FROM passages WHERE digest=?", (each,))]
+        lost = [(digest,) for digest in digests if not self.db.one("SELECT 1 FROM passages WHERE digest=?", (digest,))]
         self.db.run_many("DELETE FROM states WHERE vector IN (SELECT id FROM vectors WHERE digest=?)", lost)
         self.db.run_many("DELETE FROM vectors WHERE digest=?", lost)
 
@@ -381,7 +403,7 @@ class Index:
 
     def edges(self, ids: Sequence[str], scopes: Sequence[Scope], statuses: Collection[Status] | None) -> list[Edge]:
         one, other = ",".join("?" * len(ids)), ",".join("?" * len(scopes))
-        standing = [] if statuses is None else [each.value for each in statuses]
+        standing = [] if statuses is None else [status.value for status in statuses]
         chosen = "" if statuses is None else f"AND a.status IN ({','.join('?' * len(standing))}) "
         return [
             Edge(AtomId(source), name, target, confidence)
@@ -395,13 +417,9 @@ class Index:
         ]
 
     def links(
-        self,
-        name: RelationName,
-        scopes: Sequence[Scope],
-        statuses: Collection[Status],
-        to: Collection[AtomId] | None,
+        self, name: RelationName, scopes: Sequence[Scope], statuses: Collection[Status], to: Collection[AtomId] | None
     ) -> list[Edge]:
-        chosen, standing = ",".join("?" * len(scopes)), [each.value for each in statuses]
+        chosen, standing = ",".join("?" * len(scopes)), [status.value for status in statuses]
         # The name stands in the text, because an index of a part of the table is used only where it does.
         sql = (
             "SELECT e.source, e.target, e.confidence FROM edges e JOIN atoms a ON a.atom_id=e.source "

@@ -50,14 +50,19 @@ class SqliteJobs:
         """Every piece of work there has been."""
         return [
             Job(
-                name, holder, moment(until) if until is not None else None, done, total,
-                moment(started) if started is not None else None, moment(finished) if finished is not None else None,
+                name,
+                holder,
+                moment(until) if until is not None else None,
+                done,
+                total,
+                moment(started) if started is not None else None,
+                moment(finished) if finished is not None else None,
                 error,
             )
             for name, holder, until, done, total, started, finished, error in self._db.rows(
                 "SELECT * FROM jobs ORDER BY name"
             )
-        ]  # fmt: skip
+        ]
 
     def prune(self, before: datetime) -> int:
         """Let go of finished work."""

@@ -362,13 +362,22 @@ class SqliteLedger:
 
     def set_signals(self, atom_id: AtomId, signals: Signals) -> None:
         last, first = (millis(each) if each else None for each in (signals.last_recalled_at, signals.first_used_at))
-        uses = json.dumps([millis(each) for each in signals.uses])
+        uses = json.dumps([millis(use) for use in signals.uses])
         with self._db.writing(durable=False):
             self._db.run(
                 "INSERT OR REPLACE INTO signals VALUES(?1,?,?,?,?,?,?,?,?,(SELECT scope FROM heads WHERE atom_id=?1))",
-                (atom_id, signals.quality_score, signals.recall_count, last, uses, first, signals.use_days,
-                 signals.successes, signals.failures),
-            )  # fmt: skip
+                (
+                    atom_id,
+                    signals.quality_score,
+                    signals.recall_count,
+                    last,
+                    uses,
+                    first,
+                    signals.use_days,
+                    signals.successes,
+                    signals.failures,
+                ),
+            )
 
     def summary(self, of: Callable[[str], bool] | None = None) -> dict[str, int]:
         def paths(where: str) -> int:
@@ -389,7 +398,7 @@ class SqliteLedger:
 def _signals(row: Sequence[Any]) -> Signals:
     quality, count, last, uses, first, days, successes, failures = row
     last_at, first_at = (moment(each) if each is not None else None for each in (last, first))
-    times = tuple(moment(each) for each in json.loads(uses))
+    times = tuple(moment(load) for load in json.loads(uses))
     if count and not times and last_at:
         times = (last_at,)
     return Signals(quality, count, last_at, times, first_at, days, successes, failures)

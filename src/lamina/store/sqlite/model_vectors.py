@@ -203,8 +203,8 @@ class ModelVectors:
         if self._compared is None or self._compared[0] is not asked:
             self._compared = asked, {0: 0.0}
         near = self._compared[1]
-        self._compare(asked, [each for each in dict.fromkeys(vectors) if each not in near], near)
-        return np.array([near.get(each, 0.0) for each in vectors], dtype=np.float32)
+        self._compare(asked, [fromkey for fromkey in dict.fromkeys(vectors) if fromkey not in near], near)
+        return np.array([near.get(vector, 0.0) for vector in vectors], dtype=np.float32)
 
     def _compare(self, asked: Asked, vectors: Sequence[int], near: dict[int, float]) -> None:
         """Note how near some vectors of the database are."""

@@ -113,7 +113,7 @@ def rows_of(db: Database, model: str, digests: Iterable[bytes]) -> dict[bytes, t
 
 
 def _listed(digests: Iterable[bytes]) -> str:
-    return json.dumps([each.hex() for each in digests])
+    return json.dumps([digest.hex() for digest in digests])
 
 
 def would_move(db: Database, bits: Mapping[AtomId, int]) -> Moved:
@@ -135,7 +135,8 @@ def move_some(db: Database, ids: Iterable[AtomId], bits: Mapping[AtomId, int]) -
     some = list(ids)
     moves = _moves(db, some, bits)
     db.run_many(
-        "UPDATE atoms SET bits=? WHERE atom_id=? AND bits<>?", [(bits[each], each, bits[each]) for each in some]
+        "UPDATE atoms SET bits=? WHERE atom_id=? AND bits<>?",
+        [(bits[atom_id], atom_id, bits[atom_id]) for atom_id in some],
     )
     for wanted in {each.wanted for each in moves}:
         to_code = [each.row for each in moves if each.wanted == wanted != each.bits == WHOLE]

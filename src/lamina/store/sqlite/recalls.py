@@ -41,14 +41,14 @@ class SqliteRecalls:
     def hits(self, recall_id: str, scope: Scope) -> list[AtomId] | None:
         """The atoms a recall of this scope returned, best first and each once; None where it is not kept."""
         found = self._file.db.rows("SELECT atom_ids FROM recalls WHERE id=? AND scope=?", (recall_id, scope))
-        return [AtomId(each) for each in json.loads(found[0][0])] if found else None
+        return [AtomId(load) for load in json.loads(found[0][0])] if found else None
 
     def recent(self, scope: Scope, many: int) -> list[AtomId]:
         """The atoms the last recalls of a scope returned, each once; a file nobody made holds none."""
         if not self._file.is_there():
             return []
         found = self._file.db.rows("SELECT atom_ids FROM recalls WHERE scope=? ORDER BY n DESC LIMIT ?", (scope, many))
-        return list(dict.fromkeys(AtomId(each) for (ids,) in found for each in json.loads(ids)))
+        return list(dict.fromkeys(AtomId(load) for (ids,) in found for load in json.loads(ids)))
 
     def prune(self, before: datetime) -> int:
         """Let go of the recalls made before a moment; a file nobody made holds none."""

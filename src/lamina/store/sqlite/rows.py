@@ -42,8 +42,8 @@ _STATUS_OF = {each.value: number for number, each in enumerate(STATUSES)}
 _TYPE_OF = {each.value: number for number, each in enumerate(TYPES)}
 _LAYER_OF = {each.value: number for number, each in enumerate(LAYERS)}
 _ORIGIN_OF = {each.value: number for number, each in enumerate(ORIGINS)}
-_HAS_ENDED = np.array([each in ENDED for each in STATUSES], dtype=np.bool_)
-_WAS_REPLACED = np.array([each in REPLACED for each in STATUSES], dtype=np.bool_)
+_HAS_ENDED = np.array([status in ENDED for status in STATUSES], dtype=np.bool_)
+_WAS_REPLACED = np.array([status in REPLACED for status in STATUSES], dtype=np.bool_)
 
 
 class Rows:
@@ -117,25 +117,33 @@ class Rows:
         texts, known = self._texts(digests)
         status = np.array([_STATUS_OF[each] for each in statuses], dtype=np.int8)
         ended, moments = _HAS_ENDED[status], np.array(at, dtype=np.int64)
-        begins = np.array([ALWAYS if each is None else each for each in starts], dtype=np.int64)
-        until = np.array([NEVER_ENDS if each is None else each for each in ends], dtype=np.int64)
+        begins = np.array([ALWAYS if start is None else start for start in starts], dtype=np.int64)
+        until = np.array([NEVER_ENDS if end is None else end for end in ends], dtype=np.int64)
         # One that was replaced without a word of when never held for sure.
         gone = np.where((until == NEVER_ENDS) & _WAS_REPLACED[status], ALWAYS, until)
         told = {
             "key": np.array([_key(each, n) for each, n in zip(ids, ns, strict=True)], dtype=_KEY),
-            "alive": np.ones(len(found), dtype=np.bool_), "scope": scopes, "status": status,
-            "type": [_TYPE_OF[each] for each in types], "starts": np.where(ended, ALWAYS, begins),
-            "ends": np.where(ended, NEVER_ENDS, until), "recorded": recorded,
-            "speaker": [self.speakers.setdefault(each, len(self.speakers)) for each in speakers], "at": moments,
-            "asks": asks, "text": texts, "layer": [_LAYER_OF[each] for each in layers],
-            "origin": [_ORIGIN_OF[each] for each in origins],
-            "tells_of": [ALWAYS if each is None else each for each in tells_of],
-            "begins": np.where(begins == ALWAYS, moments, begins), "until": gone,
+            "alive": np.ones(len(found), dtype=np.bool_),
+            "scope": scopes,
+            "status": status,
+            "type": [_TYPE_OF[type_name] for type_name in types],
+            "starts": np.where(ended, ALWAYS, begins),
+            "ends": np.where(ended, NEVER_ENDS, until),
+            "recorded": recorded,
+            "speaker": [self.speakers.setdefault(speaker, len(self.speakers)) for speaker in speakers],
+            "at": moments,
+            "asks": asks,
+            "text": texts,
+            "layer": [_LAYER_OF[layer] for layer in layers],
+            "origin": [_ORIGIN_OF[origin] for origin in origins],
+            "tells_of": [ALWAYS if tell is None else tell for tell in tells_of],
+            "begins": np.where(begins == ALWAYS, moments, begins),
+            "until": gone,
             "session": [
                 _ALONE if session == each else self._sessions.setdefault((scope, session), len(self._sessions))
                 for each, scope, session in zip(ids, scopes, sessions, strict=True)
             ],
-        }  # fmt: skip
+        }
         return {name: np.asarray(values, dtype=_COLUMNS[name]) for name, values in told.items()}, known
 
     def _texts(self, digests: Sequence[bytes]) -> tuple[list[int], list[bool]]:
@@ -149,10 +157,10 @@ class Rows:
 
     def strike(self, ids: Iterable[AtomId]) -> None:
         """Let the rows of these atoms count no longer."""
-        for each in ids:
-            rows = self.of_atom(each)
+        for atom_id in ids:
+            rows = self.of_atom(atom_id)
             self._columns["alive"][rows] = False
-            self._rows_since.pop(each, None)
+            self._rows_since.pop(atom_id, None)
             self.struck += len(rows)
 
     def of_atom(self, atom_id: AtomId) -> list[int]:

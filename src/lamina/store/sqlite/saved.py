@@ -47,9 +47,9 @@ def save(folder: Path, name: str, arrays: Mapping[str, NDArray[Any]], told: Mapp
         noted = json.dumps({"arrays": shapes, "told": told}).encode()
         _write_bytes(begun / _TOLD, b"%08x%s" % (zlib.crc32(noted), noted))
         _sync(begun)
-        others = [each for each in folder.iterdir() if each != begun]
-        for each in others:
-            shutil.rmtree(each, ignore_errors=True)
+        others = [path for path in folder.iterdir() if path != begun]
+        for other in others:
+            shutil.rmtree(other, ignore_errors=True)
         begun.rename(folder / name)
     except BaseException:
         shutil.rmtree(begun, ignore_errors=True)
@@ -75,7 +75,7 @@ def load(folder: Path, name: str) -> Saved | None:
 def names(folder: Path) -> list[str]:
     """The folders that were written to their end."""
     try:
-        return sorted(each.name for each in folder.iterdir() if not each.name.startswith(_BEGUN))
+        return sorted(path.name for path in folder.iterdir() if not path.name.startswith(_BEGUN))
     except OSError:
         return []
 

@@ -20,19 +20,7 @@ from lamina.atom.trust import Origin
 from lamina.clock import Clock
 from lamina.errors import Refused, StoreBusy, StoreError
 from lamina.store import rules
-from lamina.store.base import (
-    Change,
-    Commit,
-    CommitId,
-    Committed,
-    Edge,
-    Entry,
-    Filter,
-    Match,
-    Rest,
-    TextQuery,
-    Version,
-)
+from lamina.store.base import Change, Commit, CommitId, Committed, Edge, Entry, Filter, Match, Rest, TextQuery, Version
 from lamina.store.encodings import Near
 from lamina.store.sqlite.believed import believed
 from lamina.store.sqlite.buffer import SqliteBuffer
@@ -109,10 +97,10 @@ class SqliteStore:
 
     def _repeated(self, commit_id: CommitId, seq: int, at: datetime) -> Committed:
         ids = [row[0] for row in self._history.db.rows("SELECT atom_id FROM versions WHERE seq=? ORDER BY n", (seq,))]
-        heads = self._history.heads(AtomId(each) for each in ids)
+        heads = self._history.heads(AtomId(atom_id) for atom_id in ids)
         if ids and not heads:
             raise self._history.erased(AtomId(ids[0]))
-        known = tuple(heads[AtomId(each)] for each in ids if each in heads)
+        known = tuple(heads[AtomId(atom_id)] for atom_id in ids if atom_id in heads)
         return Committed(commit_id, seq, at, known, repeated=True)
 
     def _commit_id(self, at: datetime) -> CommitId:
@@ -318,7 +306,7 @@ class SqliteStore:
                 heads = self._history.heads(ids[start : start + REPLAY_AT_ONCE])
                 known = self._index.with_former(list(heads))
                 former = former_of(self._history.db, heads, applied, known)
-                self._index.apply((heads[each] for each in sorted(heads)), position, former)
+                self._index.apply((heads[head] for head in sorted(heads)), position, former)
             self._index.apply((), position)
             if not applied:
                 move_all(self._index.db, self.lives.coded())

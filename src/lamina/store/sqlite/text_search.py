@@ -124,9 +124,8 @@ def _passes(query: TextQuery) -> Callable[..., bool]:
         return lambda status, start, end, said, recorded: recorded <= at
     if query.true_at is not None:
         return lambda status, start, end, said, recorded: (
-            (said if start is None else start) <= at
-            and (status not in REPLACED if end is None else at < end)
-        )  # fmt: skip
+            (said if start is None else start) <= at and (status not in REPLACED if end is None else at < end)
+        )
     return lambda status, start, end, said, recorded: (
         status in ENDED or ((start is None or start <= at) and (end is None or at < end))
     )
@@ -137,9 +136,14 @@ def _token_weights(statistics: Statistics, query: TextQuery) -> list[tuple[str, 
 
 
 def _parts_of(
-    db: Database, atom_id: str, n: int, length: int, tokens: str, statistics: Statistics,
+    db: Database,
+    atom_id: str,
+    n: int,
+    length: int,
+    tokens: str,
+    statistics: Statistics,
     weights: Sequence[tuple[str, float]],
-) -> tuple[tuple[str, float], ...]:  # fmt: skip
+) -> tuple[tuple[str, float], ...]:
     words = tokens.split()
     if len(words) != length:
         # SQLite does not notice when the pages of a long text were overwritten.
@@ -180,10 +184,28 @@ def _scored_former(
         speaker, at, asks, tells_of, digest = said
         parts = _parts_of(db, atom_id, n, length, tokens, statistics, weights)
         match = Match(atom_id, n, Status(status), sum([part for _, part in parts]), parts)
-        yield match, Near(
-            (AtomId(atom_id), n), scope, 0.0, 0.0, match.status, Layer(layer), Origin(origin), recorded, speaker, at,
-            False, False, tells_of is not None, bool(asks), f"former/{atom_id}", n, digest,
-        )  # fmt: skip
+        yield (
+            match,
+            Near(
+                (AtomId(atom_id), n),
+                scope,
+                0.0,
+                0.0,
+                match.status,
+                Layer(layer),
+                Origin(origin),
+                recorded,
+                speaker,
+                at,
+                False,
+                False,
+                tells_of is not None,
+                bool(asks),
+                f"former/{atom_id}",
+                n,
+                digest,
+            ),
+        )
 
 
 _TIMES = "a.valid_from, a.valid_until, p.at, a.recorded_at"
