@@ -2,8 +2,8 @@
 
     python scripts/browser.py
 
-Debian's and Ubuntu's chromium will do. Says one line; ends well where there is none to be had, because the tests that
-need it then say so and are skipped.
+Debian's and Ubuntu's chromium is enough. Prints one line; succeeds even if no browser can be installed, because the
+tests that need it are then skipped with a reason.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ TIMEOUT = 600
 
 
 def main() -> None:
-    found = find()
-    if found is None:
-        why = _install()
-        found = find()
-        if found is None:
-            sys.stdout.write(f"browser: none ({why}); tests of the web page are skipped\n")
+    browser = find()
+    if browser is None:
+        reason = _install()
+        browser = find()
+        if browser is None:
+            sys.stdout.write(f"browser: none ({reason}); tests of the web page are skipped\n")
             return
-    sys.stdout.write(f"browser: {found}\n")
+    sys.stdout.write(f"browser: {browser}\n")
 
 
 def find() -> str | None:
-    """Where a chromium is; None where there is none."""
+    """Return the path of a chromium browser, or None."""
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
 def _install() -> str:
-    """Install chromium by apt; why not, where that fails."""
+    """Install chromium with apt; return the reason if that fails."""
     if shutil.which("apt-get") is None:
         return "no chromium and no apt-get; install chromium"
-    rise = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    if rise and shutil.which("sudo") is None:
+    prefix = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    if prefix and shutil.which("sudo") is None:
         return "installing chromium needs root"
-    for asked in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", "chromium"]):
+    for arguments in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", "chromium"]):
         try:
-            ran = subprocess.run(
-                [*rise, "apt-get", *asked],
+            process = subprocess.run(
+                [*prefix, "apt-get", *arguments],
                 capture_output=True,
                 text=True,
                 timeout=TIMEOUT,
@@ -52,8 +52,8 @@ def _install() -> str:
             )
         except subprocess.TimeoutExpired:
             return f"apt-get took longer than {TIMEOUT} s"
-        if ran.returncode:
-            return f"apt-get failed: {' '.join(ran.stderr.split())[-200:]}"
+        if process.returncode:
+            return f"apt-get failed: {' '.join(process.stderr.split())[-200:]}"
     return "apt-get installed no chromium"
 
 

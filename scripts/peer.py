@@ -1,10 +1,10 @@
-"""One other system in its own interpreter: takes texts and vectors, and tells what it found and how fast.
+"""Run one other memory system in its own interpreter: index texts and vectors, and report what it finds and how fast.
 
     PYTHON scripts/peer.py NAME FOLDER
 
 `scripts/peers.py` writes the task into the folder and reads the answer there. Nothing of lamina is imported, so the
-interpreter needs numpy and the system alone. Its embedder is a table of the vectors given: no time is spent on
-embedding, and every system sees the same meaning.
+interpreter needs only numpy and the system. Its embedding model is a table of the given vectors: no time is spent on
+embedding, and every system gets the same vectors.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ WARM_UP = 5
 
 Vector = Any
 Items = Sequence[tuple[str, str]]
-"""An id and a text each."""
+"""Pairs of an id and a text."""
 
 
 class Peer(Protocol):
-    """What is asked of every system."""
+    """What every system must do."""
 
     def add(self, items: Items) -> None:
-        """Keep these texts."""
+        """Store these texts."""
 
     def search(self, question: str, k: int) -> list[str]:
-        """The ids of what it finds, best first."""
+        """Return the ids of the results, best first."""
 
 
 class Chroma:
-    """A persistent client with the settings a collection has by itself."""
+    """A persistent client with the default settings of a collection."""
 
     def __init__(self, folder: Path, vector: Callable[[str], Vector]) -> None:
         chromadb: Any = import_module("chromadb")
@@ -50,17 +50,17 @@ class Chroma:
 
     def add(self, items: Items) -> None:
         for start in range(0, len(items), 1000):
-            some = items[start : start + 1000]
-            vectors = [self._vector(text).tolist() for _, text in some]
-            self._collection.add(ids=[id for id, _ in some], embeddings=vectors, documents=[text for _, text in some])
+            batch = items[start : start + 1000]
+            vectors = [self._vector(text).tolist() for _, text in batch]
+            self._collection.add(ids=[id for id, _ in batch], embeddings=vectors, documents=[text for _, text in batch])
 
     def search(self, question: str, k: int) -> list[str]:
-        found = self._collection.query(query_embeddings=[self._vector(question).tolist()], n_results=k)
-        return list(found["ids"][0])
+        response = self._collection.query(query_embeddings=[self._vector(question).tolist()], n_results=k)
+        return list(response["ids"][0])
 
 
 class LangGraph:
-    """The store in memory, one `put` a text."""
+    """The in-memory store, one `put` for each text."""
 
     def __init__(self, folder: Path, vector: Callable[[str], Vector]) -> None:
         memory: Any = import_module("langgraph.store.memory")
@@ -102,7 +102,7 @@ class Mem0:
 
 
 class _Table:
-    """What mem0 calls an embedder."""
+    """An embedding model as mem0 expects it."""
 
     def __init__(self, vector: Callable[[str], Vector]) -> None:
         self._vector = vector
@@ -115,7 +115,7 @@ class _Table:
 
 
 class Txtai:
-    """Hybrid search with content, vectors from outside."""
+    """Hybrid search with content and external vectors."""
 
     def __init__(self, folder: Path, vector: Callable[[str], Vector]) -> None:
         txtai: Any = import_module("txtai")
@@ -138,21 +138,27 @@ PEERS: dict[str, tuple[str, Callable[[Path, Callable[[str], Vector]], Peer]]] = 
     "mem0": ("mem0ai", Mem0),
     "langgraph": ("langgraph", LangGraph),
 }
-"""By name: the package, and how it is set up."""
+"""By name: the package, and how it is created."""
 
 
 def main(name: str, folder: Path) -> int:
-    """Do the task in the folder with one system; the answer is left beside it."""
+    """Run the task in the folder with one system; write the answer there.
+
+    Return NOT_INSTALLED if its package is missing.
+    """
     package, make = PEERS[name]
     task = json.loads((folder / "task.json").read_text(encoding="utf-8"))
     vector = _vectors(folder)
     try:
-        found = [_ask(make(_fresh(folder, f"{name}-{n}"), vector), each) for n, each in enumerate(task["collections"])]
+        results = [
+            _ask(make(_fresh(folder, f"{name}-{n}"), vector), collection)
+            for n, collection in enumerate(task["collections"])
+        ]
         speed = _time(make(_fresh(folder, f"{name}-speed"), vector), task["speed"])
     except ModuleNotFoundError as error:
         (folder / f"{name}.json").write_text(json.dumps({"missing": str(error)}), encoding="utf-8")
         return NOT_INSTALLED
-    answer = {"version": version(package), "found": found, **speed}
+    answer = {"version": version(package), "found": results, **speed}
     (folder / f"{name}.json").write_text(json.dumps(answer), encoding="utf-8")
     return 0
 
@@ -160,16 +166,16 @@ def main(name: str, folder: Path) -> int:
 def _vectors(folder: Path) -> Callable[[str], Vector]:
     texts = json.loads((folder / "texts.json").read_text(encoding="utf-8"))
     rows = np.load(folder / "vectors.npy")
-    # Some systems strip what they are given.
-    place = {text.strip(): n for n, text in enumerate(texts)}
-    nothing = np.zeros(rows.shape[1], dtype=np.float32)
-    return lambda text: rows[place[text.strip()]] if text else nothing
+    # Some systems strip the texts.
+    rows_by_text = {text.strip(): n for n, text in enumerate(texts)}
+    zeros = np.zeros(rows.shape[1], dtype=np.float32)
+    return lambda text: rows[rows_by_text[text.strip()]] if text else zeros
 
 
 def _fresh(folder: Path, name: str) -> Path:
-    made = folder / name
-    made.mkdir()
-    return made
+    created = folder / name
+    created.mkdir()
+    return created
 
 
 def _ask(peer: Peer, collection: dict[str, Any]) -> list[list[str]]:
@@ -178,7 +184,7 @@ def _ask(peer: Peer, collection: dict[str, Any]) -> list[list[str]]:
 
 
 def _time(peer: Peer, task: dict[str, Any]) -> dict[str, Any]:
-    """The milliseconds of each search, warm, and what it costs of processor time, which a busy machine blurs less."""
+    """Return the milliseconds of each warm search, and the CPU time, which a busy machine affects less."""
     began = time.perf_counter()
     peer.add([(id, text) for id, text in task["items"]])
     adding = time.perf_counter() - began

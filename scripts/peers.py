@@ -1,11 +1,11 @@
-"""Other systems beside lamina on LoCoMo: the same turns, the same vectors, the same grading, one run.
+"""Compare other memory systems with lamina on LoCoMo: the same turns, vectors and grading in one run.
 
     python scripts/peers.py --data locomo10.json --python PEERS/bin/python [--only txtai,mem0] [--json FILE]
 
-Each system runs in a process of its own (`scripts/peer.py`), in the interpreter given: they need torch and much else
-that is no business of lamina's environment. A system that is not installed there is told as such. Quality is graded
-over the questions of categories 1-4, a store a conversation; speed is the search alone over one store of all turns and
-as many of the same shape as make `--items`, without the time to embed the question.
+Each system runs in its own process (`scripts/peer.py`), in the given interpreter, because they need torch and many
+other packages. A system that is not installed there is reported as such. Quality is graded over the questions of
+categories 1-4, with one store for each conversation; speed is the search alone over one store of all turns and as many
+generated ones as make `--items`, without the time to embed the question.
 """
 
 from __future__ import annotations
@@ -47,36 +47,38 @@ OURS = (
 
 
 def main() -> int:
-    """Run everything and write the table to standard output, the document where it was asked for."""
-    given = _arguments()
-    conversations, digest = load(given.data)
-    asked = [_asked(conversation) for conversation in conversations]
+    """Run everything; write the table to standard output, and the JSON document if requested."""
+    options = _arguments()
+    conversations, digest = load(options.data)
+    questions = [_asked(conversation) for conversation in conversations]
     sessions = [session for conversation in conversations for session in conversation.sessions]
     count = sum(len(session.turns) for session in sessions)
-    sessions += shaped(conversations, max(0, given.items - count), given.seed)
-    chosen = random.Random(given.seed).sample([each.text for one in asked for each in one], given.questions)
-    began = os.getloadavg()[0]
-    with tempfile.TemporaryDirectory(prefix="lamina-peers-") as place:
-        folder = Path(place)
-        _write_task(folder, conversations, asked, sessions, chosen)
-        rows = [_theirs(name, folder, given.python, asked) for name in given.only]
-        rows += _ours(folder, conversations, sessions, chosen)
+    sessions += shaped(conversations, max(0, options.items - count), options.seed)
+    sample = random.Random(options.seed).sample(
+        [question.text for group in questions for question in group], options.questions
+    )
+    load_before = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory(prefix="lamina-peers-") as temporary:
+        folder = Path(temporary)
+        _write_task(folder, conversations, questions, sessions, sample)
+        rows = [_theirs(name, folder, options.python, questions) for name in options.only]
+        rows += _ours(folder, conversations, sessions, sample)
     document = {
         "commit": commit(),
         "data_sha256": digest,
-        "items": given.items,
-        "questions": given.questions,
-        "seed": given.seed,
+        "items": options.items,
+        "questions": options.questions,
+        "seed": options.seed,
         "cores": os.cpu_count(),
         "machine": platform.machine(),
         "python": platform.python_version(),
-        "load_before_and_after": [began, os.getloadavg()[0]],
+        "load_before_and_after": [load_before, os.getloadavg()[0]],
         "at": time.strftime("%Y-%m-%d", time.gmtime()),
         "systems": rows,
     }
     sys.stdout.write(_table(rows))
-    if given.json:
-        given.json.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    if options.json:
+        options.json.write_text(json.dumps(document, indent=1), encoding="utf-8")
     return 0
 
 
@@ -113,18 +115,18 @@ def _write_task(
 ) -> None:
     task: dict[str, Any] = {
         "collections": [
-            {"items": _items(one.sessions), "questions": [each.text for each in of_it]}
-            for one, of_it in zip(conversations, asked, strict=True)
+            {"items": _items(conversation.sessions), "questions": [question.text for question in group]}
+            for conversation, group in zip(conversations, asked, strict=True)
         ],
         "speed": {"items": _items(sessions), "questions": list(chosen)},
     }
-    texts = {text for _, text in task["speed"]["items"]} | {each.text for of_it in asked for each in of_it}
+    texts = {text for _, text in task["speed"]["items"]} | {question.text for group in asked for question in group}
     (folder / "task.json").write_text(json.dumps(task), encoding="utf-8")
     _embed(folder, sorted(texts))
 
 
 def _embed(folder: Path, texts: Sequence[str]) -> None:
-    """The vector of every text, each read whole, by the model that lamina ships with."""
+    """Store the vector of every text, by the model that lamina ships with."""
     primary = choose("minilm", _models()).primary
     assert primary is not None
     vectors = []
@@ -143,18 +145,20 @@ def _models() -> Path:
 def _theirs(name: str, folder: Path, python: str, asked: Sequence[Sequence[Asked]]) -> dict[str, Any]:
     _say(f"running {name}")
     program = Path(__file__).with_name("peer.py")
-    ended = subprocess.run([python, str(program), name, str(folder)], check=False, stdout=subprocess.DEVNULL)
+    process = subprocess.run([python, str(program), name, str(folder)], check=False, stdout=subprocess.DEVNULL)
     answer = folder / f"{name}.json"
-    told = json.loads(answer.read_text(encoding="utf-8")) if answer.exists() else {}
-    if ended.returncode:
-        why = told.get("missing", "") if ended.returncode == NOT_INSTALLED else f"it ended with {ended.returncode}"
-        return {"name": name, "failed": why}
+    result = json.loads(answer.read_text(encoding="utf-8")) if answer.exists() else {}
+    if process.returncode:
+        reason = (
+            result.get("missing", "") if process.returncode == NOT_INSTALLED else f"it ended with {process.returncode}"
+        )
+        return {"name": name, "failed": reason}
     grades = [
-        graded(distinct(found), each.turns)
-        for of_it, rankings in zip(asked, told["found"], strict=True)
-        for each, found in zip(of_it, rankings, strict=True)
+        graded(distinct(ranking), question.turns)
+        for group, rankings in zip(asked, result["found"], strict=True)
+        for question, ranking in zip(group, rankings, strict=True)
     ]
-    return {"name": f"{name} {told['version']}", **averaged(grades), **_speed(told["took_ms"], told["cpu_ms"])}
+    return {"name": f"{name} {result['version']}", **averaged(grades), **_speed(result["took_ms"], result["cpu_ms"])}
 
 
 def _ours(
@@ -171,15 +175,15 @@ def _ours(
             for session in sessions:
                 capture(memory, session)
             memory.embed()
-            for name, wanted, fast in OURS:
-                if wanted == embedder:
+            for name, model, fast in OURS:
+                if model == embedder:
                     took, cpu = _timed(lambda text, fast=fast: memory.recall(text, 10, fast=fast), chosen)  # type: ignore[misc]
                     rows.append({"name": name, **({} if fast else quality), **_speed(took, cpu)})
     return rows
 
 
 def _timed(search: Callable[[str], object], questions: Sequence[str]) -> tuple[list[float], float]:
-    """The milliseconds of each search and its processor time; the questions are embedded before, as for the others."""
+    """Return the milliseconds of each search and its CPU time; the questions are embedded before, as for the others."""
     for question in questions:
         search(question)
     took, worked = [], time.process_time()

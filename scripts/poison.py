@@ -1,8 +1,8 @@
-"""Attacks on trust at full size, with what came of them.
+"""Run the attacks on trust at full size, and report the results.
 
     python scripts/poison.py [poison|laundering|sources|overwrite|graft|flood|all] [--count N] [--seed S] [--light]
 
-Says how often each was tried, what gave way, and what rate of failure that still allows (the rule of three).
+Prints how often each was tried, what failed, and which failure rate that still allows (the rule of three).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from poisoning import through_agents
 from pressure import flooded, forged, grafted, overwritten
 
 Told = tuple[str, int, list[str]]
-"""What came of it, how often it was tried, and what gave way."""
+"""The result as text, how often it was tried, and the failures."""
 Attack = Callable[[Path, int, int], Told]
 
 VERBS_AT_ONCE = 250
@@ -32,28 +32,28 @@ WRITES_AT_ONCE = 500
 
 
 def poison(folder: Path, count: int, seed: int) -> Told:
-    """`count` payloads of each family in three wordings, each through every way an agent has."""
+    """Try `count` payloads of each family in three wordings, each through every entry point of an agent."""
     report = through_agents(folder / "v", payloads(count, seed), seed, everyway=True)
     return report.told(), report.written + report.recalls, report.shown
 
 
 def laundering(folder: Path, count: int, seed: int) -> Told:
-    """`count` chains of commits, and a tenth as many of verbs."""
-    done = in_a_store(folder / "store", count, seed)
+    """Try `count` chains of commits, and a tenth as many of method calls."""
+    report = in_a_store(folder / "store", count, seed)
     for start in range(0, count // 10, VERBS_AT_ONCE):
-        _add(done, _washed(folder / f"verbs-{start}", min(VERBS_AT_ONCE, count // 10 - start), seed + start))
-    return done.told(), done.chains, done.failures
+        _add(report, _washed(folder / f"verbs-{start}", min(VERBS_AT_ONCE, count // 10 - start), seed + start))
+    return report.told(), report.chains, report.failures
 
 
 def _washed(folder: Path, count: int, seed: int) -> Washed:
     folder.mkdir()
-    wash = Laundry(folder, seed)
+    laundry = Laundry(folder, seed)
     try:
         for _ in range(count):
-            wash.chain()
-        return wash.done
+            laundry.chain()
+        return laundry.done
     finally:
-        wash.close()
+        laundry.close()
 
 
 def _add(done: Washed, more: Washed) -> None:
@@ -64,26 +64,26 @@ def _add(done: Washed, more: Washed) -> None:
 
 
 def sources(folder: Path, count: int, seed: int) -> Told:
-    """One statement from 2 up to `count` forged sources."""
-    found = [failure for n in range(2, count + 1) for failure in forged(folder / str(n), n, seed + n).failures]
-    return f"2 to {count} forged sources, {len(found)} came to count", count - 1, found
+    """Try one statement from 2 up to `count` forged sources."""
+    failures = [failure for n in range(2, count + 1) for failure in forged(folder / str(n), n, seed + n).failures]
+    return f"2 to {count} forged sources, {len(failures)} came to count", count - 1, failures
 
 
 def overwrite(folder: Path, count: int, seed: int) -> Told:
-    """`count` untrusted writes on the claims of trusted facts."""
+    """Try `count` untrusted writes on the claims of trusted facts."""
     tries, refused, failures = 0, 0, list[str]()
     for n in range(0, count, WRITES_AT_ONCE):
-        done = overwritten(folder / str(n), min(WRITES_AT_ONCE, count - n), seed + n)
-        tries, refused, failures = tries + done.tries, refused + done.refused, failures + done.failures
+        report = overwritten(folder / str(n), min(WRITES_AT_ONCE, count - n), seed + n)
+        tries, refused, failures = tries + report.tries, refused + report.refused, failures + report.failures
     return f"{tries} untrusted writes ({refused} refused), {len(failures)} facts gave way", tries, failures
 
 
 def graft(folder: Path, count: int, seed: int) -> Told:
-    """Ten poisoned among a hundred honest experiences, `count` times."""
+    """Mix ten poisoned with a hundred honest experiences, `count` times."""
     slots, poisoned = 0, 0
     for n in range(count):
-        done = grafted(folder / str(n), seed + n)
-        slots, poisoned = slots + done.slots, poisoned + done.poisoned
+        report = grafted(folder / str(n), seed + n)
+        slots, poisoned = slots + report.slots, poisoned + report.poisoned
     share = poisoned / slots
     return (
         f"{poisoned} of {slots} top-3 slots ({share:.1%}) went to poison",
@@ -93,9 +93,13 @@ def graft(folder: Path, count: int, seed: int) -> Told:
 
 
 def flood(folder: Path, count: int, seed: int) -> Told:
-    """`count` near copies of one poison, and as many that differ by a number."""
-    taken = [flooded(folder / str(kind), count, seed, numbered=kind) for kind in (False, True)]
-    return f"{count} near copies took {taken} of ten slots", 0, [f"{each} slots" for each in taken if each > 1]
+    """Write `count` near copies of one poison, and as many that differ by a number."""
+    slots = [flooded(folder / str(kind), count, seed, numbered=kind) for kind in (False, True)]
+    return (
+        f"{count} near copies took {slots} of ten slots",
+        0,
+        [f"{count_taken} slots" for count_taken in slots if count_taken > 1],
+    )
 
 
 ATTACKS: dict[str, tuple[int, Attack]] = {
@@ -106,7 +110,7 @@ ATTACKS: dict[str, tuple[int, Attack]] = {
     "graft": (3, graft),
     "flood": (1_000, flood),
 }
-"""How large each is where nobody says; what `count` means stands in each function."""
+"""The default size of each attack; each function says what `count` means."""
 
 
 def main() -> int:
@@ -114,22 +118,22 @@ def main() -> int:
     parser.add_argument("attack", nargs="?", default="all", choices=[*ATTACKS, "all"])
     parser.add_argument("--count", type=int)
     parser.add_argument("--seed", type=int)
-    parser.add_argument("--light", action="store_true", help="with static vectors, not by words alone")
-    given = parser.parse_args()
-    os.environ |= {"LAMINA_BACKGROUND": "false", "LAMINA_EMBEDDER": "light" if given.light else "none"}
-    seed = random.randrange(2**32) if given.seed is None else given.seed
-    names = ATTACKS if given.attack == "all" else [given.attack]
-    failed = [_run(name, given.count, seed) for name in names]
+    parser.add_argument("--light", action="store_true", help="with static vectors, not text search alone")
+    options = parser.parse_args()
+    os.environ |= {"LAMINA_BACKGROUND": "false", "LAMINA_EMBEDDER": "light" if options.light else "none"}
+    seed = random.randrange(2**32) if options.seed is None else options.seed
+    names = ATTACKS if options.attack == "all" else [options.attack]
+    failed = [_run(name, options.count, seed) for name in names]
     return 1 if any(failed) else 0
 
 
 def _run(name: str, count: int | None, seed: int) -> bool:
-    usual, attack = ATTACKS[name]
+    default_count, attack = ATTACKS[name]
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="lamina-poison-", ignore_cleanup_errors=True) as folder:
-        told, tries, failures = attack(Path(folder), count or usual, seed)
+        result, tries, failures = attack(Path(folder), count or default_count, seed)
     bound = f"; below {300 / tries:.3g} % at 95 %" if tries and not failures else ""
-    lines = [f"{name}: {told}{bound} (seed {seed}, {time.monotonic() - began:.0f} s)", *failures[:50]]
+    lines = [f"{name}: {result}{bound} (seed {seed}, {time.monotonic() - began:.0f} s)", *failures[:50]]
     sys.stdout.write("\n  ".join(lines) + "\n")
     sys.stdout.flush()
     return bool(failures)

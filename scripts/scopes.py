@@ -1,8 +1,8 @@
-"""Every public verb called by twenty tenants of one vault, at full size.
+"""Call every public method as twenty tenants of one vault, at full size.
 
     python scripts/scopes.py [--calls N] [--seed S]
 
-Says how many calls were made of how many verbs, and which told of a scope the caller may not read.
+Prints how many calls were made of how many methods, and which returned data of a scope the caller may not read.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--calls", type=int, default=5_000, help="calls of each scope")
     parser.add_argument("--seed", type=int)
-    given = parser.parse_args()
+    options = parser.parse_args()
     os.environ |= {"LAMINA_BACKGROUND": "false", "LAMINA_EMBEDDER": "none"}
-    seed = random.randrange(2**32) if given.seed is None else given.seed
+    seed = random.randrange(2**32) if options.seed is None else options.seed
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="lamina-scopes-", ignore_cleanup_errors=True) as folder:
-        done = call_by_chance(Path(folder), given.calls, seed)
-    lines = [f"{done.told()} (seed {seed}, {time.monotonic() - began:.0f} s)", *done.failures[:50]]
+        report = call_by_chance(Path(folder), options.calls, seed)
+    lines = [f"{report.told()} (seed {seed}, {time.monotonic() - began:.0f} s)", *report.failures[:50]]
     sys.stdout.write("\n  ".join(lines) + "\n")
-    return 1 if done.failures else 0
+    return 1 if report.failures else 0
 
 
 if __name__ == "__main__":

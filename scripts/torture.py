@@ -1,8 +1,8 @@
-"""The long version of the torture tests, with progress on standard error.
+"""Run the long version of the torture tests, with progress on standard error.
 
     python scripts/torture.py [kills|faults|processes|reading|people|power|full|all] [--count N] [--seed S]
 
-Says how often each was tried, what failed, and what rate of failure that still allows (the rule of three).
+Prints how often each was tried, what failed, and which failure rate that still allows (the rule of three).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BARS: dict[str, tuple[int, list[Bar]]] = {
     "power": (10_000, [lambda count, seed, folder: alone(power, count, seed, folder, lanes=2)]),
     "full": (1_000, [lambda count, seed, folder: alone(full, count, seed, folder)]),
 }
-"""How often each is tried where nobody says; what `count` means stands in each function."""
+"""How often each is tried by default; each function says what `count` means."""
 
 
 def main() -> int:
@@ -44,13 +44,13 @@ def main() -> int:
     parser.add_argument("bar", nargs="?", default="all", choices=[*BARS, "all"])
     parser.add_argument("--count", type=int)
     parser.add_argument("--seed", type=int)
-    given = parser.parse_args()
-    seed = fresh_seed() if given.seed is None else given.seed
+    options = parser.parse_args()
+    seed = fresh_seed() if options.seed is None else options.seed
     failed = False
-    for name in BARS if given.bar == "all" else [given.bar]:
-        usual, bars = BARS[name]
+    for name in BARS if options.bar == "all" else [options.bar]:
+        default_count, bars = BARS[name]
         for bar in bars:
-            failed |= _run(bar, given.count or usual, seed)
+            failed |= _run(bar, options.count or default_count, seed)
     return 1 if failed else 0
 
 
@@ -58,8 +58,8 @@ def _run(bar: Bar, count: int, seed: int) -> bool:
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="lamina-torture-", ignore_cleanup_errors=True) as folder:
         tally = bar(count, seed, Path(folder))
-    told = [f"{tally.told()} (seed {seed}, {time.monotonic() - began:.0f} s)", *tally.failures[:50]]
-    sys.stdout.write("\n  ".join(told) + "\n")
+    lines = [f"{tally.told()} (seed {seed}, {time.monotonic() - began:.0f} s)", *tally.failures[:50]]
+    sys.stdout.write("\n  ".join(lines) + "\n")
     sys.stdout.flush()
     return bool(tally.failures)
 

@@ -1,9 +1,9 @@
 """Fetch the browser's libraries into the package: exact versions, exact bytes, their licences beside them.
 
-    python scripts/vendor.py            fetch what is pinned, and fail where a byte differs
-    python scripts/vendor.py --pin      fetch it, and pin the bytes that came
+    python scripts/vendor.py            fetch the pinned files, and fail if a byte differs
+    python scripts/vendor.py --pin      fetch them, and pin the bytes that were fetched
 
-Needs npm. Nothing of it runs when lamina is built, installed or used: the files are part of the repository.
+Needs npm. It does not run when lamina is built, installed or used: the files are part of the repository.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MANIFEST = FOLDER / "manifest.json"
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A package, the files taken from it and the names they get here."""
+    """A package, the files taken from it and their names here."""
 
     name: str
     version: str
@@ -52,13 +52,13 @@ PACKAGES = (
 def main() -> None:
     pin = "--pin" in sys.argv[1:]
     FOLDER.mkdir(parents=True, exist_ok=True)
-    known = {} if pin else {each["file"]: each["sha256"] for each in _manifest()}
+    pinned = {} if pin else {entry["file"]: entry["sha256"] for entry in _manifest()}
     entries = []
     for package in PACKAGES:
         for file, data in _fetched(package).items():
-            found = hashlib.sha256(data).hexdigest()
-            if not pin and known.get(file) != found:
-                sys.exit(f"{file} of {package.name} {package.version} is not what was pinned ({found})")
+            digest = hashlib.sha256(data).hexdigest()
+            if not pin and pinned.get(file) != digest:
+                sys.exit(f"{file} of {package.name} {package.version} differs from the pinned bytes ({digest})")
             (FOLDER / file).write_bytes(data)
             entries.append(
                 {
@@ -66,7 +66,7 @@ def main() -> None:
                     "name": package.name,
                     "version": package.version,
                     "licence": package.licence,
-                    "sha256": found,
+                    "sha256": digest,
                     "bytes": len(data),
                 }
             )
@@ -76,25 +76,25 @@ def main() -> None:
 
 
 def _manifest() -> list[dict[str, Any]]:
-    told: list[dict[str, Any]] = json.loads(MANIFEST.read_text(encoding="utf-8"))
-    return told
+    entries: list[dict[str, Any]] = json.loads(MANIFEST.read_text(encoding="utf-8"))
+    return entries
 
 
 def _fetched(package: Package) -> dict[str, bytes]:
-    """The bytes of the wanted files, by their names here; nothing is ever written to a path in an archive."""
+    """Return the bytes of the package's files by their names here; nothing is written to a path in an archive."""
     with tempfile.TemporaryDirectory(prefix="lamina-vendor-") as folder:
-        asked = ["npm", "pack", f"{package.name}@{package.version}", "--silent", "--pack-destination", folder]
-        subprocess.run(asked, check=True, capture_output=True, timeout=300)
+        command = ["npm", "pack", f"{package.name}@{package.version}", "--silent", "--pack-destination", folder]
+        subprocess.run(command, check=True, capture_output=True, timeout=300)
         (archive,) = Path(folder).glob("*.tgz")
-        with tarfile.open(archive) as held:
-            return {ours: _member(held, theirs) for theirs, ours in package.files.items()}
+        with tarfile.open(archive) as tar:
+            return {ours: _member(tar, theirs) for theirs, ours in package.files.items()}
 
 
 def _member(held: tarfile.TarFile, name: str) -> bytes:
-    found = held.extractfile(f"package/{name}")
-    if found is None:
+    member = held.extractfile(f"package/{name}")
+    if member is None:
         sys.exit(f"there is no {name} in the package")
-    return found.read()
+    return member.read()
 
 
 if __name__ == "__main__":

@@ -153,7 +153,7 @@ def test_a_disk_that_refuses_keeps_nobody_from_the_rest(desk: Desk, caplog: pyte
 
     memory = desk.open(disk=Refusing(desk.root))
     assert memory.recall("milk").hits
-    assert "the inbox will be looked into later" in caplog.text
+    assert "the inbox will be imported later" in caplog.text
     assert texts(desk.open()) == ["The tea is green."]
 
 

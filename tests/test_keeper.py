@@ -149,7 +149,7 @@ def test_what_fails_is_told_once_and_keeps_nothing_else_from_being_done(memory: 
         assert not keeper.once()
         assert not keeper.once()
     (trouble,) = told.of(What.TROUBLE)
-    assert trouble.startswith("encoding will be tried again: ")
+    assert trouble.startswith("encoding failed and will be retried: ")
     assert told.of(What.DREAM)
 
 

@@ -142,7 +142,7 @@ def test_revise_rewrites_what_was_said_too(memory: Memory) -> None:
     [
         ({"content": " ", "reason": "r"}, "content"),
         ({"content": "a\0", "reason": "r"}, "NUL"),
-        ({"content": "x", "reason": " "}, "say why"),
+        ({"content": "x", "reason": " "}, "a reason is required"),
         ({"content": "x", "reason": "\ud800"}, "surrogate"),
         ({"reason": "r", "confidence": 2}, "confidence"),
         ({"reason": "r", "valid_until": NOON - DAY}, "valid_until must be later"),
@@ -173,7 +173,7 @@ def test_update_status_moves_along_the_table_and_says_what_is_allowed(memory: Me
         memory.update_status(atom.id, Status.MERGED, "r")
     with pytest.raises(InvalidInput, match="'gone' is no status; choose from active"):
         memory.update_status(atom.id, "gone", "r")
-    with pytest.raises(InvalidInput, match="say why"):
+    with pytest.raises(InvalidInput, match="a reason is required"):
         memory.update_status(atom.id, "active", "")
     assert memory.update_status(atom.id, "active", "again").status is Status.ACTIVE
     assert str(memory.path_of(atom.id)).startswith("atoms/")
@@ -206,7 +206,7 @@ def test_forget_hides_an_atom_and_keeps_its_words(memory: Memory) -> None:
     assert memory.get(atom.id).content == "green tea"
     assert "green tea" in text_of(memory, atom)
     assert memory.status_history(atom.id)[-1].reason == "wrong"
-    with pytest.raises(InvalidInput, match="say why"):
+    with pytest.raises(InvalidInput, match="a reason is required"):
         memory.forget(atom.id, " ")
 
 

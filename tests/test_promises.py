@@ -161,7 +161,7 @@ def test_without_its_own_folder_the_current_state_comes_back_from_the_files(memo
     with lamina.open(memory.root, clock=clock, watch=False) as again:
         assert {atom.id: atom for atom in everything(again)} == atoms
         assert {path: path.read_bytes() for path in again.root.rglob("*.md")} == bytes_before
-        assert any("undo of it, is not known" in note for note in again.doctor().notes)
+        assert any("not known and cannot be restored" in note for note in again.doctor().notes)
         assert again.doctor(deep=True).healthy
 
 

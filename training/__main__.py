@@ -1,4 +1,4 @@
-"""Make the state model's weights from the data, in under an hour on a laptop's processor.
+"""Train the state model's weights from the data, in under an hour on a laptop CPU.
 
 Usage: python -m training [--steps N] [--pair-steps N] [--reader-steps N]
        [--light-steps N] [--light-reader-steps N] [--only minilm|light]
@@ -44,7 +44,7 @@ def make(trunk: str, steps: int, options: argparse.Namespace, folder: Path) -> N
     """Make the weights and the decisions of one trunk."""
     name = f"state_{trunk}"
     network, weights, decisions = folder / f"{trunk}.pt", WEIGHTS / f"{name}.onnx", WEIGHTS / f"{name}.json"
-    asked, held_out = folder / f"{trunk}.jsonl", folder / f"{trunk}_held_out.jsonl"
+    answers, held_out = folder / f"{trunk}.jsonl", folder / f"{trunk}_held_out.jsonl"
     run("train", trunk, str(network), "--steps", str(steps))
     run("train_requests", str(network))
     run("export", str(network), str(weights))
@@ -56,12 +56,13 @@ def make(trunk: str, steps: int, options: argparse.Namespace, folder: Path) -> N
         run("train_pairs", str(network), str(folder / "pairs.pt"), "--steps", str(options.pair_steps))
         run("export", "--pairs", str(folder / "pairs.pt"), str(WEIGHTS / "pair_minilm.onnx"))
         run("pair_bounds", str(WEIGHTS / "pair_minilm.json"))
-    run("retrieval", str(asked), "--embedder", EMBEDDER[trunk])
+    run("retrieval", str(answers), "--embedder", EMBEDDER[trunk])
     run("retrieval", str(held_out), "--embedder", EMBEDDER[trunk], "--held-out")
-    run("fit", weights.name, trunk, str(asked), str(held_out), str(decisions))
+    run("fit", weights.name, trunk, str(answers), str(held_out), str(decisions))
 
 
 def run(step: str, *arguments: str) -> None:
+    """Run one training step as a process of its own; CalledProcessError if it fails."""
     print(f"== {step} {' '.join(arguments)}", flush=True)
     subprocess.run([sys.executable, "-m", f"training.{step}", *arguments], check=True)
 

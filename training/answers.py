@@ -11,7 +11,7 @@ from training.logistic import fit_logistic
 from training.ranker import Record, wanted
 
 LOOKED_AT = 10
-"""So many of a question's best candidates are judged."""
+"""How many of a question's best candidates are judged."""
 SILENT = 0.2
 """The share of answerable questions that may be answered with "nothing known"."""
 
@@ -19,20 +19,20 @@ SILENT = 0.2
 def rows(records: list[Record], ranker: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return features, labels and question numbers of the best candidates."""
     features, labels, numbers = [], [], []
-    for number, each in enumerate(records):
-        order = np.argsort(-(each.relevance + each.features @ ranker))[:LOOKED_AT]
-        terms = [hit["terms"] for hit in each.row["hits"]]
-        answers = wanted(each.row) if each.row["gold"] else np.zeros(len(terms), bool)
-        features.append(answer_features(each.question, each.view, each.close, terms)[order])
+    for number, record in enumerate(records):
+        order = np.argsort(-(record.relevance + record.features @ ranker))[:LOOKED_AT]
+        terms = [hit["terms"] for hit in record.row["hits"]]
+        answers = wanted(record.row) if record.row["gold"] else np.zeros(len(terms), bool)
+        features.append(answer_features(record.question, record.view, record.close, terms)[order])
         labels.append(np.array(answers)[order])
         numbers.append(np.full(len(order), number))
     return np.concatenate(features), np.concatenate(labels).astype(float), np.concatenate(numbers)
 
 
 def best_chance(chances: np.ndarray, numbers: np.ndarray, count: int) -> np.ndarray:
-    found = np.zeros(count)
-    np.maximum.at(found, numbers, chances)
-    return found
+    best = np.zeros(count)
+    np.maximum.at(best, numbers, chances)
+    return best
 
 
 def fit_answers(training: list[Record], held_out: list[Record], weights: Sequence[float]) -> dict[str, object]:
@@ -63,11 +63,11 @@ def report(
     before = np.array([any(hit["relevant"] for hit in record.row["hits"]) for record in records])
     order = np.sort(best[~known])
     auc = (np.searchsorted(order, best[known], "left")).mean() / max(1, len(order))
-    shown = {
+    figures = {
         "unknown answered as known": np.mean(best[~known] >= threshold),
         "with the fixed floor": np.mean(before[~known]),
         "known left silent": np.mean(best[known] < threshold),
         "silent with the fixed floor": np.mean(~before[known]),
         "AUC": auc,
     }
-    print(name, {key: round(float(value), 3) for key, value in shown.items()})
+    print(name, {key: round(float(value), 3) for key, value in figures.items()})

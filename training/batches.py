@@ -38,7 +38,7 @@ class Batch:
 
 
 def global_slot(slot: str) -> str:
-    """The name of a slot across chats: the speakers' own attributes are the same slot wherever they are spoken of."""
+    """Return the name of a slot across chats: the speakers' own attributes are the same slot in every chat."""
     chat, _, name = slot.partition(":")
     return name if chat != "slots" and name.startswith("me/") else slot
 

@@ -38,19 +38,19 @@ def rows(records: list[Record], chats: dict[tuple[str, str], ChatLists]) -> tupl
 def fit_earlier(training: list[Record], held_out: list[Record]) -> dict[str, object]:
     """Return the fitted mark, with the threshold at which the wanted precision holds."""
     vectors = Vectors(MiniLmTrunk(MODELS))
-    asked = {each.row["chat"] for each in [*training, *held_out]}
-    every = [*load_chats(), *load_chats(held_out=True)]
-    lists = [ChatLists(chat, vectors) for chat in every if chat.id in asked]
-    chats = {(each.chat.id, question.text): each for each in lists for question in each.chat.questions}
+    chat_ids = {entry.row["chat"] for entry in [*training, *held_out]}
+    all_chats = [*load_chats(), *load_chats(held_out=True)]
+    lists = [ChatLists(chat, vectors) for chat in all_chats if chat.id in chat_ids]
+    chats = {(entry.chat.id, question.text): entry for entry in lists for question in entry.chat.questions}
     features, labels = rows(training, chats)
     coefficients, bias = fit_logistic(features, labels, ridge=2.0)
     chances = 1 / (1 + np.exp(-(features @ coefficients + bias)))
     threshold = choose_threshold(chances, labels)
     for name, (x, y) in (("ranker chats", (features, labels)), ("held-out people", rows(held_out, chats))):
-        given = 1 / (1 + np.exp(-(x @ coefficients + bias))) >= threshold
-        right = (given & (y > 0)).sum()
+        marked = 1 / (1 + np.exp(-(x @ coefficients + bias))) >= threshold
+        right = (marked & (y > 0)).sum()
         print(
-            f"{name}: {given.sum()} marked, precision {right / max(1, given.sum()):.3f}, recall {right / y.sum():.3f}"
+            f"{name}: {marked.sum()} marked, precision {right / max(1, marked.sum()):.3f}, recall {right / y.sum():.3f}"
         )
     return {
         "weights": [round(float(coefficient), 5) for coefficient in coefficients],

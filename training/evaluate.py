@@ -1,4 +1,4 @@
-"""Figures of the network on slots, wordings and people that nothing was trained on."""
+"""Compute the figures of the network on slots, wordings and people that it was not trained on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Row = tuple[Text, int]
 
 
 def read_rows(network: StateNetwork, rows: Sequence[Row], cache: StateCache) -> Outputs:
-    """Run sentences, given as (text, sentence number), and return what the network says of each."""
+    """Run sentences, given as (text, sentence number), and return the outputs of the network for each."""
     from training.train import collate
 
     network.eval()
@@ -47,8 +47,8 @@ def evaluate(network: StateNetwork, cache: StateCache) -> dict[str, float]:
     """Return the figures on held-out people (or the ranker's, if there are none yet) and held-out slots."""
     held_out = load_chats(held_out=True)
     chats = [chat_texts(chat) for chat in held_out or [chat for chat in load_chats() if is_ranker_chat(chat)]]
-    found = _chat_figures(network, chats, cache) | _slot_figures(network, cache) | _group_figures(network, cache)
-    return {name: round(float(value), 3) for name, value in found.items()}
+    figures = _chat_figures(network, chats, cache) | _slot_figures(network, cache) | _group_figures(network, cache)
+    return {name: round(float(value), 3) for name, value in figures.items()}
 
 
 def _chat_figures(network: StateNetwork, chats: Sequence[ChatTexts], cache: StateCache) -> dict[str, float]:
@@ -70,7 +70,7 @@ def _chat_figures(network: StateNetwork, chats: Sequence[ChatTexts], cache: Stat
     current = np.array([sentence.mood == "current" for sentence in sentences])
     says = moods >= 0.5
     hits = (says & current & labelled).sum()
-    found = {
+    figures = {
         "assert_precision": hits / max(1, (says & labelled).sum()),
         "assert_recall": hits / max(1, (current & labelled).sum()),
     }
@@ -84,9 +84,9 @@ def _chat_figures(network: StateNetwork, chats: Sequence[ChatTexts], cache: Stat
                 is_same = bool(set(sentences[stated[i]].slots) & set(sentences[stated[j]].slots))
                 (same if is_same else other).append(similarity[i, j])
         spoken = np.flatnonzero((chat_number == number) & np.array([text.ask is None for text, _ in rows]))
-        asked = [n for n in np.flatnonzero(chat_number == number) if rows[n][0].ask is not None]
+        question_rows = [n for n in np.flatnonzero(chat_number == number) if rows[n][0].ask is not None]
         wanted = {id(text): slots for text, slots in chat.questions}
-        for n in asked:
+        for n in question_rows:
             slots = set(wanted[id(rows[n][0])])
             if not slots:
                 continue
@@ -94,12 +94,12 @@ def _chat_figures(network: StateNetwork, chats: Sequence[ChatTexts], cache: Stat
             rank = next((r for r, at in enumerate(order) if slots & set(sentences[at].slots)), None)
             if rank is not None:
                 reciprocal.append(1 / (rank + 1))
-    found |= {"pair_auc": _auc(same, other), "question_mrr": np.mean(reciprocal), "changes": len(same)}
+    figures |= {"pair_auc": _auc(same, other), "question_mrr": np.mean(reciprocal), "changes": len(same)}
     asks = [(n, ASKS.index(text.ask)) for n, (text, _) in enumerate(rows) if text.ask]
     best = outputs.ask.argmax(-1).numpy()
     state = [(ASKS[best[n]] in ("current", "yesno"), ASKS[wanted] in ("current", "yesno")) for n, wanted in asks]
-    found["ask_accuracy"] = np.mean([best[n] == wanted for n, wanted in asks])
-    found["asks_current_accuracy"] = np.mean([one == two for one, two in state])
+    figures["ask_accuracy"] = np.mean([best[n] == wanted for n, wanted in asks])
+    figures["asks_current_accuracy"] = np.mean([one == two for one, two in state])
     requests = outputs.requests.sigmoid().numpy()
     for k, name in enumerate(REQUESTS):
         texts: dict[int, tuple[bool, float]] = {}
@@ -110,21 +110,21 @@ def _chat_figures(network: StateNetwork, chats: Sequence[ChatTexts], cache: Stat
         wanted_count = sum(wanted for wanted, _ in texts.values())
         right = sum(wanted and chance >= 0.9 for wanted, chance in texts.values())
         given = sum(chance >= 0.9 for _, chance in texts.values())
-        found |= {
+        figures |= {
             f"{name}_precision": right / max(1, given),
             f"{name}_recall": right / max(1, wanted_count),
             f"{name}_n": wanted_count,
         }
     own = [(outputs.own[n] > 0, s.is_own) for n, s in enumerate(sentences) if s.is_own is not None]
     many = [(outputs.many[n] > 0, s.is_many) for n, s in enumerate(sentences) if s.is_many is not None]
-    found["own_accuracy"] = np.mean([bool(one) == two for one, two in own])
-    found["many_recall"] = np.mean([bool(one) for one, two in many if two] or [0])
-    found["many_false"] = np.mean([bool(one) for one, two in many if not two] or [0])
-    return found
+    figures["own_accuracy"] = np.mean([bool(one) == two for one, two in own])
+    figures["many_recall"] = np.mean([bool(one) for one, two in many if two] or [0])
+    figures["many_false"] = np.mean([bool(one) for one, two in many if not two] or [0])
+    return figures
 
 
 def _group_figures(network: StateNetwork, cache: StateCache) -> dict[str, float]:
-    """Figures on held-out groups (what asserts) and held-out snippets (requests and secrets, at two bounds)."""
+    """Return the figures on held-out groups (assertions) and snippets (requests and secrets, at two bounds)."""
     groups = [group_texts(group) for group in load_groups(held_out=True)]
     rows: list[Row] = [(text, 0) for group in groups for text in group.turns.values()]
     turns: list[Row] = [(text, 0) for snippet in load_snippets(held_out=True) for text in snippet_texts(snippet)]
@@ -132,7 +132,7 @@ def _group_figures(network: StateNetwork, cache: StateCache) -> dict[str, float]
         return {}
     moods = read_rows(network, rows, cache).mood.softmax(-1).numpy()[:, 1]
     current = np.array([text.sentences[0].mood == "current" for text, _ in rows])
-    found = {
+    figures = {
         "groups_assert_recall": (moods >= 0.5)[current].mean(),
         "groups_assert_false": (moods >= 0.5)[~current].mean(),
     }
@@ -142,10 +142,10 @@ def _group_figures(network: StateNetwork, cache: StateCache) -> dict[str, float]
         for bound in (0.5, 0.9):
             given = requests[:, column] >= bound
             right = (given & wanted).sum()
-            found[f"{name}_{bound}_precision"] = right / max(1, given.sum())
-            found[f"{name}_{bound}_recall"] = right / max(1, wanted.sum())
-        found[f"{name}_snippets"] = wanted.sum()
-    return found
+            figures[f"{name}_{bound}_precision"] = right / max(1, given.sum())
+            figures[f"{name}_{bound}_recall"] = right / max(1, wanted.sum())
+        figures[f"{name}_snippets"] = wanted.sum()
+    return figures
 
 
 def _slot_figures(network: StateNetwork, cache: StateCache) -> dict[str, float]:

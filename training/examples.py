@@ -1,4 +1,4 @@
-"""Turn chats and slot templates into labelled texts: what each sentence asserts, of which slot, and what is asked."""
+"""Turn chats and slot templates into labelled texts: which slot each sentence asserts, and what each question asks."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from training.slot_sentences import SlotSentence
 CHATS = Path(__file__).parent / "data" / "chats"
 HELD_OUT_FILES = frozenset({"heldout"})
 HELD_OUT_CHATS = frozenset({"pa09", "pb09", "pc09", "pd09", "pe09", "pf09", "pg09", "ph09", "dg07"})
-"""Whole people that nothing is trained on."""
+"""People that nothing is trained on."""
 OTHER_LANGUAGES = frozenset({"languages"})
 MOODS = ("none", "current", "past", "plan", "hyp", "joke", "quote", "ask")
-"""What a sentence does: asserts a current value, or why it does not."""
+"""Whether a sentence asserts a current value, or why it does not."""
 REQUESTS = ("forget", "nokeep", "secret")
 ASKS = ("current", "past", "list", "yesno", "none")
 """What a question asks for: a current value, a past one, all values, whether a value holds, or no state at all."""
@@ -85,12 +85,12 @@ def load_chats(*, held_out: bool = False) -> list[Chat]:
 
 
 def is_ranker_chat(chat: Chat) -> bool:
-    """Whether a chat trains the ranker; the slot space never sees it, so the ranker learns how far to trust it."""
+    """Return whether a chat trains the ranker only, so that the ranker learns how far to trust the slot space."""
     return hashlib.sha256(chat.id.encode()).digest()[0] % 8 == 0
 
 
 def without_speaker(text: str) -> str:
-    """The words of a turn in a talk of two, without the name in front."""
+    """Return the words of a turn in a dialogue, without the name in front."""
     return _SPEAKER.sub("", text, count=1)
 
 
@@ -165,7 +165,7 @@ def _whole(text: str, mood: str | None) -> Sentence:
 
 
 def slot_text(item: SlotSentence) -> Text:
-    """A template sentence as a labelled text; the clause around it may hold sentences of its own."""
+    """Return a template sentence as a labelled text; the clause around it may contain other sentences."""
     if item.role == "question":
         return Text(item.text, [_whole(item.text, "ask")], ask="current")
     spans = sentences(item.text) or [(0, len(item.text))]
@@ -188,7 +188,7 @@ def _slot_mood(item: SlotSentence) -> str | None:
 
 
 def plain_text(text: str) -> Text:
-    """A remark or request that states nothing."""
+    """Return a remark or request that states nothing as a labelled text."""
     return Text(text, [_whole(text, "ask" if text.rstrip().endswith("?") else "none")])
 
 

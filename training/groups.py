@@ -18,7 +18,7 @@ from training.examples import ChatTexts, Sentence, Text
 
 DATA = Path(__file__).parent / "data"
 STATES_SLOT = ("old", "new", "corrects", "same", "ends")
-"""Labels of sentences that state the value of the group's slot, or that it has none any more."""
+"""Labels of sentences that state the value of the group's slot, or that it no longer has one."""
 STATES_OTHER = ("owner", "thing", "aspect", "adds")
 MOOD_OF = {"plan": "plan", "maybe": "hyp", "past": "past", "quote": "quote", "event": "none", "talk": "none"}
 _TURN = re.compile(r"(?:-|@(?P<name>forget|nokeep|secret)(?: (?P<target>self|\d+))? \|) (?P<text>.+)")
@@ -53,7 +53,7 @@ class Snippet:
 
 
 def is_held_out(name: str) -> bool:
-    """Whether a group or snippet is kept for judging."""
+    """Return whether a group or snippet is held out for evaluation."""
     return hashlib.sha256(name.encode()).digest()[0] % 6 == 0
 
 
@@ -88,7 +88,7 @@ def load_snippets(*, held_out: bool = False) -> list[Snippet]:
 
 
 def group_texts(group: Group) -> ChatTexts:
-    """A group as a chat of one topic, for the slot space: what states its slot attracts, everything else does not."""
+    """Return a group as a chat of one topic, for the slot space: sentences that state its slot attract each other."""
     turns: list[Text] = []
     for label, sentences in group.lines.items():
         for number, text in enumerate(sentences):
@@ -112,7 +112,7 @@ def group_texts(group: Group) -> ChatTexts:
 
 
 def snippet_texts(snippet: Snippet) -> list[Text]:
-    """The turns of a snippet as texts labelled with their requests only."""
+    """Return the turns of a snippet as texts labelled with their requests only."""
     return [
         Text(
             turn.text,

@@ -1,4 +1,4 @@
-"""Logistic regression by Newton's method, so that the fit is the same everywhere."""
+"""Fit logistic regressions by Newton's method, so that the result is the same on every machine."""
 
 from __future__ import annotations
 

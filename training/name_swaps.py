@@ -1,4 +1,4 @@
-"""Copies of a chat with other names and numbers, so that a network learns to read and not to remember."""
+"""Copy chats with other names and numbers, so that a network learns to read and not to memorise."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dataclasses import replace
 from training.chat_format import Chat, Fact
 
 COMMON_IN_CHATS = 12
-"""A word that stands in so many chats is no name, although somebody may be called so."""
+"""A word that is in this many chats is not treated as a name, even if a person has that name."""
 TRIES = 20
 _NUMBER = re.compile(r"(?<![\w.,])\d{2,6}(?!\d)")
 _BUCKETS = ((10, 12), (13, 31), (32, 59), (60, 99))
-"""Two-digit numbers stay hours, days, minutes or larger ones."""
+"""Two-digit numbers stay in their range: hours, days, minutes or larger ones."""
 _YEARS = range(1900, 2100)
 
 
@@ -42,7 +42,7 @@ class NameSwaps:
         return replace(chat, turns=turns, questions=questions)
 
     def _names(self, chat: Chat) -> list[str]:
-        """The names of people whose facts are told: owners that are written with a capital letter."""
+        """Return the names of people whose facts are stated: owners that are written with a capital letter."""
         words = {fact.owner.split()[-1] for turn in chat.turns for fact in turn.facts if fact.owner[:1].isupper()}
         return sorted(word for word in words if word.isalpha() and len(word) > 2 and word.lower() not in self._common)
 

@@ -1,4 +1,4 @@
-"""The state model in torch: layers over the trunk's token states, one pooled vector a sentence, small heads."""
+"""The state model in torch: layers over the trunk's token states, one pooled vector per sentence, small heads."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Layer(nn.Module):
 
 
 class Pool(nn.Module):
-    """The mean of a sentence's tokens and two learned weightings of them."""
+    """Pools a sentence: the mean of its tokens and two learned weightings of them."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -90,11 +90,11 @@ class StateNetwork(nn.Module):
         self.scale = nn.Parameter(torch.tensor([12.0, -6.0]))
 
     def forward(self, states: Tensor, keep: Tensor, inside: Tensor, owner: Tensor) -> Outputs:
-        """Read sentences: `inside` marks the tokens of each in its text, whose number is in `owner`."""
+        """Encode and read sentences: `inside` marks the tokens of each in its text, whose number is in `owner`."""
         return self.read(self.encode(states, keep), inside, owner)
 
     def encode(self, states: Tensor, keep: Tensor) -> Tensor:
-        """Run the layers; texts of like length are best encoded together."""
+        """Run the layers; texts of similar length are best encoded together."""
         for layer in self.layers:
             states = layer(states, keep)
         return states
@@ -111,7 +111,7 @@ class StateNetwork(nn.Module):
         return Outputs(F.normalize(slot, dim=-1), mood, own[:, 0], many[:, 0], requests, ask, tokens)
 
     def read_requests(self, x: Tensor, inside: Tensor) -> Tensor:
-        """Say of each sentence whether it asks to forget or not to keep something, or holds a secret."""
+        """Return for each sentence whether it asks to forget or not to keep something, or contains a secret."""
         pooled = self.dropout(self.request_pool(x, inside))
         return self.request_out(self.dropout(F.gelu(self.request_hidden(pooled))))
 

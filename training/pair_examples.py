@@ -67,12 +67,12 @@ def snippet_pairs(snippet: Snippet) -> Iterator[Pair]:
 
 
 def _chats(held_out: bool) -> list[Chat]:
-    """The chats to train on, without the ranker's, which must learn how far to trust the model; or those held out."""
+    """Return the chats to train on, without the ranker's, or those held out."""
     return [chat for chat in load_chats(held_out=held_out) if held_out or not is_ranker_chat(chat)]
 
 
 def chat_statement_pairs(chats: Iterable[Chat], unrelated: float = 0.12) -> Iterator[Pair]:
-    """Sentences of one chat: what its annotations say of each pair that shares a slot, and a share of the others."""
+    """Return pairs of one chat: all that share a slot, labelled by its annotations, and a share of the others."""
     draw = random.Random(5)
     for chat in chats:
         labelled = chat_texts(chat)
@@ -108,7 +108,7 @@ def chat_statement_pairs(chats: Iterable[Chat], unrelated: float = 0.12) -> Iter
 
 
 def chat_question_pairs(held_out: bool) -> Iterator[Pair]:
-    """Questions with the turns that answer them, earlier values of the slot asked for, and turns that do not answer."""
+    """Return questions with turns that answer them, earlier values of the slot, and turns that do not answer."""
     draw = random.Random(6)
     for chat in _chats(held_out):
         labelled = chat_texts(chat)
@@ -124,7 +124,7 @@ def chat_question_pairs(held_out: bool) -> Iterator[Pair]:
 
 
 def slot_pairs(split: str, count: int, seed: int) -> Iterator[Pair]:
-    """Filled templates: the same slot with another value, the same value, another owner, remarks, questions."""
+    """Return pairs of filled templates: another value, the same value, another owner, remarks, questions."""
     draw = random.Random(seed)
     by_slot: dict[str, dict[str, dict[str, list]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for sentence in slot_sentences():
@@ -194,7 +194,7 @@ def sources(*, held_out: bool) -> dict[str, list[Pair]]:
 
 
 def stranger_pairs(groups: Sequence[Group]) -> Iterator[Pair]:
-    """Sentences and questions of different groups."""
+    """Return pairs of sentences and questions of different groups."""
     draw = random.Random(9)
     for group in groups:
         for other in draw.sample(groups, min(3, len(groups))):

@@ -28,7 +28,7 @@ from lamina.states.ranking import (
 
 @dataclass
 class Record:
-    """A question asked through the engine with what was found, seen by the state model."""
+    """A question asked through the engine with its hits and their state model outputs."""
 
     row: dict
     question: QuestionState
@@ -73,7 +73,7 @@ def load_records(path: Path, model: StateModel, reader: ListReader | None, gate:
 
 
 def wanted(row: dict) -> np.ndarray:
-    """Which hits answer: of a question for a current or past value the first gold turn, else all."""
+    """Return which hits answer: for a current or past value only the first gold turn, otherwise all gold turns."""
     if "good" in row:
         return np.array(row["good"], bool)
     gold = row["gold"][:1] if row["kind"] in {"current", "yesno", "past", "first"} else row["gold"]

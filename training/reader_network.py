@@ -1,4 +1,4 @@
-"""The reader in torch: layers over the trunk states of a text and its candidates, one row of classes a candidate."""
+"""The list reader in torch: layers over the trunk states of a text and its candidates, one row of classes for each."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ReaderNetwork(nn.Module):
 
     @staticmethod
     def _in_order(stated: Tensor, ages: Tensor) -> Tensor:
-        """How surely each candidate states what is asked for, and a newer and an older one do."""
+        """Return how surely each candidate states what is asked for, and how surely a newer and an older one do."""
         is_newer = (ages[:, None, :] < ages[:, :, None]).to(stated.dtype)
         is_older = (ages[:, None, :] > ages[:, :, None]).to(stated.dtype)
         newer, older = ((each * stated[:, None, :]).amax(-1) for each in (is_newer, is_older))
@@ -75,7 +75,7 @@ class ReaderNetwork(nn.Module):
 
     @staticmethod
     def _seen(present: Tensor, ages: Tensor) -> Tensor:
-        """Which candidates each one sees, (lists, heads, candidates, candidates)."""
+        """Return which candidates each one attends to, (lists, heads, candidates, candidates)."""
         newer = (ages[:, None, :] <= ages[:, :, None]).to(present.dtype) * present[:, None, :]
         every = torch.ones_like(newer) * present[:, None, :]
         return torch.stack([newer] * (SET_HEADS // 2) + [every] * (SET_HEADS // 2), 1)

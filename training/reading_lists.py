@@ -29,9 +29,9 @@ CURRENT_KINDS = frozenset({"current", "yesno"})
 PAST_KINDS = frozenset({"past", "first"})
 MEANT = len(FORGETS) - 1
 NAMED_SPEAKER = 0.15
-"""How often the turns of a chat are read with the speaker's name in front, as where several people speak."""
+"""How often the turns of a chat are read with the speaker's name in front, as if several people spoke."""
 CLEAR_MARGIN = 0.08
-"""A question asks for the slot whose name is nearer to it than the next one's by so much."""
+"""A question asks for the slot whose name is nearer to it than the next one's by this much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class ChatLists:
 
     @cached_property
     def _facts(self) -> dict[str, dict[int, Fact]]:
-        """The current values stated, by slot and turn."""
+        """Return the current values stated, by slot and turn."""
         found: dict[str, dict[int, Fact]] = defaultdict(dict)
         for turn in self._turns:
             for fact in turn.facts:
@@ -79,7 +79,7 @@ class ChatLists:
         return found
 
     def _likely_slot(self, question: Question) -> str | None:
-        """The slot that a question asks for where its answer states several: the one whose name is nearest to it."""
+        """Return the slot that a question asks for if its answer states several: the one whose name is nearest."""
         if question.kind not in CURRENT_KINDS or not question.gold:
             return None
         stated = [slot for slot, turns in self._facts.items() if question.gold[0] in turns]
@@ -154,7 +154,7 @@ class ChatLists:
         return ReadingList("question", question.text, candidates, kinds, question.kind, spans)
 
     def _nearness(self, question: str, turns: Sequence[Turn]) -> Iterator[tuple[Turn, float]]:
-        """How near each turn is to a question, by meaning and by rare words, as a search would see it."""
+        """Yield the similarity of each turn to a question by vectors and rare words, as a search would compute it."""
         asked, vector = frozenset(content_words(question)), self._vectors[question]
         known = sum(self._rarity.get(word, 0.0) for word in asked) or 1.0
         for turn in turns:
@@ -162,7 +162,7 @@ class ChatLists:
             yield turn, float(vector @ self._vectors[turn.text]) + 0.6 * shared
 
     def _labels(self, question: Question, stated: dict[int, Fact], last: int) -> dict[int, int | None]:
-        """The class of the turns up to a moment; of those left out it is NONE."""
+        """Return the classes of the turns up to a moment; NONE for those left out."""
         if question.kind == "unknown":
             return {}
         if question.kind in PAST_KINDS:
@@ -240,7 +240,7 @@ def chat_request_lists(chat: Chat, draw: random.Random) -> Iterator[ReadingList]
 
 
 def group_question_lists(lines: dict[str, list[str]], draw: random.Random) -> Iterator[ReadingList]:
-    """Return lists of a group's questions: the old value alone answers; with a newer one it is outdated."""
+    """Return lists of a group's questions: the old value alone answers; beside a newer one it is outdated."""
     others = [
         text
         for label in ("owner", "thing", "aspect", "plan", "maybe", "quote", "event", "talk")

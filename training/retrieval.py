@@ -20,7 +20,7 @@ from training.examples import is_ranker_chat, load_chats, speaker_of, without_sp
 
 CANDIDATES = 30
 OTHER_TALK = 120
-"""So many turns of other chats that state nothing are spoken in between: stores are larger than a chat."""
+"""How many turns of other chats, which state nothing, are mixed in: stores are larger than a chat."""
 
 
 def main() -> None:
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def _talk(chats: Sequence[Chat], own: Chat) -> list[str]:
-    """The turns of other chats that state, ask and request nothing, and are told by the user."""
+    """Return the turns of other chats that state, ask and request nothing, and are said by the user."""
     return [
         turn.text
         for chat in chats
@@ -69,14 +69,14 @@ def ask_chat(chat: Chat, other_talk: Sequence[str]) -> list[dict]:
         for place, session in enumerate(numbers):
             turns = [turn for turn in chat.turns if turn.session == session]
             clock.at = max(clock.at, _moment(turns[-1].day, len(turns)) + timedelta(hours=10))
-            said = []
+            captured = []
             for minute, turn in enumerate(turns):
                 at = _moment(turn.day, minute).isoformat()
                 text = without_speaker(turn.text)
                 speaker = speaker_of(turn, chat) if text != turn.text else "user"
-                said.append({"speaker": speaker, "content": text, "at": at})
+                captured.append({"speaker": speaker, "content": text, "at": at})
                 turn_at[datetime.fromisoformat(at).isoformat(), text] = turn.number
-            memory.capture(said, session_id=f"{chat.id}-{session}", wait=True)
+            memory.capture(captured, session_id=f"{chat.id}-{session}", wait=True)
             at = (_moment(turns[-1].day, 0) + timedelta(hours=9)).isoformat()
             between = [{"speaker": "user", "content": text, "at": at} for text in other_talk[place :: len(numbers)]]
             memory.capture(between, session_id=f"{chat.id}-{session}-other", wait=True)
@@ -84,7 +84,7 @@ def ask_chat(chat: Chat, other_talk: Sequence[str]) -> list[dict]:
         memory.embed()
         rows = []
         for question in chat.questions:
-            found = memory.recall(question.text, k=CANDIDATES)
+            results = memory.recall(question.text, k=CANDIDATES)
             hits = [
                 {
                     "turn": turn_at.get((hit.passage.at.isoformat() if hit.passage.at else "", hit.passage.text)),
@@ -96,7 +96,7 @@ def ask_chat(chat: Chat, other_talk: Sequence[str]) -> list[dict]:
                     "terms": dict(hit.terms),
                     "relevant": hit.relevant,
                 }
-                for hit in found.hits
+                for hit in results.hits
             ]
             rows.append(
                 {

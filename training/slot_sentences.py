@@ -29,7 +29,7 @@ class SlotSentence:
 
     @property
     def value(self) -> str:
-        """The words that state the value, "" if they are not marked."""
+        """Return the words that state the value, "" if they are not marked."""
         return self.text[slice(*self.span)] if self.span else ""
 
 

@@ -30,7 +30,7 @@ from training.trunk import StateCache, open_trunk
 
 TEMPERATURE = 0.06
 BUCKETS = 5
-"""Texts sorted by length are encoded in so many parts, so that short ones are not padded to the longest."""
+"""Texts sorted by length are encoded in this many parts, so that short ones are not padded to the longest."""
 MODELS = Path("~/.cache/lamina/models").expanduser()
 
 
@@ -88,7 +88,7 @@ def losses(
 
 
 def _slot_losses(network: StateNetwork, slot: Tensor, batch: Batch) -> dict[str, Tensor]:
-    """Rows of one slot attract each other; rows of other slots of the same chat are the negatives that matter."""
+    """Return the losses: rows of one slot attract each other; other slots of the same chat are the main negatives."""
     rows, count = batch.rows, len(batch.rows)
     positive, masked = np.zeros((count, count), bool), np.eye(count, dtype=bool)
     for i, one in enumerate(rows):

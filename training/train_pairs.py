@@ -27,7 +27,7 @@ from training.train import MODELS
 from training.trunk import StateCache, open_trunk
 
 LONGEST = 72
-"""Word pieces of a text that are read."""
+"""Maximum number of word pieces of a text."""
 FIRST_WORD = 1000
 """Word pieces below this number are punctuation, letters and other signs."""
 MIX = {
@@ -78,7 +78,7 @@ def collate(pairs: Sequence[Pair], cache: PairCache) -> tuple[Tensor, Tensor, Te
 
 
 def run(network: PairNetwork, pairs: Sequence[Pair], cache: PairCache, parts: int = 4) -> Tensor:
-    """Return the outputs for the pairs; pairs of like length are run together."""
+    """Return the outputs for the pairs; pairs of similar length are run together."""
     order = sorted(range(len(pairs)), key=lambda n: len(cache.ids(pairs[n].first)) + len(cache.ids(pairs[n].second)))
     chunks = np.array_split(np.array(order), min(parts, len(order)))
     with torch.autocast("cpu", dtype=torch.bfloat16):

@@ -71,9 +71,9 @@ MIX = {
 COPIES = 1
 """Copies of each chat with other names and numbers; a question is drawn from the chat itself as often as from these."""
 VALUE_WEIGHT = 4.0
-"""How much a piece of a value counts beside one of other words."""
+"""Weight of a word piece of a value relative to other word pieces."""
 LONG_CHAT = 60
-"""Turns from which on a chat counts as a person's year."""
+"""Number of turns from which on a chat counts as a person's year."""
 JUDGED, MOST_JUDGED = 14, 1000
 """Candidates of a list by which the reader is judged, and lists of one source."""
 CLASS_WEIGHTS = {"question": (0.5, 1.0, 1.0), "statement": (1.0, 1.0, 0.8, 0.8), "request": (1.0, 1.0)}
@@ -88,7 +88,7 @@ class ListCache:
         self._places: dict[tuple[str, str], list[int]] = {}
 
     def places(self, text: str, value: str) -> list[int]:
-        """Where the pieces of a value stand in its text, [] if it does not hold it."""
+        """Return the positions of a value's word pieces in its text, [] if it is not there."""
         if (text, value) not in self._places:
             start = text.lower().find(value.lower()) if value else -1
             spans = self.trunk.tokens(text).first(LONGEST).spans if start >= 0 else ()
@@ -103,7 +103,7 @@ class ListCache:
 
 
 class PieceVectors:
-    """One vector a text, the mean of what its pieces mean."""
+    """Return one vector per text, the mean over its word pieces."""
 
     def __init__(self, cache: ListCache) -> None:
         self._cache = cache
@@ -144,7 +144,7 @@ class Reading(NamedTuple):
 
 
 def run(network: ReaderNetwork, lists: Sequence[ReadingList], cache: ListCache, parts: int = 5) -> list[Reading]:
-    """Read the lists; those of like length are run together."""
+    """Run the network on the lists; those of similar length are run together."""
     sizes = [
         sum(len(cache[text].ids) for text in (reading_list.first, *reading_list.candidates)) for reading_list in lists
     ]
@@ -159,7 +159,7 @@ def run(network: ReaderNetwork, lists: Sequence[ReadingList], cache: ListCache, 
 
 
 def classes_of(task: str, rows: Tensor) -> Tensor:
-    """The outputs that belong to a task."""
+    """Return the outputs that belong to a task."""
     start = {"question": 0, "statement": len(ANSWERS), "request": len(ANSWERS) + len(RELATIONS)}[task]
     size = {"question": len(ANSWERS), "statement": len(RELATIONS), "request": len(FORGETS)}[task]
     return rows[:, start : start + size]
@@ -210,7 +210,7 @@ def _value_loss(questions: Sequence[tuple[Tensor, ReadingList]], cache: ListCach
 
 
 def _first_loss(questions: Sequence[tuple[Tensor, ReadingList]]) -> Tensor:
-    """An answering candidate leads, or "nothing known" where none answers."""
+    """Return the loss of ranking an answering candidate first, or "nothing known" if none answers."""
     losses = []
     for rows, each in questions:
         logits = rows[:, : len(ANSWERS)]
@@ -273,7 +273,7 @@ class ListSampler:
 
 
 def prepare_batches(sampler: ListSampler, cache: ListCache, count: int) -> Iterator[list[ReadingList]]:
-    """Yield batches whose texts have been read, drawn in a thread of its own a few ahead of the training step."""
+    """Yield batches whose texts are encoded, prepared in a separate thread a few ahead of the training step."""
 
     def prepare() -> list[ReadingList]:
         lists = sampler.batch()
@@ -290,7 +290,7 @@ def prepare_batches(sampler: ListSampler, cache: ListCache, count: int) -> Itera
 
 
 def judged_lists(vectors: PieceVectors) -> dict[str, list[ReadingList]]:
-    """The lists of people, groups and snippets that nothing is trained on."""
+    """Return the lists of people, groups and snippets that nothing is trained on."""
     draw = random.Random(4)
     chats, groups = [chat for chat in load_chats(held_out=True) if chat.questions], load_groups(held_out=True)
     slots = SlotLists("tune")

@@ -30,7 +30,7 @@ BATCH = 64
 
 
 class EncodedTexts:
-    """The last layer's states of texts, computed once."""
+    """Computes the last layer's states of each text once."""
 
     def __init__(self, network: StateNetwork, cache: StateCache) -> None:
         self._network, self._cache = network, cache
@@ -46,7 +46,7 @@ class EncodedTexts:
 
 
 def collate(texts: Sequence[Text], encoded: EncodedTexts) -> tuple[Tensor, Tensor, Tensor]:
-    """Return states, token masks and wanted labels of whole texts."""
+    """Return states, token masks and expected labels of whole texts."""
     rows = [encoded[text.text] for text in texts]
     length = max(map(len, rows))
     states = np.zeros((len(rows), length, rows[0].shape[1]), np.float32)

@@ -16,7 +16,7 @@ __all__ = ["StateCache", "TokenStates", "Vectors", "open_trunk"]
 
 @dataclass(frozen=True, slots=True)
 class TokenStates:
-    """The trunk's states of a text's tokens (special tokens included) and where each token stands."""
+    """The trunk's states of a text's tokens (special tokens included) and the position of each token."""
 
     states: NDArray[np.float16]
     spans: tuple[tuple[int, int], ...]

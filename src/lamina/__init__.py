@@ -114,7 +114,7 @@ _ROOMS = (
 
 
 def open(path: str | os.PathLike[str], scope: str | None = None, **options: Any) -> Memory:
-    """Open the memory in a folder, making what is missing; edits made to its files meanwhile count at once."""
+    """Open the memory in a folder and return it; missing files are created, edits of its files are read immediately."""
     from lamina.memory import Memory
 
     return Memory(path, scope, **options)
@@ -123,10 +123,10 @@ def open(path: str | os.PathLike[str], scope: str | None = None, **options: Any)
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """Fetch a public name from its room at first use: a command that only prints help loads no engine."""
-        for room in _ROOMS if name in __all__ else ():
-            found = getattr(import_module(room), name, None)
-            if found is not None:
-                globals()[name] = found
-                return found
+        """Import a public name at its first use, so that `lamina --help` does not load the engine."""
+        for module_name in _ROOMS if name in __all__ else ():
+            value = getattr(import_module(module_name), name, None)
+            if value is not None:
+                globals()[name] = value
+                return value
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

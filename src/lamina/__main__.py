@@ -1,4 +1,4 @@
-"""`python -m lamina`."""
+"""Runs the command line as `python -m lamina`."""
 
 from lamina.cli import main
 

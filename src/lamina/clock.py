@@ -1,4 +1,4 @@
-"""The only source of time. Everything that needs the hour is given a Clock, so a test can own it."""
+"""Provide the only source of time. Code that needs the time is given a Clock, so a test can control it."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Tells the time in aware UTC."""
+    """Returns the current time as an aware datetime in UTC."""
 
     def now(self) -> datetime: ...
 
 
 class SystemClock:
-    """The machine's wall clock, to the millisecond."""
+    """The machine's clock, rounded down to the millisecond."""
 
     def now(self) -> datetime:
-        moment = datetime.now(UTC)
-        return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+        now = datetime.now(UTC)
+        return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
 
 class FixedClock:
-    """A clock that stands still until it is told to move."""
+    """A clock that returns the same time until `at` is set."""
 
     def __init__(self, at: datetime) -> None:
         self.at = at
@@ -32,5 +32,5 @@ class FixedClock:
 
 
 def disk_time_ns() -> int:
-    """The machine's time on the scale of file stamps; used only to tell whether a stamp is fresh."""
+    """Return the machine's time on the scale of file timestamps; used only to decide whether a timestamp is recent."""
     return time.time_ns()

@@ -1,4 +1,4 @@
-"""What a memory works with, chosen from its settings: embedders, a reranker, a chat model, a reader of words."""
+"""The models of a memory, chosen by its settings: embedding models, reranker, chat model, extractor, state model."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from lamina.text.normal import normal_form
 
 
 class Equipment:
-    """Nothing is loaded before it is used."""
+    """Loads each model at its first use."""
 
     def __init__(self, settings: Settings, usage: Usage, clock: Clock) -> None:
         self._settings, self._usage, self._clock = settings, usage, clock
@@ -55,38 +55,40 @@ class Equipment:
 
     @property
     def models(self) -> Choice:
-        """The embedders recall looks through; a transformer that has been fetched meanwhile counts at once."""
+        """The embedding models that recall uses; a transformer downloaded meanwhile is used immediately."""
         if self._choice is None or (self._choice.missing and not self._choice.primary):
-            own = self._settings
+            settings = self._settings
             chosen = choose(
-                own.embedder,
+                settings.embedder,
                 self._models_folder(),
-                base_url=own.embedder_url,
-                api_key=_secret(own.embedder_key),
-                token_bits=own.token_bits,
+                base_url=settings.embedder_url,
+                api_key=_secret(settings.embedder_key),
+                token_bits=settings.token_bits,
             )
-            second = choose_reranker(own.reranker, own.reranker_url, _secret(own.reranker_key), self._chat_named)
-            state = choose_state_model(own.state_model, own.embedder, self._models_folder())
-            self._choice = replace(chosen, reranker=second, state=state)
+            reranker = choose_reranker(
+                settings.reranker, settings.reranker_url, _secret(settings.reranker_key), self._chat_named
+            )
+            state = choose_state_model(settings.state_model, settings.embedder, self._models_folder())
+            self._choice = replace(chosen, reranker=reranker, state=state)
         return self._choice
 
     def embedders(self) -> list[Embedder]:
-        """Those whose vectors are kept, the light one first; a chosen one that is not there is done without."""
+        """Return the models whose vectors are stored, the light one first; a missing model is left out."""
         return [each for each in (self.models.light, self.models.primary, self.models.state) if each is not None]
 
     @cached_property
     def chat(self) -> Chat | None:
-        """The chat model, if one is chosen."""
+        """The chat model; None if none is set."""
         return self._chat(self._settings.chat)
 
     @property
     def several(self) -> frozenset[str]:
-        """The attributes of which a subject may have several values, beyond those that always may."""
+        """The attributes that the settings allow several values for, beyond the built-in ones."""
         return frozenset(form for each in self._settings.multi_valued if (form := normal_form(each)))
 
     @cached_property
     def dependencies(self) -> tuple[DependencyRule, ...]:
-        """Which attributes depend on which, as the settings say."""
+        """The rules of the settings that say which attributes depend on which."""
         return tuple(
             dependency_rule(f"changed {dependency.when[0]}", dependency.when, dependency.doubts)
             for dependency in self._settings.dependencies
@@ -94,55 +96,55 @@ class Equipment:
 
     @cached_property
     def reader(self) -> Reader:
-        """How captured words are read for statements."""
-        own = compile_patterns(self._settings.signals)
-        return Reader(self._extractor(), own, self._light, self.several, self._nominator(), self.states)
+        """The reader that extracts statements from captured words."""
+        patterns = compile_patterns(self._settings.signals)
+        return Reader(self._extractor(), patterns, self._light, self.several, self._nominator(), self.states)
 
     @cached_property
     def states(self) -> StateReader | None:
-        """The reader of sentence states; None where no state model can be loaded or statements are switched off."""
+        """The reader of sentence states; None if no state model can be loaded or extraction is switched off."""
         if self._settings.extractor == "none":
             return None
         return state_reader(self._settings, self._models_folder())
 
     def scene(self, store: Store, scope: Scope, ids: Iterator[AtomId], stop: Callable[[], bool]) -> Scene:
-        """A scope as a dream finds it."""
-        own, chat = self._settings, self.chat
+        """Return what the dream steps of one scope work with."""
+        settings, chat = self._settings, self.chat
         return Scene(
             store=store,
             scope=scope,
             moment=Moment(self._clock.now(), store.lives.seen(scope)),
             ids=ids,
-            mode=Mode(own.retention),
+            mode=Mode(settings.retention),
             embedder=self._light,
             rules=self.dependencies,
-            chat=Rationed(chat, own.dream_chat_calls) if chat is not None else None,
-            roots=tuple(own.roots.get(scope, ())),
-            insights=own.insights,
+            chat=Rationed(chat, settings.dream_chat_calls) if chat is not None else None,
+            roots=tuple(settings.roots.get(scope, ())),
+            insights=settings.insights,
             stop=stop,
         )
 
     def chat_fault(self) -> str | None:
-        """Return what is wrong with the chat model, if one is chosen; its server is asked for its models only."""
-        own = self._settings
+        """Return what is wrong with the chat model, or None; its server is only asked for its list of models."""
+        settings = self._settings
         try:
             chat = self.chat
         except (InvalidInput, ModelError) as error:
             return f"the chat model cannot be used, so captures fail: {error}"
         if not isinstance(chat, OpenAIChat):
             return None
-        why = why_unreachable(chat.address, _secret(own.chat_key), own.chat.partition(":")[2])
-        if why is None:
+        fault = why_unreachable(chat.address, _secret(settings.chat_key), settings.chat.partition(":")[2])
+        if fault is None:
             return None
-        return f"{chat.model} {why}; captures are read without it. `lamina models test` says what to do"
+        return f"{chat.model} {fault}; statements are extracted without it. Run `lamina models test` for advice"
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close the connection of the chat model."""
         if "chat" in self.__dict__ and self.chat is not None:
             self.chat.close()
 
     def _light(self) -> Embedder | None:
-        """What tells news from the familiar; where no model can be had, nothing is lost by it."""
+        """Return the light embedding model, which detects new information; None if it cannot be loaded."""
         try:
             return self.models.light
         except ModelError:
@@ -153,11 +155,11 @@ class Equipment:
             case "none":
                 return Nobody()
             case "auto":
-                own: Extractor = StateExtractor(self.states) if self.states is not None else AskedFor()
-                return LlmExtractor(self.chat, own) if self.chat is not None else own
+                extractor: Extractor = StateExtractor(self.states) if self.states is not None else AskedFor()
+                return LlmExtractor(self.chat, extractor) if self.chat is not None else extractor
 
     def _nominator(self) -> Nominator | None:
-        """Who is asked what changed: whoever reads, where that is a chat model."""
+        """Return what proposes changed statements: the chat model if it extracts, otherwise None."""
         chat = self.chat if self._settings.extractor == "auto" else None
         return ChatNominator(chat, self._is_replaced) if chat is not None else None
 
@@ -166,15 +168,17 @@ class Equipment:
         return self.states is not None and judge_replacements(new, [old], self.states)[0] >= Certainty.LIKELY
 
     def _chat_named(self, name: str) -> Chat | None:
-        """The chat model, or one of its family by another name."""
+        """Return the chat model, or another model of the same provider if a name is given."""
         family = self._settings.chat.partition(":")[0]
         return self._chat(f"{family}:{name}") if name else self.chat
 
     def _chat(self, setting: str) -> Chat | None:
-        own = self._settings
-        limits = Limits(own.chat_calls_per_day, own.chat_tokens_per_day, own.chat_money_per_day)
-        budget = Budget(self._usage, self._clock, limits, Prices(own.chat_price_in, own.chat_price_out))
-        return choose_chat(setting, own.chat_url, _secret(own.chat_key), meter=budget, timing=Timing(own.chat_timeout))
+        settings = self._settings
+        limits = Limits(settings.chat_calls_per_day, settings.chat_tokens_per_day, settings.chat_money_per_day)
+        budget = Budget(self._usage, self._clock, limits, Prices(settings.chat_price_in, settings.chat_price_out))
+        return choose_chat(
+            setting, settings.chat_url, _secret(settings.chat_key), meter=budget, timing=Timing(settings.chat_timeout)
+        )
 
     def _models_folder(self) -> Path:
         if self._settings.models_dir is not None:
@@ -183,10 +187,11 @@ class Equipment:
 
 
 def _secret(key: SecretStr | None) -> str | None:
+    """Return the text of a secret setting; None if it is not set."""
     return key.get_secret_value() if key is not None else None
 
 
 def state_reader(settings: Settings, models: Path) -> StateReader | None:
-    """Return the reader of captured sentences; None where the settings leave the state model out."""
+    """Return the reader of sentence states; None if the settings switch the state model off."""
     encoder = choose_state_model(settings.state_model, settings.embedder, models)
     return StateReader(encoder.states, encoder.pairs, encoder.lists) if encoder is not None else None

@@ -1,16 +1,16 @@
-"""Everything lamina raises, in one tree. Expected outcomes (duplicate, superseded, quarantined) are return values.
+"""Define every exception of lamina in one tree. Expected outcomes (duplicate, superseded, …) are return values.
 
 LaminaError
-├── InvalidInput        the caller's words or arguments cannot be used as they are
-│   └── InvalidScope    a scope that is missing, malformed or not permitted here
+├── InvalidInput        a text or an argument of the caller cannot be used as it is
+│   └── InvalidScope    a scope is missing, malformed or not permitted
 ├── NotFound            no atom, commit or vault of that name
-│   └── Erased          a person had it erased; nothing of it is left
-├── Refused             the store's rules forbid the change
-│   ├── TransitionRefused   the status table has no such arrow
-│   ├── ClaimTaken          another active value holds the claim at that time
-│   ├── StaleRevision       somebody else changed the atom first
+│   └── Erased          the atom was erased; nothing of its text is left
+├── Refused             a rule of the store forbids the change
+│   ├── TransitionRefused   the status table does not allow the change of status
+│   ├── ClaimTaken          another active value has the claim at that time
+│   ├── StaleRevision       another writer changed the atom first
 │   └── UndoRefused         later commits changed what the commit had set
-├── ModelError          a model is missing, damaged or out of reach (lamina.models.errors)
+├── ModelError          a model is missing, damaged or unreachable (lamina.models.errors)
 └── StoreError          the disk or the database failed
     ├── StoreBusy           another process held the lock for too long
     └── StoreTooNew         written by a later version of lamina
@@ -23,23 +23,23 @@ from datetime import datetime
 
 
 class LaminaError(Exception):
-    """The base of every error lamina raises on purpose."""
+    """The base class of every error that lamina raises on purpose."""
 
 
 class InvalidInput(LaminaError):
-    """The caller's words or arguments cannot be used as they are."""
+    """Raised if a text or an argument of the caller cannot be used as it is."""
 
 
 class InvalidScope(InvalidInput):
-    """A scope that is missing, malformed or not permitted here."""
+    """Raised if a scope is missing, malformed or not permitted."""
 
 
 class NotFound(LaminaError):
-    """No atom, commit or vault of that name."""
+    """Raised if there is no atom, commit or vault of that name."""
 
 
 class Erased(NotFound):
-    """A person had it erased; nothing of it is left."""
+    """Raised if the atom was erased; nothing of its text is left."""
 
     def __init__(self, atom_id: str, at: datetime, actor: str, reason: str) -> None:
         self.atom_id, self.at, self.actor, self.reason = atom_id, at, actor, reason
@@ -50,20 +50,20 @@ class Erased(NotFound):
 
 
 class Refused(LaminaError):
-    """The store's rules forbid the change."""
+    """Raised if a rule of the store forbids the change."""
 
 
 class TransitionRefused(Refused):
-    """The status table has no such arrow."""
+    """Raised if the status table does not allow the change of status."""
 
     def __init__(self, old: str, new: str, allowed: Sequence[str]) -> None:
         self.old, self.new, self.allowed = old, new, tuple(allowed)
-        ways = ", ".join(self.allowed) or "nothing (only undo or restore bring it back)"
-        super().__init__(f"{old} → {new} is not allowed; from {old} it may become: {ways}")
+        targets = ", ".join(self.allowed) or "nothing (only undo or restore can bring it back)"
+        super().__init__(f"{old} → {new} is not allowed; from {old} it may become: {targets}")
 
 
 class ClaimTaken(Refused):
-    """Another active value holds the claim at that time."""
+    """Raised if another active value has the claim at that time."""
 
     def __init__(self, claim: str, holder: str) -> None:
         self.claim, self.holder = claim, holder
@@ -73,7 +73,7 @@ class ClaimTaken(Refused):
 
 
 class StaleRevision(Refused):
-    """Somebody else changed the atom first."""
+    """Raised if the atom was changed by another writer first."""
 
     def __init__(self, atom_id: str, expected: int, actual: int) -> None:
         self.atom_id, self.expected, self.actual = atom_id, expected, actual
@@ -83,7 +83,7 @@ class StaleRevision(Refused):
 
 
 class UndoRefused(Refused):
-    """Later commits changed what the commit had set."""
+    """Raised if later commits changed what the commit had set."""
 
     def __init__(self, commit: str, later: Sequence[str]) -> None:
         self.commit, self.later = commit, tuple(later)
@@ -94,12 +94,12 @@ class UndoRefused(Refused):
 
 
 class StoreError(LaminaError):
-    """The disk or the database failed."""
+    """Raised if the disk or the database failed."""
 
 
 class StoreBusy(StoreError):
-    """Another process held the lock for too long."""
+    """Raised if another process held the lock for too long."""
 
 
 class StoreTooNew(StoreError):
-    """Written by a later version of lamina."""
+    """Raised if the store was written by a later version of lamina."""

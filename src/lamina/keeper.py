@@ -1,7 +1,7 @@
-"""The keeper: what one process does for a vault for as long as it runs, so that nobody has to think of it.
+"""The daemon: the background work of one vault while a process runs.
 
-It takes in what people did to the files, reads captured words, encodes them, and dreams when it is time. It opens no
-door to the outside: whoever does holds a keeper beside it, on a thread of its own.
+It syncs edited files, extracts statements from captured text, embeds texts and dreams when due. It serves no requests;
+`lamina serve` runs it beside the server, on its own thread.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from lamina.memory import Memory
 from lamina.sync import SyncReport
 
 EVERY = 60.0
-"""Seconds between two rounds. Saved files count at once wherever they can be watched."""
+"""Seconds between two rounds. Where files can be watched, saved files are synced immediately."""
 
 Facts = Mapping[str, str | int | list[str]]
 
 
 class What(StrEnum):
-    """What may happen while a vault is kept."""
+    """The types of events that a daemon reports."""
 
     BEGAN = "began"
     SERVING = "serving"
@@ -41,7 +41,7 @@ class What(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """One thing that happened, in a line and in facts; never in anybody's words, for logs are read by others."""
+    """One event, as a line of text and as data; never with memory content, because logs are read by others."""
 
     at: datetime
     what: What
@@ -53,29 +53,29 @@ Tell = Callable[[Happening], None]
 
 
 class Bell:
-    """Tells a keeper to end, from any thread."""
+    """Asks a daemon to stop, from any thread."""
 
     def __init__(self) -> None:
-        # A signal handler may ring while its own thread waits here: an Event's lock would then wait for itself.
+        # A signal handler may request a stop while its own thread waits here: the lock of an Event would deadlock.
         self._rung = SimpleQueue[None]()
         self._more: list[Callable[[], None]] = []
 
     def ring(self) -> None:
-        """Finish what is at hand, and end."""
+        """Ask the daemon to finish its current work and stop."""
         self._rung.put(None)
-        for each in self._more:
-            each()
+        for callback in self._more:
+            callback()
 
     def rings(self, other: Callable[[], None]) -> None:
-        """Let something else be told, too, when somebody rings; it must be fit for a signal handler."""
+        """Also call this when a stop is requested; it must be safe in a signal handler."""
         self._more.append(other)
 
     def rang(self) -> bool:
-        """Whether somebody rang."""
+        """Return whether a stop was requested."""
         return not self._rung.empty()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for so long, or until somebody rings; whether they did."""
+        """Wait for some seconds or until a stop is requested; return whether it was."""
         try:
             self._rung.get(timeout=seconds)
         except Empty:
@@ -85,9 +85,10 @@ class Bell:
 
 
 class Keeper:
-    """Keeps an opened memory, round after round. Many may keep one vault: leases say who reads and who dreams.
+    """Maintains an opened memory, round after round.
 
-    `others` are further scopes of the vault that it looks after, as they are at the moment.
+    Several daemons may run on one vault: leases decide which one extracts and which one dreams. `other_scopes` returns
+    further scopes of the vault to maintain.
     """
 
     def __init__(
@@ -100,31 +101,31 @@ class Keeper:
     ) -> None:
         self._memory, self._tell, self._bell, self._every = memory, tell, bell or Bell(), every
         self._others = others
-        self._seen = {seat.scope: _last(seat) for seat in self._seats()}
+        self._seen = {scoped_memory.scope: _last(scoped_memory) for scoped_memory in self._seats()}
         self._dreamt: set[str] = set()
         self._troubles: dict[str, str] = {}
 
     def keep(self) -> None:
-        """Round after round, until the bell rings."""
-        self._say(What.BEGAN, f"keeping {self._memory.scope}, looking every {self._every:g} s")
+        """Run round after round until a stop is requested."""
+        self._say(What.BEGAN, f"maintaining {self._memory.scope}, a round every {self._every:g} s")
         self._say_opened(self._memory.opened)
         while not self._bell.rang():
             self._round()
             self._bell.wait(self._every)
-        self._say(What.ENDED, "everything acknowledged is safe")
+        self._say(What.ENDED, "acknowledged writes are safe")
 
     def state(self) -> str:
-        """How it goes, in a line: which parts are in trouble, without anybody's words."""
-        return f"in trouble: {', '.join(sorted(self._troubles))}" if self._troubles else "well"
+        """Return the daemon's state in one line: the parts that fail, without memory content."""
+        return f"failing: {', '.join(sorted(self._troubles))}" if self._troubles else "ok"
 
     def once(self) -> bool:
-        """One round; whether all of it went well."""
+        """Run one round; return whether all of it succeeded."""
         self._say_opened(self._memory.opened)
         self._round()
         return not self._troubles
 
     def _round(self) -> None:
-        """Whatever fails is told, keeps nothing else from being done, and is tried again in the next round."""
+        """Run every part once. A part that fails is reported and retried in the next round; the others still run."""
         for name, part in (("vault", self._tend), ("encoding", self._encode), ("dream", self._dream)):
             if self._bell.rang():
                 return
@@ -135,35 +136,35 @@ class Keeper:
                 self._complain(name, wordless(error))
 
     def _seats(self) -> Iterator[Memory]:
-        """The memory itself, and a seat in each of the other scopes."""
+        """Yield the memory itself, and the memory of each other scope."""
         yield self._memory
         for scope in dict.fromkeys(self._others()):
             if scope != self._memory.scope:
                 yield self._memory.seat(scope)
 
     def _tend(self) -> None:
-        for seat in self._seats():
-            seat.tend(self._bell.rang)
-            self._say_written(seat)
+        for memory in self._seats():
+            memory.tend(self._bell.rang)
+            self._say_written(memory)
         self._dreamt.clear()
 
     def _encode(self) -> None:
-        many = self._memory.embed(stop=self._bell.rang)
-        if many:
-            self._say(What.ENCODED, f"{many} texts", texts=many)
+        count = self._memory.embed(stop=self._bell.rang)
+        if count:
+            self._say(What.ENCODED, f"{count} texts", texts=count)
 
     def _dream(self) -> None:
-        """All of them dream when one is due: the vault remembers only one last dream, and none shall miss theirs."""
-        seats = [*self._seats()]
-        if not any(seat.dream_is_due() for seat in seats):
+        """Dream in every scope when one is due: the vault stores the time of only one last dream."""
+        memories = [*self._seats()]
+        if not any(memory.dream_is_due() for memory in memories):
             return
-        for seat in seats:
-            report = seat.dream(stop=self._bell.rang)
+        for memory in memories:
+            report = memory.dream(stop=self._bell.rang)
             self._dreamt.add(report.batch)
             self._say_dream(report)
 
     def _say_written(self, seat: Memory) -> None:
-        """What was committed in a scope since the last round by anybody, counted by what it is and who did it."""
+        """Report the commits of a scope since the last round, counted by verb and actor."""
         entries = seat.journal(self._seen.get(seat.scope, 0))
         self._seen[seat.scope] = entries[-1].seq if entries else self._seen.get(seat.scope, 0)
         commits, atoms = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
@@ -171,35 +172,35 @@ class Keeper:
             if entry.batch not in self._dreamt and (seat is self._memory or entry.scope == seat.scope):
                 commits[entry.verb, entry.actor] += 1
                 atoms[entry.verb, entry.actor] += len(entry.changes)
-        for (verb, actor), many in commits.items():
-            touched = atoms[verb, actor]
+        for (verb, actor), count in commits.items():
+            atom_count = atoms[verb, actor]
             self._say(
                 What.WRITTEN,
-                f"{verb} by {actor}: {_counted(touched, 'atom')} in {_counted(many, 'commit')}",
+                f"{verb} by {actor}: {_counted(atom_count, 'atom')} in {_counted(count, 'commit')}",
                 verb=verb,
                 actor=actor,
-                commits=many,
-                atoms=touched,
+                commits=count,
+                atoms=atom_count,
             )
 
     def _say_opened(self, report: SyncReport) -> None:
-        found = {name: len(paths) for name, paths in asdict(report).items() if isinstance(paths, list) and paths}
-        if found:
-            told = ", ".join(f"{many} {name}" for name, many in found.items())
-            self._say(What.FILES, f"since it was last open: {told}", **found)
+        counts = {name: len(paths) for name, paths in asdict(report).items() if isinstance(paths, list) and paths}
+        if counts:
+            summary = ", ".join(f"{count} {name}" for name, count in counts.items())
+            self._say(What.FILES, f"changed while closed: {summary}", **counts)
 
     def _say_dream(self, report: DreamReport) -> None:
         if report.asleep:
             self._say(What.DREAM, report.asleep)
             return
         steps = [_step_told(step) for step in report.steps if step.moves or step.held or step.failed]
-        told = "; ".join(steps) or "nothing to do"
-        self._say(What.DREAM, f"{report.batch}: {told}", batch=report.batch, steps=steps)
+        summary = "; ".join(steps) or "nothing to do"
+        self._say(What.DREAM, f"{report.batch}: {summary}", batch=report.batch, steps=steps)
 
     def _complain(self, name: str, trouble: str) -> None:
-        """Tell what is wrong once, not every minute."""
+        """Report a failure once, not in every round."""
         if self._troubles.get(name) != trouble:
-            self._say(What.TROUBLE, f"{name} will be tried again: {trouble}")
+            self._say(What.TROUBLE, f"{name} failed and will be retried: {trouble}")
         self._troubles[name] = trouble
 
     def _say(self, what: What, text: str, **facts: str | int | list[str]) -> None:
@@ -211,8 +212,8 @@ def _last(memory: Memory) -> int:
 
 
 def _step_told(step: StepReport) -> str:
-    """A step in a line; why one failed may be told in the words it failed on, so whoever wants to know dreams again."""
-    return f"{step.step}: failed; `lamina dream --step {step.step}` tells why" if step.failed else step.told
+    """Return a dream step in one line; the reason of a failure may quote memory content, so it is left out."""
+    return f"{step.step}: failed; `lamina dream --step {step.step}` shows why" if step.failed else step.told
 
 
 def _counted(many: int, noun: str) -> str:

@@ -1,4 +1,5 @@
-"""Where a running server listens for programs of the vault's own user. Found without importing anything of lamina."""
+"""Find the socket on which a running server listens for programs of the same user, without importing the rest of
+lamina."""
 
 from __future__ import annotations
 
@@ -7,16 +8,16 @@ from pathlib import Path
 
 NAME = "serve.sock"
 _LONGEST = 100
-"""Bytes of a path that every system lets a socket have."""
+"""The number of bytes in a socket path that every system allows."""
 
 
 def socket_path(state: Path) -> Path:
-    """The socket of the vault whose state folder this is; in a folder of the user's own where that path is too long."""
-    near = state / NAME
-    if len(os.fsencode(near)) <= _LONGEST:
-        return near
-    import hashlib  # a hook waits for every module, and hardly any needs these
+    """Return the socket of the vault with this state folder; in a private temporary folder if that path is too long."""
+    path = state / NAME
+    if len(os.fsencode(path)) <= _LONGEST:
+        return path
+    import hashlib  # a hook must start fast, and few paths are that long
     import tempfile
 
-    told = hashlib.sha256(os.fsencode(state.absolute())).hexdigest()[:24]
-    return Path(tempfile.gettempdir()) / f"lamina-{os.getuid()}" / f"{told}.sock"
+    digest = hashlib.sha256(os.fsencode(state.absolute())).hexdigest()[:24]
+    return Path(tempfile.gettempdir()) / f"lamina-{os.getuid()}" / f"{digest}.sock"

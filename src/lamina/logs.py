@@ -1,8 +1,8 @@
-"""What may stand in a log: who did what, when, how long it took and what kind of error it met; never what was said.
+"""Configure logging so that a log never contains user text: it says who did what, when, how long it took and which
+error occurred.
 
-Messages of errors are written for whoever called, and quote what they gave: their question, a file named after a
-person, the words of a model. A log is read by others, so an error is told in it by its name, its place in the code and
-what the system said.
+Messages of errors are written for the caller and may quote the question, a file name or the output of a model. A log is
+read by others, so it shows an error by its class, its place in the code and what the system reported.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TextIO
 
 ROOT = "lamina"
 REQUESTS = "lamina.requests"
-"""Loggers: of everything, and of what a server was asked."""
+"""The name of the logger of all of lamina, and of the logger of answered requests."""
 
 _FACTS = "lamina_facts"
 _DEEPEST = 4
@@ -29,24 +29,24 @@ _request: ContextVar[str] = ContextVar("lamina_request", default="")
 
 
 def wordless(error: BaseException) -> str:
-    """An error without its message: its name, where it was raised, and the errors it came from."""
-    chain = [error, *_causes(error)][:_DEEPEST]
-    return ", from ".join(_named(each) for each in chain)
+    """Return an error without its message: its class, where it was raised, and the errors that caused it."""
+    errors = [error, *_causes(error)][:_DEEPEST]
+    return ", from ".join(_named(item) for item in errors)
 
 
 @contextmanager
 def in_request(id: str | None = None) -> Iterator[str]:
-    """Let every line written meanwhile, in threads that take over the context too, carry the id of one request."""
-    name = id or secrets.token_hex(8)
-    before = _request.set(name)
+    """Add the id of one request to every line that is logged meanwhile, also by threads that copy the context."""
+    request_id = id or secrets.token_hex(8)
+    token = _request.set(request_id)
     try:
-        yield name
+        yield request_id
     finally:
-        _request.reset(before)
+        _request.reset(token)
 
 
 def request_line(method: str, route: str, status: int, milliseconds: float, principal: str | None = None) -> None:
-    """Log one request that was answered; `route` is the template it matched, never the path that was asked for."""
+    """Log one answered request; `route` is the template that it matched, never the requested path."""
     logging.getLogger(REQUESTS).info(
         "%s %s %d %.1f ms %s",
         method,
@@ -67,7 +67,7 @@ def request_line(method: str, route: str, status: int, milliseconds: float, prin
 
 
 def to_stream(stream: TextIO, *, as_json: bool = False, level: int = logging.INFO) -> logging.Handler:
-    """Write what lamina logs to a stream, and nowhere else; give the handler to `no_longer` to end it."""
+    """Write lamina's log to a stream and nowhere else; pass the returned handler to `stop_logging` to end it."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonLines() if as_json else PlainLines())
     logger = logging.getLogger(ROOT)
@@ -78,7 +78,7 @@ def to_stream(stream: TextIO, *, as_json: bool = False, level: int = logging.INF
 
 
 def no_longer(handler: logging.Handler) -> None:
-    """End what `to_stream` began."""
+    """End what `start_logging` began."""
     logger = logging.getLogger(ROOT)
     logger.removeHandler(handler)
     logger.setLevel(logging.NOTSET)
@@ -86,7 +86,7 @@ def no_longer(handler: logging.Handler) -> None:
 
 
 class JsonLines(logging.Formatter):
-    """One JSON document a line: time, level, logger, message, and the request and error where there are any."""
+    """Formats a record as one JSON document per line: time, level, logger, message, and any request and error."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
@@ -100,28 +100,28 @@ class JsonLines(logging.Formatter):
         error = record.exc_info[1] if record.exc_info else None
         if error is not None:
             line["error"] = wordless(error)
-        facts = getattr(record, _FACTS, None)
-        return json.dumps(line | facts if isinstance(facts, dict) else line, ensure_ascii=False)
+        fields = getattr(record, _FACTS, None)
+        return json.dumps(line | fields if isinstance(fields, dict) else line, ensure_ascii=False)
 
 
 class PlainLines(logging.Formatter):
-    """The same for people: one line each, whatever stands in it."""
+    """Formats a record as one line of text for people; unprintable characters are escaped."""
 
     def format(self, record: logging.LogRecord) -> str:
         error = record.exc_info[1] if record.exc_info else None
         parts = [_time(record), record.levelname.lower(), _request.get(), record.getMessage()]
         line = " ".join(part for part in parts if part) + (f" ({wordless(error)})" if error is not None else "")
-        return "".join(each if each.isprintable() else repr(each)[1:-1] for each in line)
+        return "".join(char if char.isprintable() else repr(char)[1:-1] for char in line)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    seen = {id(error)}
-    while (before := error.__cause__ or (None if error.__suppress_context__ else error.__context__)) is not None:
-        if id(before) in seen:
+    visited = {id(error)}
+    while (cause := error.__cause__ or (None if error.__suppress_context__ else error.__context__)) is not None:
+        if id(cause) in visited:
             return
-        seen.add(id(before))
-        yield before
-        error = before
+        visited.add(id(cause))
+        yield cause
+        error = cause
 
 
 def _named(error: BaseException) -> str:
@@ -130,7 +130,7 @@ def _named(error: BaseException) -> str:
 
 
 def _place(trace: TracebackType | None) -> str:
-    """Where an error was raised: the file's name and its folder's, for paths of a machine are nobody's business."""
+    """Return where an error was raised, as folder and file name only: a full path may reveal a user name."""
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     if trace is None:

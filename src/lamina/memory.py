@@ -1,4 +1,4 @@
-"""Memory: the facade. Each public method is a short story told with the rooms above."""
+"""The public API: `Memory` holds the verbs, and each verb calls the packages that do the work."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ RANKINGS = ("full", "plain")
 
 
 class Memory(Opened):
-    """An opened store: vault, index and settings. Made by `lamina.open`; use it as a context manager or close it."""
+    """The memory of one vault, for one caller. Opened by `lamina.open`; use it as a context manager or close it."""
 
     # Writing
 
@@ -106,16 +106,16 @@ class Memory(Opened):
         key: str | None = None,
         wait: bool = False,
     ) -> Receipt:
-        """Keep the words as they were said, and read them for statements.
+        """Store words verbatim and extract statements from them; return a receipt.
 
-        The words are durable and can be found when this returns. Reading goes on in the background where there is
-        one; with `wait` it is done too, and the receipt tells what became of every statement. A text is cut as it is
-        written: a transcript into turns, markdown by headings; the `name` of its file helps to tell.
+        The words are durable and searchable when this returns. Extraction runs in the background if background work
+        is enabled; with `wait` it is finished too, and the receipt lists the outcome of every statement. A text is
+        split by its format: a transcript into turns, markdown by headings. The file's `name` helps to detect it.
         """
         heading = parse_heading(session_id=session_id, source_id=source_id, observed_at=observed_at)
         at = heading.observed_at or self._clock.now()
         writer = self._writer(origin, private)
-        said = conversation(
+        captured = conversation(
             _words(words),
             heading.session_id,
             heading.source_id,
@@ -124,27 +124,27 @@ class Memory(Opened):
             name=name,
             personal=self.settings.redact_personal,
         )
-        now_or_never = wait or self._reading is None
-        if now_or_never and not self._reader.extractor.instant:
-            with self._leased(writer.scope, said.session_id) as lease:
-                receipt = self._keep(said, writer, key, at_once=False)
-                receipt = with_statements(receipt, self._read(writer.scope, said.session_id, lease))
+        extract_now = wait or self._reading is None
+        if extract_now and not self._reader.extractor.instant:
+            with self._leased(writer.scope, captured.session_id) as lease:
+                receipt = self._keep(captured, writer, key, at_once=False)
+                receipt = with_statements(receipt, self._read(writer.scope, captured.session_id, lease))
         else:
-            receipt = self._keep(said, writer, key, at_once=now_or_never)
-        return self._published(receipt, later=not now_or_never)
+            receipt = self._keep(captured, writer, key, at_once=extract_now)
+        return self._published(receipt, later=not extract_now)
 
     @traced(Operation.UPSERT)
     def capture_codebase(
         self, path: str | os.PathLike[str], name: str | None = None, *, private: bool = False
     ) -> Receipt:
-        """Keep what a folder of source code holds, in short: its tree and the signatures of its files.
+        """Capture an outline of a source code folder: its tree and the signatures in its files.
 
-        Run again, only what changed is read anew; what is gone is laid aside.
+        A second run reads only files that changed and archives what no longer exists.
         """
         with disk_errors():
-            known = codebase(Path(path).expanduser().absolute(), name)
+            outline = codebase(Path(path).expanduser().absolute(), name)
         receipt = capture_codebase(
-            known,
+            outline,
             self._writer(None, private),
             self._store,
             self._ids,
@@ -165,7 +165,7 @@ class Memory(Opened):
         key: str | None = None,
         **fields: Any,
     ) -> Receipt:
-        """Write one explicit statement, classified against what is there."""
+        """Write one statement as given, classified against the existing statements; return a receipt."""
         return self.remember_many(
             [{"content": content, **fields}], origin=origin, private=private, reason=reason, key=key
         )
@@ -180,17 +180,17 @@ class Memory(Opened):
         reason: str = "asked to remember",
         key: str | None = None,
     ) -> Receipt:
-        """Write many explicit statements in one commit: all or none."""
+        """Write several statements in one commit: all of them, or none if one is invalid."""
         extra = self._agents(private)
         reason = redact(parse_text(reason)).text
-        clean = [without_secrets(statement, personal=self.settings.redact_personal) for statement in statements]
-        drafts = [parse_draft(**{"agents": extra, **fields}) for fields, _ in clean]
+        cleaned = [without_secrets(statement, personal=self.settings.redact_personal) for statement in statements]
+        drafts = [parse_draft(**{"agents": extra, **fields}) for fields, _ in cleaned]
         if not drafts:
             raise InvalidInput("there is nothing to remember")
         writer = self._writer(origin, private)
         receipt = remember(drafts, writer, self._store, self._ids, self._clock.now(), reason, key)
-        taken = dict.fromkeys(name for _, names in clean for name in names)
-        return self._published(replace(receipt, redacted=tuple(taken)))
+        redacted_names = dict.fromkeys(name for _, names in cleaned for name in names)
+        return self._published(replace(receipt, redacted=tuple(redacted_names)))
 
     @traced(Operation.CREATE)
     def propose(
@@ -203,20 +203,20 @@ class Memory(Opened):
         key: str | None = None,
         **fields: Any,
     ) -> Receipt:
-        """Put a statement before a person: it waits, and counts once it is confirmed.
+        """Propose a statement: it stays pending until a person confirms it.
 
         With `metadata` {profile_key, value, reason} it is a value for the profile.
         """
         reason = with_reason(reason)
-        told = with_contract({"agents": self._agents(private), **fields, "content": content}, reason)
-        clean, taken = without_secrets(told, personal=self.settings.redact_personal)
+        draft_fields = with_contract({"agents": self._agents(private), **fields, "content": content}, reason)
+        clean, redacted_names = without_secrets(draft_fields, personal=self.settings.redact_personal)
         writer = self._writer(origin, private)
         receipt = propose([parse_draft(**clean)], writer, self._store, self._ids, self._clock, reason, key)
-        return self._published(replace(receipt, redacted=taken))
+        return self._published(replace(receipt, redacted=redacted_names))
 
     @traced(Operation.UPDATE)
     def rollback(self, id: str, reason: str = "rolled back") -> Receipt:
-        """Take a statement back, a confirmed proposal for one, and let what had made way for it stand again."""
+        """Reverse a statement, such as a confirmed proposal, and restore what it had superseded."""
         return rollback(id, reason, self._reviewer())
 
     @traced(Operation.UPDATE)
@@ -229,9 +229,9 @@ class Memory(Opened):
         reason: str = "not to be trusted",
         yes: bool = False,
     ) -> Receipt:
-        """Let everything from a source, session or origin, and all that descends from it, wait for a person again.
+        """Hold everything from a source, session or origin, and everything derived from it, for review.
 
-        What it had done to the rest is taken back. More than a twentieth of the store at once needs `yes`.
+        Its effects on other atoms are reversed. If it is more than 5 % of the store, `yes` is required.
         """
         suspect = Suspect(source, session, one_of(Origin, origin, "origin") if origin is not None else None)
         return quarantine(suspect, reason, self._reviewer(), yes=yes)
@@ -240,19 +240,21 @@ class Memory(Opened):
     def import_(
         self, path: str | os.PathLike[str], *, private: bool = False, progress: Progress | None = None
     ) -> Imported:
-        """Bring in what a person has elsewhere: an export, a vault, a folder or a file.
+        """Import an export of another program, a vault, a folder or a file; return the counts.
 
-        Words are evidence at once, statements wait for review. Broken off and started again, it brings the rest.
+        Words are searchable immediately, statements stay pending. An interrupted import continues when run again.
         """
-        place = Path(path).expanduser().absolute()
-        if place.resolve().is_relative_to(self.root.resolve()):
-            raise InvalidInput(f"{place} lies in this vault; what is dropped into its inbox is taken in by itself")
-        if self.root.resolve().is_relative_to(place.resolve()):
-            raise InvalidInput(f"{place} holds this vault; import the folders and files beside it")
+        source_path = Path(path).expanduser().absolute()
+        if source_path.resolve().is_relative_to(self.root.resolve()):
+            raise InvalidInput(f"{source_path} is inside this vault; files in its inbox are imported automatically")
+        if self.root.resolve().is_relative_to(source_path.resolve()):
+            raise InvalidInput(
+                f"{source_path} contains this vault; import the other folders and files in it one by one"
+            )
         scope, tally = self._writer(None, private).scope, Tally()
         desk = self._desk(scope, self._agents(private), "import")
         with disk_errors():
-            plan = plan_import(place)
+            plan = plan_import(source_path)
             bring(plan, desk, progress, tally)
         if not (self._reader.extractor.instant or self._trying):
             for receipt in self._read_queues((scope,), progress):
@@ -260,50 +262,56 @@ class Memory(Opened):
         return tally.told(plan.importer.name)
 
     def run(self, id: str, *, private: bool = False) -> Run:
-        """The working memory of one run: notes that are read only inside it, and a close that tells how it ended."""
-        return Run(id, self._working_context(private), lambda atoms, asked: [each.atom for each in plain(atoms, asked)])
+        """Return the working memory of one run: notes that only this run reads, until it is closed with an outcome."""
+        return Run(
+            id, self._working_context(private), lambda atoms, query: [match.atom for match in plain(atoms, query)]
+        )
 
     def block(self, workstream: str, *, private: bool = False) -> Block:
-        """The memory block of a workstream: short notes by role, told to an agent beside what it recalls."""
+        """Return the memory block of a workstream: short notes by role, given to an agent with its recalls."""
         return Block(workstream, self._working_context(private), bundled_count)
 
     @traced(Operation.MAINTAIN)
     def reread(self, *, apply: bool = False) -> Reread:
-        """Read statements of former versions' rules again, as sentences; without `apply`, only say what would change.
+        """Replace statements that rules of earlier versions wrote by their sentences; without `apply`, only report it.
 
-        Refused without a state model, and with a chat model: its statements cannot be told from those of the rules.
+        Refused without a state model, and with a chat model, whose statements look like those of the rules.
         """
         states = self._equipment.states
         if states is None:
             raise Refused(
-                "no state model can be loaded, so nothing can be read again: its weights or onnxruntime are missing"
+                "the state model cannot be loaded: its weights or onnxruntime are missing; see `lamina models`"
             )
         if self.settings.chat != "none":
-            raise Refused("statements of the chat model look like those of the former rules; unset `chat` to re-read")
+            raise Refused(
+                "statements of the chat model look like those of the former rules; set `chat` to none and try again"
+            )
         self._look()
         return reread(StateExtractor(states), self._reviewer(), apply=apply and not self._trying)
 
     @traced(Operation.UPDATE)
     def revise(self, id: str, content: str | None = None, *, reason: str, **fields: Any) -> Atom:
-        """A new version of an atom; the old one is kept."""
-        wanted = parse_revision(content, fields, personal=self.settings.redact_personal)
-        return self._change(id, "revise", with_reason(reason), lambda atom: revised(atom, wanted))
+        """Write a new version of an atom and return it; the old version stays in its history."""
+        revision = parse_revision(content, fields, personal=self.settings.redact_personal)
+        return self._change(id, "revise", with_reason(reason), lambda atom: revised(atom, revision))
 
     @traced(Operation.UPDATE)
     def update_status(self, id: str, status: Status | str, reason: str) -> Atom:
-        """Move an atom along the status table; back from an ended status it is a restore, and needs its reason."""
+        """Change the status of an atom, with a reason; back from an ended status this is a restore."""
         reason = with_reason(reason)
-        wanted = one_of(Status, status, "status")
+        new_status = one_of(Status, status, "status")
         before = self.get(id)
-        if before.status in (Status.CONSTRAINED, Status.CHALLENGED) and wanted is Status.ACTIVE:
+        if before.status in (Status.CONSTRAINED, Status.CHALLENGED) and new_status is Status.ACTIVE:
             return self.review.confirm(before.id, reason).atom
         if before.status in ENDED:
-            return self._change_together(id, "restore", reason, lambda atom: self._restored(atom, wanted), Way.RESTORE)
-        return self._change(id, "update_status", reason, lambda atom: moved(atom, wanted, self._clock.now()))
+            return self._change_together(
+                id, "restore", reason, lambda atom: self._restored(atom, new_status), Way.RESTORE
+            )
+        return self._change(id, "update_status", reason, lambda atom: moved(atom, new_status, self._clock.now()))
 
     @traced(Operation.DELETE)
     def forget(self, id: str, reason: str) -> Atom:
-        """Tombstone an atom: recall no longer finds it, its text and history are kept."""
+        """Tombstone an atom: recall no longer finds it; its text and history are kept."""
         reason = with_reason(reason)
         return self._change(id, "forget", reason, lambda atom: atom.with_(status=Status.TOMBSTONED))
 
@@ -311,20 +319,22 @@ class Memory(Opened):
     def erase(
         self, ids: str | Sequence[str] = (), reason: str = "asked to erase", *, session: str | None = None
     ) -> ErasureReceipt:
-        """Take atoms out for good: every version, the sentences they rest on, copies, vectors, files and free space.
+        """Remove atoms for good: every version, the sentences they rest on, copies, vectors, files and free space.
 
-        `session`: everything said in one session. Only a person may; nothing brings it back, and what was erased is
-        known again when it comes in from elsewhere.
+        `session` erases everything captured in one session. Only a person may erase, and nothing can undo it. Erased
+        text is recognised and not stored if it is captured again.
         """
         if self._ceiling is not Origin.HUMAN:
-            raise Refused(f"{self._ceiling} may not erase; a person does, with `lamina erase`")
+            raise Refused(f"{self._ceiling} may not erase; only a person may, with `lamina erase`")
         reason, eraser = with_reason(reason), self._eraser()
         self._look()
-        named = [self._find(each) for each in ([ids] if isinstance(ids, str) else ids)]
-        said = self._store.read(Filter(scopes=self.scopes, session_id=session)) if session else []
-        targets = [*named, *(atom for atom in said if not (atom.evidence or traits(atom.kind).lists))]
+        named_atoms = [self._find(atom_id) for atom_id in ([ids] if isinstance(ids, str) else ids)]
+        session_atoms = self._store.read(Filter(scopes=self.scopes, session_id=session)) if session else []
+        targets = [*named_atoms, *(atom for atom in session_atoms if not (atom.evidence or traits(atom.kind).lists))]
         if not targets:
-            raise NotFound(f"nothing of session {session!r} is here" if session else "name what is to be erased")
+            raise NotFound(
+                f"there is nothing of session {session!r}" if session else "give the ids or the session to erase"
+            )
         if self._trying:
             return planned(eraser.plan(targets))
         with disk_errors():
@@ -335,17 +345,17 @@ class Memory(Opened):
 
     @traced(Operation.UPDATE)
     def pin(self, id: str, reason: str = "pinned") -> Atom:
-        """Keep maintenance from forgetting, merging or archiving an atom."""
+        """Protect an atom from being forgotten, merged or archived by maintenance."""
         return self._change(id, "pin", with_reason(reason), lambda atom: atom.with_(pinned=True))
 
     @traced(Operation.UPDATE)
     def unpin(self, id: str, reason: str = "unpinned") -> Atom:
-        """Let maintenance treat an atom as any other."""
+        """Remove the protection of a pinned atom."""
         return self._change(id, "unpin", with_reason(reason), lambda atom: atom.with_(pinned=False))
 
     @traced(Operation.UPDATE)
     def promote(self, id: str, reason: str = "promoted") -> Atom:
-        """Move an atom one layer up: working, episodic, then the layer of its kind, where nothing fades."""
+        """Move an atom one layer up: working, episodic, then the layer of its kind, which does not fade."""
         return self._change(id, "promote", with_reason(reason), lambda atom: _moved_by_hand(atom, raised(atom)))
 
     @traced(Operation.UPDATE)
@@ -355,29 +365,29 @@ class Memory(Opened):
 
     @traced(Operation.UPDATE)
     def resolve(self, id: str, reason: str = "done") -> Atom:
-        """A commitment, a goal or a reminder is done: it stands as history and is laid aside in time."""
+        """Mark a commitment, a goal or a reminder as done: it becomes history and is archived later."""
         return self._change(id, "resolve", with_reason(reason), lambda atom: atom.with_(resolved=True))
 
     @traced(Operation.UPDATE)
     def relate(self, a: str, relation: RelationName | str, b: str, confidence: float = 1.0) -> Atom:
-        """Link one atom to another; the same link again takes the new confidence."""
+        """Link one atom to another; an existing link gets the new confidence."""
         name = one_of(RelationName, relation, "relation")
         if not 0 <= confidence <= 1:
-            raise InvalidInput("confidence lies between 0 and 1")
+            raise InvalidInput("confidence must be between 0 and 1")
         target = self.get(b).id
         link = Relation(name, target, confidence, self._clock.now())
 
         def related(atom: Atom) -> Atom:
             if atom.id == target:
                 raise InvalidInput("an atom cannot be related to itself")
-            others = tuple(each for each in atom.relations if (each.name, each.target) != (name, target))
+            others = tuple(other for other in atom.relations if (other.name, other.target) != (name, target))
             return atom.with_(relations=(*others, link))
 
         return self._change(a, "relate", f"{name} {target}", related)
 
     @traced(Operation.UPDATE)
     def undo(self, commit: str | None = None, *, cascade: bool = False) -> list[Committed]:
-        """Undo a commit, by default the last; refused with the list of later ones that build on it."""
+        """Undo a commit, by default the last one; UndoRefused lists later commits that build on it."""
         self._look_for_edits()
         if commit is None:
             last = last_undoable(self._store, self.scopes)
@@ -387,14 +397,14 @@ class Memory(Opened):
         if commit.startswith(BATCH):
             return self._undo_dream(commit)
         if cascade and not self._trying:
-            with self.trial():  # all of it or nothing: a rule broken half-way must not leave half an undo
+            with self.trial():  # try everything first: a broken rule must not leave half an undo
                 undo(self._store, commit, self.scopes, self._actor, self._ceiling, cascade=True)
         done = undo(self._store, commit, self.scopes, self._actor, self._ceiling, cascade=cascade)
         self._flush()
         return done
 
     def _undo_dream(self, batch: str) -> builtins.list[Committed]:
-        """All of a dream, or nothing of it."""
+        """Undo every commit of a dream, or none of them."""
         if not self._trying:
             with self.trial():
                 undo_batch(self._store, batch, self.scopes, self._actor, self._ceiling)
@@ -412,27 +422,27 @@ class Memory(Opened):
         progress: DreamProgress | None = None,
         stop: Callable[[], bool] = lambda: False,
     ) -> DreamReport:
-        """Consolidate, step by step: age, merge, cards, bridge, probe, drift, prune; `undo(report.batch)` undoes all.
+        """Consolidate in steps: age, merge, cards, bridge, probe, drift, prune; `undo(report.batch)` undoes all.
 
-        Then vectors of what faded are kept in fewer bits, which is no change of what is known and needs no undoing.
-        A step that would change more than a twentieth of the store waits for a person: `yes` is their word.
+        Vectors of faded atoms are then stored with fewer bits; this changes no atom and needs no undo. A step that
+        would change more than 5 % of the store is held for a person, who allows it with `yes`.
         """
         if yes and self._ceiling is not Origin.HUMAN:
-            raise Refused(f"{self._ceiling} may not wave through what a dream holds back; a person does")
-        wanted = NIGHTLY if steps is None else chosen(STEPS, [steps] if isinstance(steps, str) else steps)
+            raise Refused(f"{self._ceiling} may not approve what a dream holds for review; only a person may")
+        chosen_steps = NIGHTLY if steps is None else chosen(STEPS, [steps] if isinstance(steps, str) else steps)
         if dry_run and not self._trying:
             with self.trial():
                 return self.dream(steps, dry_run=True, yes=yes, progress=progress, stop=stop)
         self._look_for_edits()
         now = self._clock.now()
         scenes = [self._equipment.scene(self._store, scope, fresh_ids(self._ids, now), stop) for scope in self.scopes]
-        report = dream(scenes, wanted, self._store, now, anyway=yes, dry_run=self._trying, progress=progress)
+        report = dream(scenes, chosen_steps, self._store, now, anyway=yes, dry_run=self._trying, progress=progress)
         self._flush()
-        taught = scenes if steps is None else ()
-        return replace(report, guidelines=tuple(line for each in taught for line in guidelines(gather(each))))
+        dreamt_scenes = scenes if steps is None else ()
+        return replace(report, guidelines=tuple(line for scene in dreamt_scenes for line in guidelines(gather(scene))))
 
     def dream_is_due(self) -> bool:
-        """Whether so many captures were read since the last dream, or so many hours have gone by."""
+        """Whether enough captures or hours have passed since the last dream, by the settings."""
         after = timedelta(hours=self.settings.dream_hours)
         return is_due(self._store, self.scopes, self._clock.now(), self.settings.dream_every, after)
 
@@ -453,18 +463,18 @@ class Memory(Opened):
         known_at: Moment | None = None,
         filter_stale: bool = False,
     ) -> Recall:
-        """The passages that answer a question, best first: deterministic, scoped, explained, never stale.
+        """Return the passages that answer a question, best first, each with its score and reason.
 
-        `fast` leaves out the closer look at token states; `ranking="plain"` is a fixed ranking over words alone.
-        `filter_stale` leaves out what the last dream found stale, and what is archived.
-        `as_of` asks what was true at a moment (a bare date: when it begins), `known_at` what was known at one (a bare
-        date: when it ends): which atoms, in which words and with which status never changes afterwards.
+        `fast` skips the comparison of token states; `ranking="plain"` is a fixed ranking over words alone.
+        `filter_stale` leaves out what the last dream marked as stale, and what is archived.
+        `as_of` asks what was true at a time (a date means its start), `known_at` what was known at a time (a date
+        means its end): which atoms, with which text and status, never changes afterwards.
         """
         if not 1 <= k <= MOST_HITS:
-            raise InvalidInput(f"k lies between 1 and {MOST_HITS}")
+            raise InvalidInput(f"k must be between 1 and {MOST_HITS}")
         if ranking not in RANKINGS:
-            raise InvalidInput(f"there is no ranking {ranking!r}; choose one of {', '.join(RANKINGS)}")
-        asked = Question(
+            raise InvalidInput(f"unknown ranking {ranking!r}; choose one of {', '.join(RANKINGS)}")
+        query = Question(
             text=question,
             scopes=self._permitted(scopes),
             k=k,
@@ -477,8 +487,10 @@ class Memory(Opened):
             moments=moments(as_of, known_at),
             filter_stale=filter_stale,
         )
-        core = builtins.list[Atom] if asked.moments else self._core  # today's are not those of another time
-        how = {
+        core = (
+            builtins.list[Atom] if query.moments else self._core
+        )  # today's core memories are not those of a past time
+        options = {
             "k": k,
             "mode": mode,
             "scopes": scopes,
@@ -489,13 +501,13 @@ class Memory(Opened):
             "known_at": known_at,
             "filter_stale": filter_stale,
         }
-        elsewhere = self._elsewhere(self.scope, question, how) if self._elsewhere and not self._trying else None
-        if elsewhere is not None:
-            return replace(elsewhere, core=core)
-        found = recall(asked, self._store, self.models, self._refresher(), secrets.token_hex(8), core)
+        delegated = self._elsewhere(self.scope, question, options) if self._elsewhere and not self._trying else None
+        if delegated is not None:
+            return replace(delegated, core=core)
+        recalled = recall(query, self._store, self.models, self._refresher(), secrets.token_hex(8), core)
         if not self._trying:
-            self._keep_for_feedback(found)
-        return found
+            self._keep_for_feedback(recalled)
+        return recalled
 
     def _keep_for_feedback(self, found: Recall) -> None:
         try:
@@ -506,7 +518,10 @@ class Memory(Opened):
 
     @traced(Operation.SEARCH)
     def answer(self, question: str, k: int = 12) -> Answer:
-        """An answer in words with the atoms it rests on, by the chat model; what is not known is said to be so."""
+        """Answer a question with the chat model, citing atoms; the answer says if nothing is known.
+
+        ModelMissing if no chat model is set.
+        """
         chat = self._equipment.chat
         if chat is None:
             raise ModelMissing("an answer needs a chat model; set chat to openai:MODEL or anthropic:MODEL")
@@ -514,84 +529,87 @@ class Memory(Opened):
 
     @traced(Operation.UPDATE)
     def feedback(self, recall_id: str, cited: Sequence[str] = (), verdict: str = "up") -> builtins.list[AtomId]:
-        """Tell how an answer made from a recall was: `up`, `down` or `wrong`; returns the atoms it taught us about.
+        """Rate an answer made from a recall: `up`, `down` or `wrong`; return the atoms whose signals changed.
 
-        Quality and counts of use move for what was cited, and a little for what was passed over. A recall is learnt
-        from once; telling again changes nothing.
+        Quality and use counts change for cited atoms, and a little for hits that were not cited. Each recall counts
+        once; rating it again changes nothing.
         """
-        judged = parse_verdict(verdict)
+        parsed_verdict = parse_verdict(verdict)
         hits = self._store.recalls.hits(recall_id, self.scope)
         if hits is None:
             raise not_kept(recall_id)
-        lessons = learn(hits, [self._find(each).id for each in cited], judged)
+        lessons = learn(hits, [self._find(atom_id).id for atom_id in cited], parsed_verdict)
         if not lessons or not (self._trying or self._store.recalls.answer(recall_id, self.scope)):
             return []
         return self._learn(lessons)
 
     @traced(Operation.UPDATE)
     def cite(self, ids: Sequence[str]) -> builtins.list[AtomId]:
-        """Tell that these atoms were used; counts it, without a verdict."""
+        """Count a use of each of these atoms, without a verdict; return their ids."""
         return self._learn(cite([self._find(atom_id).id for atom_id in ids]))
 
     def _learn(self, lessons: Mapping[AtomId, Lesson]) -> builtins.list[AtomId]:
-        known, now = self._store.ledger.signals_of(lessons), self._clock.now()
+        signals, now = self._store.ledger.signals_of(lessons), self._clock.now()
         for atom_id, lesson in lessons.items():
-            self._store.ledger.set_signals(atom_id, lesson.applied(known.get(atom_id, Signals()), now))
+            self._store.ledger.set_signals(atom_id, lesson.applied(signals.get(atom_id, Signals()), now))
         return [*lessons]
 
     @traced(Operation.READ)
     def top(self, k: int = 10) -> builtins.list[Atom]:
-        """The core memories, told whatever is asked: pinned ones first, then by importance, then the youngest."""
+        """Return the core memories, which accompany every recall: pinned first, then by importance, then the newest."""
         return self._core()[:k]
 
     def _core(self) -> builtins.list[Atom]:
-        found = self._store.read(
+        atoms = self._store.read(
             Filter(scopes=self.scopes, core=True, statuses=frozenset({Status.ACTIVE}), valid_at=self._clock.now())
         )
-        summaries = {atom.id: atom for atom in found if is_summary(atom)}
-        sources = tuple({each for atom in summaries.values() for each in atom.derived_from})
-        known = {each.id: each for each in self._store.read(Filter(scopes=self.scopes, ids=sources))} if sources else {}
+        summaries = {atom.id: atom for atom in atoms if is_summary(atom)}
+        sources = tuple({source for atom in summaries.values() for source in atom.derived_from})
+        source_atoms = self._store.read(Filter(scopes=self.scopes, ids=sources)) if sources else []
+        sources_by_id = {atom.id: atom for atom in source_atoms}
         return sorted(
             (
                 atom
-                for atom in found
-                if atom.is_searched and not atom.is_segment and not (atom.id in summaries and is_outdated(atom, known))
+                for atom in atoms
+                if atom.is_searched
+                and not atom.is_segment
+                and not (atom.id in summaries and is_outdated(atom, sources_by_id))
             ),
             key=lambda atom: (not atom.pinned, -atom.importance),
         )
 
     @traced(Operation.SEARCH)
     def beginning(self, about: str | None = None, budget: int = 2000) -> Beginning:
-        """What an agent should know before anybody has asked: the core, the matter at hand, the profile, the recent."""
-        found = self.recall(about, ABOUT, fast=True).relevant if about else ()
+        """Return what an agent should know when a session starts: core, topic, profile and recent atoms."""
+        hits = self.recall(about, ABOUT, fast=True).relevant if about else ()
         core, active = self._core(), Filter(scopes=self.scopes, statuses=frozenset({Status.ACTIVE}), notes=False)
         newest = told_of(core, self._store.read(replace(active, limit=LOOKED_AT)))
-        chosen = replace(active, ids=tuple(each.id for each in newest))
-        return beginning(core, self._fresh(lambda: self._store.read(chosen)), found, budget)
+        newest_filter = replace(active, ids=tuple(atom.id for atom in newest))
+        return beginning(core, self._fresh(lambda: self._store.read(newest_filter)), hits, budget)
 
     @traced(Operation.SEARCH)
     def plan_context(self, goal: str) -> PlanContext:
-        """What a planner needs for a goal: three memories each of profile, procedures and facts."""
+        """Return context for planning a goal: up to three hits each of profile, procedures and facts."""
         return plan_context(goal, self.recall(goal, MOST_HITS).relevant)
 
     @property
     def models(self) -> Choice:
-        """The embedders recall looks through; a transformer that has been fetched meanwhile counts at once."""
+        """The embedding models that recall uses; a transformer downloaded meanwhile is used immediately."""
         return self._equipment.models
 
     @traced(Operation.MAINTAIN)
     def embed(self, progress: EncodeProgress | None = None, *, stop: Callable[[], bool] = lambda: False) -> int:
-        """Encode every passage that a model has not seen yet, now; returns how many texts were."""
+        """Compute the missing vectors of all passages now; return the number of texts embedded."""
         if self._trying:
             return 0
         return encode_each(self._store, self._equipment.embedders(), stop, progress)
 
     @traced(Operation.READ)
     def get(self, id: str, *, as_of: Moment | None = None, known_at: Moment | None = None) -> Atom:
-        """One atom, as its file says at this moment; or as it was known at another, if it was true at a third."""
-        found = self._one(id)
-        asked = moments(as_of, known_at)
-        return was(found.id, asked, asked.view(self._store, self.scopes, self._clock.now())) if asked else found
+        """Return one atom as its file says now; with `as_of` or `known_at`, as it was then. NotFound if none."""
+        current = self._one(id)
+        times = moments(as_of, known_at)
+        return was(current.id, times, times.view(self._store, self.scopes, self._clock.now())) if times else current
 
     @traced(Operation.READ)
     def list(
@@ -608,15 +626,15 @@ class Memory(Opened):
         as_of: Moment | None = None,
         known_at: Moment | None = None,
     ) -> builtins.list[Atom]:
-        """Atoms, newest first. `status=None` lists all of them; the notes of a run only where it is named.
+        """Return atoms, newest first. `status=None` lists every status; notes of a run need its `run_id`.
 
-        With `known_at` they are as they were known then; with `as_of` the active ones are those that were true then,
-        replaced since or not.
+        With `known_at` atoms are as they were known then; with `as_of` the active ones are those that were true then,
+        superseded since or not.
         """
-        asked, chosen = moments(as_of, known_at), one_of(Status, status, "status") if status else None
-        wanted = Filter(
+        times, chosen_status = moments(as_of, known_at), one_of(Status, status, "status") if status else None
+        query = Filter(
             scopes=self.scopes,
-            statuses=frozenset({chosen}) if chosen else None,
+            statuses=frozenset({chosen_status}) if chosen_status else None,
             kinds=frozenset({kind}) if kind else None,
             subject=subject,
             session_id=session_id,
@@ -626,61 +644,61 @@ class Memory(Opened):
             limit=limit,
             offset=offset,
         )
-        if asked:
-            view = asked.view(self._store, self.scopes, self._clock.now())
-            return self._fresh(lambda: listed(view, wanted, chosen))
-        return self._fresh(lambda: self._store.read(wanted))
+        if times:
+            view = times.view(self._store, self.scopes, self._clock.now())
+            return self._fresh(lambda: listed(view, query, chosen_status))
+        return self._fresh(lambda: self._store.read(query))
 
     @traced(Operation.READ)
     def history(self, id: str) -> History:
-        """An atom's changes of status and versions."""
+        """Return an atom's status changes and versions."""
         return history_of(self._store.versions(self.get(id).id))
 
     @traced(Operation.READ)
     def status_history(self, id: str) -> builtins.list[Transition]:
-        """An atom's changes of status, oldest first."""
+        """Return an atom's status changes, oldest first."""
         return builtins.list(self.history(id).transitions)
 
     @traced(Operation.READ)
     def neighbours(self, id: str) -> builtins.list[tuple[Edge, Atom]]:
-        """The atoms linked to or from one, with the link."""
+        """Return the atoms linked to or from an atom, each with its link."""
         atom = self.get(id)
         edges = self._store.edges([atom.id], self.scopes)
-        others = {
-            each: AtomId(edge.target) if edge.source == atom.id else edge.source for each, edge in enumerate(edges)
+        others = {n: AtomId(edge.target) if edge.source == atom.id else edge.source for n, edge in enumerate(edges)}
+        neighbours = {
+            other.id: other for other in self._store.read(Filter(scopes=self.scopes, ids=tuple(others.values())))
         }
-        found = {each.id: each for each in self._store.read(Filter(scopes=self.scopes, ids=tuple(others.values())))}
-        return [(edges[n], found[other]) for n, other in others.items() if other in found]
+        return [(edges[n], neighbours[other]) for n, other in others.items() if other in neighbours]
 
     def journal(
         self, since: int | datetime = 0, *, until: int | None = None, limit: int | None = None
     ) -> builtins.list[Entry]:
-        """The commits after a position or a moment, up to `until`, oldest first; with `limit`, the newest of them."""
+        """Return the commits after a position or a time, up to `until`, oldest first; with `limit`, the newest ones."""
         if isinstance(since, datetime):
             since = self._store.position(before=to_utc(since))
         return self._store.journal(self.scopes, since, until=until, limit=limit)
 
     @traced(Operation.SEARCH)
     def search_text(self, query: TextQuery) -> builtins.list[Match]:
-        """The text channel alone, unweighted: what recall is built on and benchmarks look into."""
+        """Return the matches of the text search alone, without weights. InvalidScope for scopes of others."""
         if set(query.scopes) - set(self.scopes):
             raise InvalidScope(f"{self.scope} may read {', '.join(self.scopes)}")
         return self._store.search(query)
 
     def now(self) -> datetime:
-        """The time by this memory's clock."""
+        """Return the current time of this memory's clock."""
         return self._clock.now()
 
     def signals(self, id: str) -> Signals:
-        """What use has taught of an atom."""
+        """Return an atom's usage counters."""
         return self._store.ledger.signals(self.get(id).id)
 
     def confirmations(self, id: str) -> int:
-        """How many independent sources bear an atom out, beyond the first."""
+        """Return the number of independent sources that confirm an atom, beyond the first."""
         return confirmations_of(self.get(id), self._store)
 
     def path_of(self, id: str) -> str | None:
-        """The atom's file, relative to the vault; None if a person deleted it."""
+        """Return the path of an atom's file relative to the vault; None if the file was deleted."""
         atom_id = self._find(id).id
         return self._store.ledger.paths_of([atom_id]).get(atom_id)
 
@@ -688,7 +706,7 @@ class Memory(Opened):
 
     @traced(Operation.MAINTAIN)
     def sync(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
-        """Look at every file and into the inbox now; happens by itself when a memory is opened."""
+        """Read every file and import the inbox now; opening a memory does this too."""
         if not self._trying:
             self._finish_erasures()
         report = self._look(accept_deletions=accept_deletions, progress=progress)
@@ -699,36 +717,36 @@ class Memory(Opened):
 
     @traced(Operation.MAINTAIN)
     def tend(self, stop: Callable[[], bool] = lambda: False) -> None:
-        """What a memory that stays open needs now and then: files looked at, the inbox emptied, due words read."""
+        """Do the periodic work of a memory that stays open: read files, import the inbox, extract due captures."""
         self._finish_erasures()
         self._look()
         self._read_what_is_due(stop, INBOX_PATIENCE)
 
     @traced(Operation.UPSERT)
     def read_waiting(self) -> builtins.list[Receipt]:
-        """Read every captured word that still waits to be read for statements; returns what became of them."""
+        """Extract statements from all captures that are still queued; return their receipts."""
         return self._read_queues(self.scopes)
 
     def waiting(self) -> int:
-        """How many captured passages wait to be read for statements."""
+        """Return the number of captured passages that are queued for extraction."""
         return sum(queue.length for queue in self._store.buffer.queues() if queue.scope in self.scopes)
 
     def jobs(self) -> builtins.list[Job]:
-        """Background work: who is at it, how far it is, how it ended."""
+        """Return the background jobs with their holder, progress and result."""
         return self._store.jobs.list()
 
     @traced(Operation.MAINTAIN)
     def rebuild(self) -> int:
-        """Make the index anew; returns how many atoms of this memory it holds."""
+        """Rebuild the index from the journal; return the number of atoms of this memory in it."""
         self.sync()
         self._store.rebuild()
         return sum(self._store.counts(self.scopes, "status").values())
 
     @traced(Operation.MAINTAIN)
     def doctor(self, *, deep: bool = False, look: bool = True) -> Diagnosis:
-        """What is wrong or worth knowing; `deep` also verifies the journal's hash chain and the index against it.
+        """Return problems, faults and notes; `deep` also verifies the journal's hash chain and compares the index.
 
-        `look=False` tells what is known already, without a look at every file.
+        `look=False` reports what is known already, without reading every file.
         """
         if look:
             self.sync()
@@ -739,25 +757,25 @@ class Memory(Opened):
 
     @traced(Operation.READ)
     def stats(self) -> dict[str, Any]:
-        """Counts and sizes."""
-        held = stats_of(self._store, self.scopes, self.state, self.waiting())
-        return {"vault": str(self.root), "scope": self.scope, **held}
+        """Return counts and sizes of this memory."""
+        counts = stats_of(self._store, self.scopes, self.state, self.waiting())
+        return {"vault": str(self.root), "scope": self.scope, **counts}
 
     @traced(Operation.READ)
     def topics(self, limit: int = 20) -> builtins.list[Topic]:
-        """What is spoken of most: subjects, names and tags, with how often and when last."""
-        wanted = Filter(scopes=self.scopes, statuses=frozenset({Status.ACTIVE}), notes=False)
-        return topics(self._store.read(wanted))[:limit]
+        """Return the most frequent subjects, names and tags, with their count and last date."""
+        query = Filter(scopes=self.scopes, statuses=frozenset({Status.ACTIVE}), notes=False)
+        return topics(self._store.read(query))[:limit]
 
     def plot(self, path: str | os.PathLike[str]) -> Path:
-        """Draw how memories fade, how warm they are, and how many there were of what over time; .svg or .png."""
-        place = Path(path).expanduser()
-        write_pictures(place, self._store, self.scopes, self._clock.now(), Mode(self.settings.retention))
-        return place
+        """Draw retention, heat and the number of atoms over time into an .svg or .png file; return its path."""
+        target = Path(path).expanduser()
+        write_pictures(target, self._store, self.scopes, self._clock.now(), Mode(self.settings.retention))
+        return target
 
     @traced(Operation.MAINTAIN)
     def export(self, path: str | os.PathLike[str] | None = None, *, format: str = "json", history: bool = True) -> Path:
-        """Write everything this memory may read: json, markdown, okf or csv; returns where it is."""
+        """Export everything this memory may read as json, markdown, okf or csv; return the path."""
         self._look_for_edits()
         target = Path(path).expanduser() if path else None
         return export(self._store, self.scopes, self.root, target, format, history, self._clock.now())
@@ -773,14 +791,14 @@ class Memory(Opened):
 
 def _moved_by_hand(atom: Atom, decision: Ageing) -> Atom:
     if not decision:
-        raise Refused(f"{atom.id} stays where it is: {decision.why}")
+        raise Refused(f"{atom.id} stays in its layer: {decision.why}")
     return decision.applied(atom)
 
 
 def _words(words: str | Sequence[dict[str, Any]] | Sequence[Piece]) -> str | Sequence[Turn] | Sequence[Piece]:
-    """What a caller gave to capture, checked; pieces come from our own readers."""
+    """Validate the words given to `capture`; pieces come from our own document readers."""
     if isinstance(words, str):
         return parse_text(words)
-    given: Any = words
+    turns: Any = words
     pieces = [word for word in words if isinstance(word, Piece)]
-    return pieces if pieces and len(pieces) == len(words) else parse_turns(given)
+    return pieces if pieces and len(pieces) == len(words) else parse_turns(turns)

@@ -1,4 +1,4 @@
-"""An opened memory from inside: its store, vault and models, the hands that write, and what follows a commit."""
+"""The engine of one vault: its store, files, models and background workers, and what happens after a commit."""
 
 from __future__ import annotations
 
@@ -59,19 +59,19 @@ logger = logging.getLogger("lamina")
 
 REFRESHES = 5
 INBOX_PATIENCE = 5.0
-"""Seconds to wait for another program that is at the inbox."""
+"""Seconds to wait while another program imports the inbox."""
 READ_AGAIN = 30.0
-"""Seconds after which waiting passages are looked at again: some become due by their age alone."""
+"""Seconds until queued passages are checked again: some become due by their age alone."""
 SEAL_EVERY = timedelta(minutes=1)
-"""How often boxes are looked through for such as are done; it takes a look at the youngest statements."""
+"""Time between two searches for boxes that can be closed; each reads the newest statements."""
 
 E = TypeVar("E", bound=StrEnum)
 Elsewhere = Callable[[Scope, str, Mapping[str, Any]], Recall | None]
-"""Answers a question in a scope, asked in a certain way, in place of this process; None where it cannot."""
+"""Recalls in another process: takes the scope, the question and the options of `recall`; None if it cannot."""
 
 
 class Opened:
-    """What the verbs of a memory work with. Everything acknowledged is safe whatever happens here afterwards."""
+    """What the verbs of `Memory` work with. Every acknowledged write is durable, whatever happens here afterwards."""
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ class Opened:
             raise
 
     def close(self) -> None:
-        """Let go of files and threads. Everything acknowledged is safe without it; a seat has nothing of its own."""
+        """Close files and stop threads. Acknowledged writes are durable without it. Does nothing on a shared engine."""
         if self._seated:
             return
         if self._watcher is not None:
@@ -163,28 +163,28 @@ class Opened:
         principal: str | None = None,
         ceiling: Origin | str = Origin.HUMAN,
     ) -> Self:
-        """The same opened store in another's hands: their scope, their name, and what their word is worth.
+        """Return a memory on the same open store for another caller: its scope, actor, principal and highest origin.
 
-        It costs next to nothing, so one for each request; it ends with the memory that gave it.
+        It is cheap, so make one for each request. It is closed together with the memory that made it.
         """
-        given = copy(self)
-        given._seated, given._sealed_at = True, None
-        given.scope = self.scope if scope is None else parse_scope(scope)
-        given._actor, given._principal, given._ceiling = actor, principal, one_of(Origin, ceiling, "origin")
-        given._followed = given._store.position()
-        given.review = Review(given._reviewer())
-        given._inbox = Inbox(
-            given._disk, given._store.ledger, given.scopes, lambda scope: given._desk(scope, (), "inbox")
+        shared = copy(self)
+        shared._seated, shared._sealed_at = True, None
+        shared.scope = self.scope if scope is None else parse_scope(scope)
+        shared._actor, shared._principal, shared._ceiling = actor, principal, one_of(Origin, ceiling, "origin")
+        shared._followed = shared._store.position()
+        shared.review = Review(shared._reviewer())
+        shared._inbox = Inbox(
+            shared._disk, shared._store.ledger, shared.scopes, lambda scope: shared._desk(scope, (), "inbox")
         )
-        return given
+        return shared
 
     def ask_through(self, elsewhere: Elsewhere | None) -> None:
-        """Let somebody else answer questions where they can, for this memory and every seat taken from now on."""
+        """Let another process answer recalls if it can, for this memory and every memory made from it later."""
         self._elsewhere = elsewhere
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """A dry run: verbs called inside are checked and tell what they would do; at the end nothing has happened."""
+        """Run verbs as a dry run: inside the block they report what they would do; at its end all is rolled back."""
         with self._store.trial():
             self._trying = True
             try:
@@ -194,7 +194,7 @@ class Opened:
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
-        """What this memory may read: its own scope and its organisation's."""
+        """The scopes this memory may read: its own and that of its organisation."""
         return visible_from(self.scope)
 
     def _look(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
@@ -204,32 +204,34 @@ class Opened:
             report = self._sync.run(accept_deletions=accept_deletions, progress=progress)
         if report.deleted or report.edited:
             self._follow_up()
-        # A file of theirs that lies in a foreign folder is held there, and it is theirs to know.
-        astray = {problem.path for problem in problems_of(self._store, self.scopes)} if report.held else set()
-        return report.of(lambda path: path in astray or is_theirs(path, self.scopes))
+        # A file of this scope in another scope's folder is held there; its owner has to know.
+        misplaced_paths = {problem.path for problem in problems_of(self._store, self.scopes)} if report.held else set()
+        return report.of(lambda path: path in misplaced_paths or is_theirs(path, self.scopes))
 
     def _read_queues(self, scopes: Sequence[Scope], progress: Progress | None = None) -> builtins.list[Receipt]:
-        own = [queue for queue in self._store.buffer.queues() if queue.scope in scopes]
-        done: builtins.list[Receipt] = []
-        for n, each in enumerate(own):
+        queues = [queue for queue in self._store.buffer.queues() if queue.scope in scopes]
+        receipts: builtins.list[Receipt] = []
+        for n, each in enumerate(queues):
             if progress:
-                progress("reading", n, len(own))
+                progress("reading", n, len(queues))
             with self._leased(each.scope, each.session_id) as lease:
-                done += self._read(each.scope, each.session_id, lease)
+                receipts += self._read(each.scope, each.session_id, lease)
         self._seal_boxes()
         self._flush()
-        return [self._published(receipt) for receipt in done]
+        return [self._published(receipt) for receipt in receipts]
 
     def _writer(self, origin: Origin | str | None, private: bool) -> Writer:
         scope = self.scope if private or agent(self.scope) is None else Scope(f"org:{organisation(self.scope)}")
         declared = one_of(Origin, origin, "origin") if origin is not None else None
         if declared is Origin.DREAM:
-            raise InvalidInput("what dreams make is lamina's own; choose another origin")
+            raise InvalidInput("origin `dream` is reserved for lamina itself; choose another origin")
         return self._writer_for(bound(self._ceiling, declared), scope)
 
     def _writer_for(self, origin: Origin, scope: Scope) -> Writer:
-        own = self._equipment
-        return Writer(self._actor, origin, self._principal, scope, own.dependencies, self._ceiling, own.several)
+        registry = self._equipment
+        return Writer(
+            self._actor, origin, self._principal, scope, registry.dependencies, self._ceiling, registry.several
+        )
 
     def _working_context(self, private: bool) -> WorkingContext:
         return WorkingContext(
@@ -254,7 +256,7 @@ class Opened:
             ids=self._ids,
             now=self._clock.now,
             find=self._one,
-            fresh=lambda wanted: self._fresh(lambda: self._store.read(wanted)),
+            fresh=lambda query: self._fresh(lambda: self._store.read(query)),
             published=self._published,
             problems=lambda: [*problems_of(self._store, self.scopes)],
             personal=self.settings.redact_personal,
@@ -263,13 +265,13 @@ class Opened:
 
     def _decision(self, atom: Atom, status: Status) -> Decision:
         if atom.status in ENDED and status is Status.ACTIVE:
-            own, *others = self._restored(atom, status)
-            return Decision(own, tuple(others), "", Way.RESTORE)
+            restored_atom, *others = self._restored(atom, status)
+            return Decision(restored_atom, tuple(others), "", Way.RESTORE)
         return by_file(atom, status, self._store, self._clock.now(), self._equipment.dependencies)
 
     def _restored(self, atom: Atom, status: Status) -> builtins.list[Atom]:
-        opened = atom.status in ENDED and status is Status.ACTIVE
-        return restored(atom, self._store, self.scopes) if opened else [atom.with_(status=status)]
+        is_reopened = atom.status in ENDED and status is Status.ACTIVE
+        return restored(atom, self._store, self.scopes) if is_reopened else [atom.with_(status=status)]
 
     def _agents(self, private: bool) -> tuple[str, ...]:
         name = agent(self.scope)
@@ -278,16 +280,16 @@ class Opened:
     def _permitted(self, scopes: Sequence[str] | None) -> tuple[Scope, ...]:
         if scopes is None:
             return self.scopes
-        wanted = tuple(parse_scope(each) for each in ([scopes] if isinstance(scopes, str) else scopes))
-        if not wanted or set(wanted) - set(self.scopes):
+        allowed = tuple(parse_scope(scope) for scope in ([scopes] if isinstance(scopes, str) else scopes))
+        if not allowed or set(allowed) - set(self.scopes):
             raise InvalidScope(
                 f"{self.scope} may read {', '.join(self.scopes)}, not {', '.join(map(str, scopes)) or 'nothing'}"
             )
-        return wanted
+        return allowed
 
     def _eraser(self) -> Eraser:
-        told = [
-            f"{name}: words may have been sent to it; ask there what it keeps"
+        outside_copies = [
+            f"{name}: text may have been sent to this service; ask its provider what it stores"
             for name in (self.settings.chat, self.settings.embedder)
             if ":" in name
         ]
@@ -298,34 +300,34 @@ class Opened:
             actor=self._actor,
             scope=self.scope,
             scopes=self.scopes,
-            told=tuple(told),
+            told=tuple(outside_copies),
         )
 
     def _finish_erasures(self) -> None:
-        """What somebody erased before they were stopped is gone before anything is read."""
+        """Finish interrupted erasures, so that erased text is gone before anything is read."""
         try:
             finish(self._store, self._disk, self._sync)
         except (OSError, StoreError) as error:
-            logger.warning("an erasure will be finished later: %s", wordless(error))
+            logger.warning("an erasure is not finished, it will be retried: %s", wordless(error))
 
     def _one(self, id: str) -> Atom:
-        """One atom, as its file says at this moment."""
+        """Return one atom as its file says now; NotFound if there is none."""
         return self._fresh(lambda: [self._find(id)])[0]
 
     def _find(self, id: str) -> Atom:
-        """The atom of an id or of an id's unmistakable end."""
+        """Return the atom of an id or of the unique end of an id; NotFound or Erased otherwise."""
         if is_atom_id(id):
-            found = self._store.read(Filter(scopes=self.scopes, ids=(AtomId(id),)))
+            atoms = self._store.read(Filter(scopes=self.scopes, ids=(AtomId(id),)))
         elif len(id) >= 4 and id.isalnum():
-            found = self._store.read(Filter(scopes=self.scopes, id_ending=id))
+            atoms = self._store.read(Filter(scopes=self.scopes, id_ending=id))
         else:
-            found = []
-        stub = self._store.fingerprints.stub(id, self.scopes) if not found and id else None
+            atoms = []
+        stub = self._store.fingerprints.stub(id, self.scopes) if not atoms and id else None
         if stub is not None:
             raise Erased(stub.atom_id, stub.at, stub.actor, stub.reason)
-        if len(found) != 1:
-            raise NotFound(f"{len(found)} atoms end in {id!r}; give more of the id" if found else f"no atom {id!r}")
-        return found[0]
+        if len(atoms) != 1:
+            raise NotFound(f"{len(atoms)} atoms end in {id!r}; give more of the id" if atoms else f"no atom {id!r}")
+        return atoms[0]
 
     def _keep(
         self,
@@ -353,11 +355,11 @@ class Opened:
         )
 
     def _desk(self, scope: Scope, agents: tuple[str, ...], verb: str) -> Desk:
-        """Where what a person feeds is written: as evidence, never with more trust than whoever opened the memory."""
+        """Return the context for imports: they are written as evidence, never with more trust than the caller has."""
 
-        def keep(said: Conversation, writer: Writer, key: str, is_read: bool) -> Receipt:
+        def keep(captured: Conversation, writer: Writer, key: str, is_read: bool) -> Receipt:
             at_once = self._reader.extractor.instant
-            return self._published(self._keep(said, writer, key, at_once=at_once, verb=verb, is_read=is_read))
+            return self._published(self._keep(captured, writer, key, at_once=at_once, verb=verb, is_read=is_read))
 
         return Desk(
             store=self._store,
@@ -371,7 +373,7 @@ class Opened:
         )
 
     def _take_inbox(self, *, again: bool = False, progress: Progress | None = None) -> None:
-        """Take in what was dropped: here and now, or in the background where there is one."""
+        """Import the inbox: in the background if there is a worker, otherwise now."""
         if self._trying:
             return
         if self._reading is not None and not again:
@@ -380,30 +382,30 @@ class Opened:
         self._open_inbox(again=again, patience=INBOX_PATIENCE, progress=progress)
 
     def _open_inbox(self, **how: Any) -> Taken:
-        """Take in what was dropped. Where the disk refuses, everything else goes on, and it is taken another time."""
+        """Import the inbox now. If the disk fails, log it: the files stay there and are imported later."""
         try:
             return self._inbox.take(**how)
         except (OSError, StoreError) as error:
-            logger.warning("the inbox will be looked into later: %s", wordless(error))
+            logger.warning("the inbox will be imported later: %s", wordless(error))
             return Taken()
 
     def _change(self, id: str, verb: str, reason: str, change: Callable[[Atom], Atom]) -> Atom:
-        """Read, change and commit one atom."""
+        """Read, change and commit one atom; return its new version."""
         return self._change_together(id, verb, reason, lambda atom: [change(atom)])
 
     def _change_together(
         self, id: str, verb: str, reason: str, change: Callable[[Atom], Sequence[Atom]], way: Way = Way.ORDINARY
     ) -> Atom:
-        """Read an atom, commit it with all that changes with it; if somebody was quicker, again with nobody between."""
+        """Read an atom and commit it with all that changes with it; after a conflicting write, retry under a lock."""
 
         def changed(atom: Atom) -> Atom:
             rules = self._equipment.dependencies
-            atoms, told = with_dependants(change(atom), reason, self._store, self._ceiling, rules)
+            atoms, full_reason = with_dependants(change(atom), reason, self._store, self._ceiling, rules)
             commit = Commit(
                 actor=self._actor,
                 origin=self._ceiling,
                 verb=verb,
-                reason=told,
+                reason=full_reason,
                 scope=self.scope,
                 way=way,
                 changes=tuple(map(Change, atoms)),
@@ -411,26 +413,26 @@ class Opened:
             return self._store.commit(commit).atoms[0]
 
         try:
-            done = changed(self._one(id))
+            committed = changed(self._one(id))
         except StaleRevision:
             with self._store.alone():
-                done = changed(self._find(id))
+                committed = changed(self._find(id))
         self._flush()
-        return done
+        return committed
 
     def _published(self, receipt: Receipt, *, later: bool = False) -> Receipt:
-        """The receipt with the files it is about; `later`: the background writes them, recall does not wait for it."""
+        """Write the files and return the receipt with their paths; `in_background` leaves the writing to a worker."""
         if later and self._reading is not None and not self._trying:
             self._reading.soon()
         else:
             self._flush()
         paths = self._store.ledger.paths_of({outcome.atom.id for outcome in receipt.outcomes})
         return replace(
-            receipt, outcomes=tuple(replace(each, path=paths.get(each.atom.id)) for each in receipt.outcomes)
+            receipt, outcomes=tuple(replace(outcome, path=paths.get(outcome.atom.id)) for outcome in receipt.outcomes)
         )
 
     def _flush(self) -> None:
-        """Write the files of what was committed, and let others do what follows from it."""
+        """Write the files of recent commits, and wake the extraction worker."""
         if self._trying:
             return
         self._follow_up()
@@ -438,24 +440,24 @@ class Opened:
             self._reading.soon()
 
     def _follow_up(self) -> None:
-        """Write files and index. The commit stands even where the disk refuses: the rest follows."""
+        """Write pages, files and index. If the disk fails, the commit is kept and the rest is written later."""
         self._turn_pages()
         for write in (self._sync.flush, self._store.catch_up):
             try:
                 write()
             except (OSError, StoreError) as error:
-                logger.warning("files and index will follow later: %s", wordless(error))
+                logger.warning("files and index will be written later: %s", wordless(error))
         if self._encoding is not None:
             self._encoding.soon()
 
     def _turn_pages(self) -> None:
-        """Let pages and summaries follow what somebody took back; where that fails, the next dream sees to it."""
+        """Update pages and summaries after statements were retracted; if that fails, the next dream does it."""
         try:
             since, self._followed = self._followed, self._store.position()
             if self._followed != since:
                 follow(self._store, self.scopes, since, self._ids, self._clock.now())
         except LaminaError as error:
-            logger.warning("pages will follow with the next dream: %s", wordless(error))
+            logger.warning("pages will be updated by the next dream: %s", wordless(error))
 
     @property
     def _reader(self) -> Reader:
@@ -468,7 +470,7 @@ class Opened:
 
     @contextmanager
     def _leased(self, scope: Scope, session_id: str) -> Iterator[SessionLease | None]:
-        """Keep other readers from a session; a dry run locks them out already."""
+        """Hold the extraction lease of a session; None in a dry run, which already holds a lock."""
         if self._trying:
             yield None
             return
@@ -476,13 +478,13 @@ class Opened:
             yield lease
 
     def _read_in_background(self, stop: Callable[[], bool]) -> float | None:
-        taken = self._read_what_is_due(stop)
-        return MOMENT if taken.later else READ_AGAIN if self._store.buffer.queues() else None
+        imported = self._read_what_is_due(stop)
+        return MOMENT if imported.later else READ_AGAIN if self._store.buffer.queues() else None
 
     def _read_what_is_due(self, stop: Callable[[], bool], patience: float = 0.0) -> Taken:
-        """Take in what was dropped and what has waited long enough, and do what the passing of time asks for."""
+        """Import the inbox, extract captures that are due, and apply changes that are due by date."""
         self._follow_up()
-        taken = self._open_inbox(stop=stop, patience=patience)
+        imported = self._open_inbox(stop=stop, patience=patience)
         minutes = timedelta(minutes=self.settings.batch_minutes)
         pace = Pace(Rhythm(self.settings.rhythm), self.settings.batch_turns, minutes)
         read_due(self._store, self._reader, pace, self._actor, self._ids, self._clock.now, stop)
@@ -490,17 +492,17 @@ class Opened:
             self._seal_boxes()
         self._settle()
         self._follow_up()
-        return taken
+        return imported
 
     def _seal_boxes(self) -> None:
-        """Close boxes that are done, and bring the pages of whoever is named in them up to date."""
+        """Close finished boxes and update the pages of the entities named in them."""
         now = self._sealed_at = self._clock.now()
         for scope in self.scopes:
             names = named_in(seal(self._store, scope, now))
             write_pages(self._store, scope, names, fresh_ids(self._ids, now), now)
 
     def _settle(self) -> bool:
-        """Mark what an announced value has taken the place of, now that its day has come."""
+        """End the values whose announced successor has become valid; return whether anything changed."""
         now = self._clock.now()
         settled = [] if self._trying else [settle(self._store, scope, now) for scope in self.scopes]
         return any(settled)
@@ -509,25 +511,25 @@ class Opened:
         self._look()
 
     def _refresher(self) -> Callable[[Sequence[AtomId]], bool]:
-        left, seen = REFRESHES, self._store.position()
+        tries_left, last_position = REFRESHES, self._store.position()
 
         def refresh(ids: Sequence[AtomId]) -> bool:
-            nonlocal left, seen
+            nonlocal tries_left, last_position
             self._refresh(ids)
-            before, seen, left = seen, self._store.position(), left - 1
-            return left >= 0 and seen != before
+            before, last_position, tries_left = last_position, self._store.position(), tries_left - 1
+            return tries_left >= 0 and last_position != before
 
         return refresh
 
     def _fresh(self, read: Callable[[], builtins.list[Atom]]) -> builtins.list[Atom]:
-        """Atoms as their files say at this moment: read again if the journal moved while the files were looked at."""
+        """Return atoms as their files say now: read again if checking the files added commits."""
         before = self._store.position()
-        found = read()
-        self._refresh([atom.id for atom in found])
-        return found if self._store.position() == before else read()
+        atoms = read()
+        self._refresh([atom.id for atom in atoms])
+        return atoms if self._store.position() == before else read()
 
     def _refresh(self, ids: Sequence[AtomId]) -> None:
-        """Take in what people did to these atoms' files. The watcher may be quicker; the journal tells either way."""
+        """Commit edits of these atoms' files. The watcher may have done it already; the journal shows either way."""
         if self._trying:
             return
         with disk_errors():
@@ -536,7 +538,7 @@ class Opened:
                 self._sync.look_at(stale)
 
     def _start_watching(self) -> Watcher | None:
-        watcher = Watcher(self.root, self._on_change, lambda error: logger.warning("watching: %s", wordless(error)))
+        watcher = Watcher(self.root, self._on_change, lambda error: logger.warning("file watcher: %s", wordless(error)))
         return watcher if watcher.start() else None
 
     def _on_change(self, paths: frozenset[str]) -> None:
@@ -551,17 +553,18 @@ class Opened:
         first = self._store.journal(self.scopes, until=1)
         if first and first[0].verb == "adopt":
             yield (
-                f"the journal begins on {first[0].at:%Y-%m-%d} with files that were there before; "
-                "what they said earlier, and undo of it, is not known"
+                f"the journal begins on {first[0].at:%Y-%m-%d} with files that existed before; "
+                "their earlier versions are not known and cannot be restored"
             )
         tool = home.sync_tool(self.root)
         if tool:
-            yield f"{tool} owns this folder, so the databases live in {self.state}"
+            yield f"{tool} owns this folder, so the databases are in {self.state}"
         if self._watcher is None and self.settings.watch:
-            yield "saved files are not watched here; edits count when they are recalled and at the next open"
+            yield "files are not watched here; edits are read when an atom is recalled and when the vault is opened"
 
 
 def one_of(family: type[E], given: str, noun: str) -> E:
+    """Return the enum member of a value; InvalidInput with the choices if there is none."""
     try:
         return family(given)
     except ValueError as error:
@@ -570,10 +573,10 @@ def one_of(family: type[E], given: str, noun: str) -> E:
 
 @contextmanager
 def disk_errors() -> Iterator[None]:
-    """The disk's errors in our own words."""
+    """Raise StoreError with advice in place of OSError."""
     try:
         yield
     except OSError as error:
         raise StoreError(
-            f"the disk failed: {error}; nothing acknowledged is lost. Check the disk and try again"
+            f"the disk failed: {error}; no acknowledged write is lost. Check the disk and try again"
         ) from error

@@ -1,8 +1,7 @@
-"""Readers: processes that answer questions beside the one that writes, with the same vault open.
+"""Reader processes: they answer recalls beside the process that writes, with the same vault open.
 
-Python runs one thread at a time, and a question is all thinking. Where many ask at once, each would wait for all others
-and for whoever writes; with a reader a second processor does some of it. A reader that is busy, gone or not there yet
-costs nothing: the question is answered where it was asked.
+Python runs one thread at a time and a recall is pure computation, so readers use further processors. If no reader is
+free, the recall is answered in the calling process.
 """
 
 from __future__ import annotations
@@ -28,16 +27,18 @@ logger = logging.getLogger(__name__)
 
 MOST = 3
 _REMOTE = ("openai:", "endpoint:", "chat")
-"""How models begin that are asked over a network: nobody thinks while they do, and one reader could ask only one."""
+"""Prefixes of models that are called over a network: such calls wait without using a processor, and a reader would
+serve one at a time.
+"""
 
 
 def asks_a_network(settings: Settings) -> bool:
-    """Whether a request may have to wait for somebody else's machine."""
-    return settings.chat != "none" or any(each.startswith(_REMOTE) for each in (settings.embedder, settings.reranker))
+    """Return whether a request may wait for a network call."""
+    return settings.chat != "none" or any(model.startswith(_REMOTE) for model in (settings.embedder, settings.reranker))
 
 
 def readers_wanted(settings: Settings) -> int:
-    """How many processes shall answer beside the one that serves."""
+    """Return how many reader processes to run."""
     if settings.serve_readers is not None:
         return settings.serve_readers
     if asks_a_network(settings):
@@ -46,12 +47,12 @@ def readers_wanted(settings: Settings) -> int:
 
 
 def _processors() -> int:
-    """How many this process may use, where the system tells."""
+    """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Readers:
-    """So many processes; safe in many threads."""
+    """A pool of reader processes; safe to use from many threads."""
 
     def __init__(self, memory: Memory, many: int) -> None:
         self._memory, self._many = memory, many
@@ -60,12 +61,12 @@ class Readers:
         self._turn = threading.Lock()
 
     def start(self) -> None:
-        """Let them open the vault; whoever asks meanwhile is answered without them."""
+        """Start the readers; until they have opened the vault, recalls are answered in the calling process."""
         self._hire()
         self._memory.ask_through(self.recall)
 
     def recall(self, scope: str, question: str, how: Mapping[str, Any]) -> Recall | None:
-        """What a reader answers; None where none is free."""
+        """Return a reader's recall, or None if no reader is free."""
         if not self._free.acquire(blocking=False):
             return None
         pool, is_gone = self._pool, False
@@ -80,15 +81,15 @@ class Readers:
                 self._free.release()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until all of them are there and free; whether they are."""
-        found = [self._free.acquire(timeout=seconds) for _ in range(self._many)]
-        for is_free in found:
+        """Wait until all readers are ready and free; return whether they are."""
+        acquired = [self._free.acquire(timeout=seconds) for _ in range(self._many)]
+        for is_free in acquired:
             if is_free:
                 self._free.release()
-        return all(found)
+        return all(acquired)
 
     def close(self) -> None:
-        """Let them end."""
+        """Stop the readers."""
         self._memory.ask_through(None)
         with self._turn:
             pool, self._pool = self._pool, None
@@ -96,30 +97,30 @@ class Readers:
             pool.shutdown(cancel_futures=True)
 
     def _hire(self) -> None:
-        own = self._memory
-        settings = own.settings.model_copy(update={"watch": False, "background": False})
+        memory = self._memory
+        settings = memory.settings.model_copy(update={"watch": False, "background": False})
         pool = ProcessPoolExecutor(
-            self._many, multiprocessing.get_context("spawn"), _open, (str(own.root), own.scope, settings)
+            self._many, multiprocessing.get_context("spawn"), _open, (str(memory.root), memory.scope, settings)
         )
         self._pool = pool
         for _ in range(self._many):
-            pool.submit(_is_there).add_done_callback(lambda done: self._welcome(pool, done))
+            pool.submit(_is_there).add_done_callback(lambda future: self._welcome(pool, future))
 
     def _welcome(self, pool: ProcessPoolExecutor, done: Future[bool]) -> None:
-        """One more is there, if it is still wanted and could open the vault."""
+        """Count a reader as free if it has opened the vault and its pool is still in use."""
         if pool is not self._pool or done.cancelled():
             return
         if done.exception() is None and done.result():
             self._free.release()
         else:
-            logger.warning("a reader could not open the vault; questions are answered without it")
+            logger.warning("a reader process could not open the vault; recalls are answered without it")
 
     def _replace(self, pool: ProcessPoolExecutor | None, error: BaseException) -> None:
-        """A pool that lost one of its processes is of no use; the first to notice hires another."""
+        """Replace a pool that lost a process; the first thread to notice does it."""
         with self._turn:
             if pool is None or pool is not self._pool:
                 return
-            logger.warning("a reader is gone, and another takes its place: %s", type(error).__name__)
+            logger.warning("a reader process ended and is replaced: %s", type(error).__name__)
             while self._free.acquire(blocking=False):
                 pass
             pool.shutdown(wait=False, cancel_futures=True)
@@ -130,12 +131,12 @@ _memory: Memory | None = None
 
 
 def _open(root: str, scope: str, settings: Settings) -> None:
-    """What a reader does first. It ends with the process that hired it, and leaves signals to it."""
+    """Open the vault in a reader process. It ignores signals and exits with its parent."""
     global _memory
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    with suppress(LaminaError):  # whoever hired it is told that it is not there
+    with suppress(LaminaError):  # the parent process sees that the reader is not ready
         _memory = Memory(root, scope=scope, watch=False, background=False, settings=settings)
 
 
@@ -151,7 +152,7 @@ def _is_there() -> bool:
 
 
 def _recall(scope: str, question: str, how: dict[str, Any]) -> Recall | None:
-    """The answer without what is read later; None for an error, which is told where the question was asked."""
+    """Return the recall without its lazy core, or None on an error, which the calling process then raises itself."""
     assert _memory is not None
     try:
         return replace(_memory.seat(scope).recall(question, **how), core=list)

@@ -1,7 +1,6 @@
-"""The server: API, MCP and web pages of one vault, in one thread beside whoever keeps it.
+"""Runs API, MCP and web pages of one vault in one background thread.
 
-It listens on this machine alone unless told otherwise, and on a socket in the file system for programs of the vault's
-own user.
+Listens on this machine only unless `expose` is given, and on a Unix socket for programs of the vault's owner.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from lamina.errors import InvalidInput, Refused, StoreError
 from lamina.http.app import make_api, make_gate
 from lamina.http.gate import Gate
 from lamina.http.serving import PATIENCE, Server
-from lamina.http.serving import serving as settings
+from lamina.http.serving import serving as uvicorn_config
 from lamina.http.threads import MANY
 from lamina.local_socket import socket_path
 from lamina.mcp.http import mcp_app
@@ -37,27 +36,27 @@ logger = logging.getLogger("lamina.server")
 PORT = 8377
 HOST = "127.0.0.1"
 MARGIN = 5.0
-"""Seconds beyond its own patience after which a server that does not end is left to itself."""
+"""Seconds to wait for the server thread beyond the server's own shutdown time."""
 BACKLOG = 1024
 
 
 class Running:
-    """A server that answers in a thread of its own. Everything it acknowledged is safe whatever happens to it."""
+    """A server in a background thread. Acknowledged writes are safe even if it is killed."""
 
     def __init__(self, server: Server, sockets: Sequence[socket.socket]) -> None:
         self._server, self._sockets = server, [*sockets]
         self._thread = threading.Thread(target=self._run, name="lamina-server", daemon=True)
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Start to serve requests."""
         self._thread.start()
 
     def end(self) -> None:
-        """Answer what is being asked, and nothing more; fit for a signal handler."""
+        """Finish current requests and accept no more; safe to call from a signal handler."""
         self._server.should_exit = True
 
     def wait(self) -> None:
-        """Wait until it has ended."""
+        """Wait until the server has shut down."""
         self._thread.join(PATIENCE + MARGIN)
 
     def _run(self) -> None:
@@ -65,7 +64,7 @@ class Running:
 
 
 def make_app(house: House, keeper: Callable[[], str] | None = None) -> Gate:
-    """API, MCP and web pages of a house behind its gate; `keeper` tells how the vault is kept."""
+    """Return API, MCP and web pages behind the security middleware; `daemon_status` describes the daemon."""
     app, tools = make_api(house, keeper=keeper), mcp_app(house)
     app.router.routes.append(Route("/mcp", tools))
     app.include_router(make_pages(house))
@@ -78,54 +77,58 @@ def make_app(house: House, keeper: Callable[[], str] | None = None) -> Gate:
 def serving(
     house: House, host: str = HOST, port: int = PORT, *, expose: bool = False, keeper: Callable[[], str] | None = None
 ) -> Iterator[tuple[Running, str]]:
-    """A server that answers as long as this lasts, and the address of its pages."""
+    """Serve requests while the context is open; yield the server thread and the URL of the web page."""
     memory = house.memory
-    with _listening(host, port, expose=expose) as listener, _local(memory.state) as near, _read_beside(memory) as many:
-        at_once = MANY if asks_a_network(memory.settings) else 1 + many
-        running = Running(Server(settings(make_app(house, keeper)), at_once), [listener, *near])
-        running.start()
+    with (
+        _listening(host, port, expose=expose) as listener,
+        _local(memory.state) as local_sockets,
+        _read_beside(memory) as readers,
+    ):
+        max_threads = MANY if asks_a_network(memory.settings) else 1 + readers
+        thread = Running(Server(uvicorn_config(make_app(house, keeper)), max_threads), [listener, *local_sockets])
+        thread.start()
         try:
-            yield running, address_of(listener)
+            yield thread, address_of(listener)
         finally:
-            running.end()
-            running.wait()
+            thread.end()
+            thread.wait()
 
 
 @contextmanager
 def _read_beside(memory: Memory) -> Iterator[int]:
-    """Processes that answer questions as long as this lasts; how many."""
-    many = readers_wanted(memory.settings)
-    if not many:
+    """Run reader processes while the context is open; yield their number."""
+    count = readers_wanted(memory.settings)
+    if not count:
         yield 0
         return
-    readers = Readers(memory, many)
+    readers = Readers(memory, count)
     readers.start()
     try:
-        yield many
+        yield count
     finally:
         readers.close()
 
 
 def address_of(listener: socket.socket) -> str:
-    """Where a browser finds it."""
+    """Return the URL of a listening socket."""
     host, port = listener.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
 @contextmanager
 def _listening(host: str, port: int, *, expose: bool) -> Iterator[socket.socket]:
-    """A listening socket. Beyond this machine only with an explicit word: nothing here is encrypted."""
+    """Yield a listening socket. Refused for non-loopback addresses without `expose`: nothing is encrypted."""
     if not _is_loopback(host) and not expose:
         raise Refused(
-            f"{host} can be reached from other machines, and what is said to it can be read on the way; put it behind "
-            "something that encrypts, and say --expose"
+            f"{host} can be reached from other machines and the connection is not encrypted; put it behind "
+            "a proxy that encrypts, and add --expose"
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
         raise InvalidInput(
-            f"{host} port {port} cannot be listened on: {error.strerror}; --port 0 takes any that is free"
+            f"{host} port {port} cannot be used: {error.strerror}; --port 0 takes any free port"
         ) from error
     with listener:
         yield listener
@@ -142,7 +145,7 @@ def _is_loopback(host: str) -> bool:
 
 @contextmanager
 def _local(state: Path) -> Iterator[list[socket.socket]]:
-    """The socket for programs of the vault's own user; none where another server of the same vault has it."""
+    """Yield the Unix socket for programs of the vault's owner; none if another server of the vault has it."""
     path = socket_path(state)
     if path.parent != state:
         _own_folder(path.parent)
@@ -150,38 +153,38 @@ def _local(state: Path) -> Iterator[list[socket.socket]]:
         yield []
         return
     path.unlink(missing_ok=True)
-    near = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    with near:
-        before = os.umask(0o177)
+    local_socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    with local_socket:
+        old_umask = os.umask(0o177)
         try:
-            near.bind(str(path))
+            local_socket.bind(str(path))
         except OSError as error:
             logger.warning("no socket for local programs: %s", error.strerror)
             yield []
             return
         finally:
-            os.umask(before)
-        near.listen(BACKLOG)
-        own = path.stat().st_ino
+            os.umask(old_umask)
+        local_socket.listen(BACKLOG)
+        inode = path.stat().st_ino
         try:
-            yield [near]
+            yield [local_socket]
         finally:
             with suppress(FileNotFoundError):
-                if path.stat().st_ino == own:
+                if path.stat().st_ino == inode:
                     path.unlink()
 
 
 def _own_folder(folder: Path) -> None:
     folder.mkdir(mode=0o700, exist_ok=True)
-    held = folder.lstat()
-    if held.st_uid != os.getuid() or held.st_mode & 0o077 or folder.is_symlink():
-        raise StoreError(f"{folder} is not this user's alone; remove it and start again")
+    stat = folder.lstat()
+    if stat.st_uid != os.getuid() or stat.st_mode & 0o077 or folder.is_symlink():
+        raise StoreError(f"{folder} can be accessed by other users; remove it and start again")
 
 
 def _is_answered(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as other:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         try:
-            other.connect(str(path))
+            client.connect(str(path))
         except OSError:
             return False
         return True

@@ -1,4 +1,4 @@
-"""One typed settings object: a TOML file, overruled by the environment, overruled by arguments."""
+"""Define one typed settings object: a TOML file, overridden by the environment, overridden by arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lamina.errors import InvalidInput
 
 
 class Dependency(BaseModel):
-    """A rule of one's own: where one of the things in `when` has changed, those in `doubts` may no longer hold."""
+    """A rule of the user: if something named in `when` has changed, what `doubts` names may no longer be true."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -22,119 +22,138 @@ class Dependency(BaseModel):
 
 
 class Settings(BaseSettings):
-    """What a user really chooses. Read once at the entry point and passed down."""
+    """The options of a user. Read once at the entry point and passed down."""
 
     model_config = SettingsConfigDict(env_prefix="LAMINA_", extra="forbid", frozen=True)
 
-    scope: str = Field(default="org:local", description="whose memory is written and read when nothing else is said")
-    watch: bool = Field(default=True, description="notice saved files while a program holds the memory open")
+    scope: str = Field(default="org:local", description="the scope that is read and written unless another is given")
+    watch: bool = Field(default=True, description="notice changed files while a program has the memory open")
     segment_chars: int = Field(
         default=12_000, ge=500, le=60_000, description="a verbatim session file is closed at this length"
     )
     idle_minutes: int = Field(default=30, ge=1, description="a session file is closed after this long without a turn")
     embedder: str = Field(
         default="auto",
-        description="what gives texts their meaning: auto, light, none, minilm, openai:MODEL, fastembed:NAME, "
+        description="the embedding model: auto, light, none, minilm, openai:MODEL, fastembed:NAME, "
         "sentence-transformers:NAME",
     )
-    embedder_url: str | None = Field(default=None, description="where openai:MODEL is served, such as …/v1")
-    embedder_key: SecretStr | None = Field(default=None, description="the key of that service")
+    embedder_url: str | None = Field(
+        default=None, description="the address at which openai:MODEL is served, such as …/v1"
+    )
+    embedder_key: SecretStr | None = Field(default=None, description="the API key of that service")
     reranker: str = Field(
         default="none",
-        description="a second look at the best twelve: none, endpoint:MODEL, fastembed:NAME, chat: or chat:MODEL",
+        description="the model that reranks the top 12 hits: none, endpoint:MODEL, fastembed:NAME, chat: or chat:MODEL",
     )
-    reranker_url: str | None = Field(default=None, description="where endpoint:MODEL is served, such as …/v1")
-    reranker_key: SecretStr | None = Field(default=None, description="the key of that service")
+    reranker_url: str | None = Field(
+        default=None, description="the address at which endpoint:MODEL is served, such as …/v1"
+    )
+    reranker_key: SecretStr | None = Field(default=None, description="the API key of that service")
     extractor: Literal["auto", "none"] = Field(
         default="auto",
-        description="how captured words become statements: auto (the state model, and the chat model where there is "
-        "one) or none",
+        description="how statements are extracted: auto (the state model, and the chat model if there is one) or none",
     )
     state_model: Literal["auto", "off"] = Field(
         default="auto",
-        description="the small model that tells which sentences state a current value: auto, or off to rank without it",
+        description="the small model that finds sentences that state a current value: auto, or off to rank without it",
     )
     rhythm: Literal["smart", "surprise", "every_n", "time_based"] = Field(
         default="smart",
-        description="when captured words are read for statements: smart, surprise, every_n turns or time_based",
+        description="when statements are extracted from captured turns: smart, surprise, every_n turns or time_based",
     )
-    batch_turns: int = Field(default=5, ge=1, le=100, description="so many turns of a session are read together")
-    batch_minutes: float = Field(default=15, gt=0, description="turns that wait longer are read without company")
+    batch_turns: int = Field(
+        default=5, ge=1, le=100, description="the number of turns of a session that are extracted together"
+    )
+    batch_minutes: float = Field(
+        default=15, gt=0, description="the minutes after which waiting turns are extracted even if there are fewer"
+    )
     signals: dict[str, str] = Field(
-        default={}, description="your own patterns, by name, for words that should be read for statements at once"
+        default={}, description="your patterns, by name, for turns that are extracted immediately"
     )
     multi_valued: tuple[str, ...] = Field(
-        default=(), description="attributes of which a subject may have several values at once, beyond the usual ones"
+        default=(), description="attributes that may have several values at a time, in addition to the built-in ones"
     )
     dependencies: tuple[Dependency, ...] = Field(
         default=(),
-        description='what else hangs on what: `[[dependencies]]` with `when = ["gym"]` and `doubts = ["locker"]`; '
-        "where one of the first has changed, the second may no longer hold",
+        description='rules of dependence: `[[dependencies]]` with `when = ["gym"]` and `doubts = ["locker"]`; '
+        "if one of the first has changed, the second may be outdated",
     )
     retention: Literal["l2", "huber", "elastic", "elastic_blend", "power", "fsrs"] = Field(
         default="huber",
         description="the curve along which memories fade: l2, huber, elastic, elastic_blend, power, fsrs",
     )
     dream_every: int = Field(
-        default=3, ge=1, description="a dream is due after so many captures were read, where something dreams by itself"
+        default=3,
+        ge=1,
+        description="the number of processed captures after which a dream is due, if dreams run automatically",
     )
-    dream_hours: float = Field(default=24.0, gt=0, le=100_000, description="and after so many hours in any case")
-    dream_chat_calls: int = Field(default=20, ge=0, description="the most calls of the chat model in one dream")
-    insights: bool = Field(
-        default=False, description="let dreams propose what far-apart things may have to do with each other"
+    dream_hours: float = Field(
+        default=24.0, gt=0, le=100_000, description="the hours after which a dream is due in any case"
     )
+    dream_chat_calls: int = Field(default=20, ge=0, description="the maximum number of chat model calls in one dream")
+    insights: bool = Field(default=False, description="let dreams propose connections between distant topics")
     roots: dict[str, tuple[Path, ...]] = Field(
         default={},
-        description='folders of this machine that a scope\'s statements speak of: `[roots]` with `"org:local" = '
+        description='folders on this machine that the statements of a scope are about: `[roots]` with `"org:local" = '
         '["~/src/app"]`; dreams check there whether the paths, functions and commands they name still exist',
     )
     redact_personal: bool = Field(
-        default=False, description="also take card, account, social security and passport numbers out of what comes in"
+        default=False, description="also redact card, account, social security and passport numbers"
     )
     chat: str = Field(
         default="none",
-        description="the chat model that reads, answers and reranks: none, ollama:MODEL, llamacpp, vllm:MODEL, "
+        description="the chat model that extracts, answers and reranks: none, ollama:MODEL, llamacpp, vllm:MODEL, "
         "lmstudio:MODEL, openai:MODEL, anthropic:MODEL, openrouter:MODEL, groq:MODEL, mistral:MODEL or gemini:MODEL",
     )
     chat_url: str | None = Field(
         default=None,
-        description="where it is served, such as http://192.168.1.5:11434/v1; default the service's usual address",
+        description="its address, such as http://192.168.1.5:11434/v1; default the usual address of the service",
     )
-    chat_key: SecretStr | None = Field(default=None, description="the key of that service")
-    chat_timeout: float = Field(default=60.0, gt=0, description="seconds one call of the chat model may take")
-    chat_calls_per_day: int | None = Field(default=None, ge=0, description="the most calls of a day (UTC)")
-    chat_tokens_per_day: int | None = Field(default=None, ge=0, description="the most tokens of a day")
-    chat_money_per_day: float | None = Field(default=None, ge=0, description="the most money of a day")
-    chat_price_in: float = Field(default=0.0, ge=0, description="the price of a million tokens the chat model reads")
-    chat_price_out: float = Field(default=0.0, ge=0, description="the price of a million tokens it writes")
-    models_dir: Path | None = Field(default=None, description="where model files are kept; default the user's cache")
+    chat_key: SecretStr | None = Field(default=None, description="the API key of that service")
+    chat_timeout: float = Field(
+        default=60.0, gt=0, description="the maximum number of seconds for one call of the chat model"
+    )
+    chat_calls_per_day: int | None = Field(default=None, ge=0, description="the maximum number of calls in a day (UTC)")
+    chat_tokens_per_day: int | None = Field(default=None, ge=0, description="the maximum number of tokens in a day")
+    chat_money_per_day: float | None = Field(default=None, ge=0, description="the maximum cost in a day")
+    chat_price_in: float = Field(default=0.0, ge=0, description="the price of a million input tokens")
+    chat_price_out: float = Field(default=0.0, ge=0, description="the price of a million output tokens")
+    models_dir: Path | None = Field(default=None, description="the folder of the model files; default the user's cache")
     token_bits: int = Field(
-        default=1, description="bits the transformer keeps of each dimension of a word: 1, or 4 for four times the disk"
+        default=1, description="bits stored for each dimension of a token state: 1, or 4 for four times the disk space"
     )
-    background: bool = Field(default=True, description="encode new passages in a thread while the memory is open")
+    background: bool = Field(
+        default=True, description="encode new passages in a background thread while the memory is open"
+    )
     assistant_prior: float = Field(
         default=-0.12,
         ge=-0.5,
         le=0.5,
-        description="what a machine's words gain or lose in recall where nobody asks for them",
+        description="what is added to the relevance of an assistant's turns unless the question asks for them",
     )
     file_edits: Literal["trust", "review"] = Field(
         default="trust",
-        description="what edits of files and new files are: trust (a person's word) or review (they wait for one)",
+        description="how edited and new files count: trust (as a person's decision) or review (pending review)",
     )
     serve_hosts: tuple[str, ...] = Field(
-        default=(), description="names besides localhost by which `lamina serve` may be called, such as memory.lan:8377"
+        default=(), description="allowed hosts of `lamina serve` in addition to localhost, such as memory.lan:8377"
     )
-    serve_reads_per_minute: int = Field(default=600, ge=1, description="the most one token may ask in a minute")
-    serve_writes_per_minute: int = Field(default=60, ge=1, description="the most one token may write in a minute")
+    serve_reads_per_minute: int = Field(
+        default=600, ge=1, description="the maximum number of reads per access token in a minute"
+    )
+    serve_writes_per_minute: int = Field(
+        default=60, ge=1, description="the maximum number of writes per access token in a minute"
+    )
     serve_readers: int | None = Field(
         default=None,
         ge=0,
         le=64,
-        description="processes that answer questions beside `lamina serve`; default one for each further processor, 3 "
-        "at most, and none where models are asked over a network",
+        description="the number of reader processes of `lamina serve`; default one for each further processor, 3 "
+        "at most, and none if models are called over a network",
     )
-    state_dir: Path | None = Field(default=None, description="where the databases live; default .lamina/ in the vault")
+    state_dir: Path | None = Field(
+        default=None, description="the folder of the databases; default .lamina/ in the vault"
+    )
 
     @field_validator("extractor", mode="before")
     @classmethod
@@ -146,16 +165,17 @@ class Settings(BaseSettings):
     @classmethod
     def _packed(cls, bits: int) -> int:
         if bits not in (1, 4):
-            raise ValueError("token_bits is 1 or 4")
+            raise ValueError("token_bits must be 1 or 4")
         return bits
 
 
-def load_settings(file: Path, **given: Any) -> Settings:
-    """The settings of a vault: defaults < TOML file < LAMINA_* environment < what was given."""
+def load_settings(file: Path, **arguments: Any) -> Settings:
+    """Return the settings of a vault: defaults < TOML file < LAMINA_* environment < arguments; InvalidInput if one is
+    invalid."""
     try:
         from_file = tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
         from_environment = Settings().model_dump(exclude_unset=True)
-        chosen = {name: value for name, value in given.items() if value is not None}
-        return Settings(**{**from_file, **from_environment, **chosen})
+        from_arguments = {name: value for name, value in arguments.items() if value is not None}
+        return Settings(**{**from_file, **from_environment, **from_arguments})
     except (ValidationError, tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise InvalidInput(f"settings cannot be used ({file.name} or LAMINA_* environment): {error}") from error

@@ -1,8 +1,7 @@
-"""Spans and metrics for whoever traces the process that lamina runs in, by OpenTelemetry's names for memories.
+"""Report spans and metrics to OpenTelemetry, by its names for memory operations, if the process has loaded it.
 
-Nothing is measured, sent or imported of its own accord: there is somebody to tell only where the process has loaded
-OpenTelemetry itself, and what is told goes to the providers it has set up. That is verbs, counts, times and the names
-of errors; never words, questions, reasons, ids or scopes.
+lamina never imports OpenTelemetry by itself, and reports only to the providers that the process has configured. It
+reports verbs, counts, durations and error classes; never texts, questions, reasons, ids or scopes.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 Told: TypeAlias = str | int | float
-"""What an attribute may be."""
+"""The types of an attribute's value."""
 
 NAME = "lamina"
 OPERATION, MODEL, PROVIDER = "gen_ai.operation.name", "gen_ai.request.model", "gen_ai.provider.name"
@@ -34,7 +33,8 @@ TOKENS_IN, TOKENS_OUT = "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens
 VERB, STEP = "lamina.verb", "lamina.dream.step"
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
-"""The convention's borders, and some below them: a memory in the same process answers sooner than a service."""
+"""The buckets of the convention and some smaller ones, because a memory in the same process answers faster than a
+service."""
 MANY = (0, 1, 2, 5, 10, 20, 50, 100, 1000)
 
 _LOADED = ("opentelemetry.trace", "opentelemetry.metrics")
@@ -43,7 +43,7 @@ _inside: ContextVar[bool] = ContextVar("lamina_operation", default=False)
 
 
 class Operation(StrEnum):
-    """What a verb does to memories: the names the convention has, and two for what it has none for."""
+    """What a verb does with memories: the names of the convention, and two for which it has none."""
 
     CREATE = "create_memory"
     UPDATE = "update_memory"
@@ -62,77 +62,78 @@ class _Instruments:
 
 
 def is_heard() -> bool:
-    """Whether the process has loaded OpenTelemetry; it is never loaded for its sake."""
+    """Return whether the process has loaded OpenTelemetry; lamina never loads it by itself."""
     return any(name in sys.modules for name in _LOADED)
 
 
 def traced(operation: Operation) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Tell of a public verb: one span and one measurement a call, however many verbs it calls itself."""
+    """Return a decorator that reports one span and one measurement per call of a public verb, not for the verbs it
+    calls."""
 
     def wrap(verb: Callable[P, R]) -> Callable[P, R]:
         name = verb.__qualname__.lower().rstrip("_")
 
         @functools.wraps(verb)
-        def told(*args: P.args, **kwargs: P.kwargs) -> R:
+        def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
             if not is_heard() or _inside.get():
                 return verb(*args, **kwargs)
-            with _one(operation, name) as learnt:
+            with _one(operation, name) as results:
                 result = verb(*args, **kwargs)
                 records = _records(result)
                 if records is not None:
-                    learnt[RECORDS] = records
+                    results[RECORDS] = records
             return result
 
-        return told
+        return wrapper
 
     return wrap
 
 
 @contextmanager
 def part(name: str, known: Mapping[str, Told]) -> Iterator[dict[str, Told]]:
-    """A piece of work inside a verb; what is put into the mapping is told at its end."""
-    learnt: dict[str, Told] = {}
+    """Report a step inside a verb as a span; what the caller adds to the returned mapping becomes its attributes."""
+    results: dict[str, Told] = {}
     if not is_heard():
-        yield learnt
+        yield results
         return
-    with _span(name, known, learnt):
-        yield learnt
+    with _span(name, known, results):
+        yield results
 
 
 @contextmanager
 def model_call(operation: str, model: str) -> Iterator[dict[str, Told]]:
-    """A call of a model that goes by `provider:name@host`; what it took is put into the mapping."""
-    learnt: dict[str, Told] = {}
+    """Report a call of a model named `provider:name@host`; the caller adds the usage to the returned mapping."""
+    results: dict[str, Told] = {}
     if not is_heard():
-        yield learnt
+        yield results
         return
-    known, begun = _model(operation, model), time.perf_counter()
+    attributes, started = _model(operation, model), time.perf_counter()
     try:
-        with _span(f"{operation} {known[MODEL]}", known, learnt, outside=True):
-            yield learnt
+        with _span(f"{operation} {attributes[MODEL]}", attributes, results, outside=True):
+            yield results
     finally:
-        _instruments().duration.record(time.perf_counter() - begun, known | _error_of(learnt))
+        _instruments().duration.record(time.perf_counter() - started, attributes | _error_of(results))
 
 
 @contextmanager
 def _one(operation: Operation, verb: str) -> Iterator[dict[str, Told]]:
-    known: dict[str, Told] = {OPERATION: operation.value, VERB: verb}
-    learnt: dict[str, Told] = {}
-    begun, outside = time.perf_counter(), _inside.set(True)
+    attributes: dict[str, Told] = {OPERATION: operation.value, VERB: verb}
+    results: dict[str, Told] = {}
+    started, token = time.perf_counter(), _inside.set(True)
     try:
-        with _span(operation.value, known, learnt):
-            yield learnt
+        with _span(operation.value, attributes, results):
+            yield results
     finally:
-        _inside.reset(outside)
+        _inside.reset(token)
         instruments = _instruments()
-        instruments.duration.record(time.perf_counter() - begun, known | _error_of(learnt))
-        if RECORDS in learnt:
-            instruments.records.record(learnt[RECORDS], known)  # type: ignore[arg-type]
+        instruments.duration.record(time.perf_counter() - started, attributes | _error_of(results))
+        if RECORDS in results:
+            instruments.records.record(results[RECORDS], attributes)  # type: ignore[arg-type]
 
 
 @contextmanager
 def _span(name: str, known: Mapping[str, Told], learnt: dict[str, Told], *, outside: bool = False) -> Iterator[None]:
-    """The message of an exception may hold anybody's words, so it is told by its name alone."""
+    """Open a span that shows an exception by its class alone, because its message may contain user text."""
     from opentelemetry.trace import SpanKind, StatusCode
 
     with _instruments().tracer.start_as_current_span(
@@ -154,7 +155,7 @@ def _span(name: str, known: Mapping[str, Told], learnt: dict[str, Told], *, outs
 
 @functools.cache
 def _instruments() -> _Instruments:
-    """Made at the first call; where a provider is set up later, the API hands everything on to it."""
+    """Create the instruments at the first call; the API forwards to providers that are configured later."""
     from opentelemetry import metrics, trace
 
     meter = metrics.get_meter(NAME)
@@ -176,23 +177,23 @@ def _instruments() -> _Instruments:
 
 
 def _records(result: object) -> int | None:
-    """How many memories a verb's result is about, where it is about any."""
+    """Return the number of memories in a verb's result; None if it contains none."""
     if isinstance(result, list):
-        each = [1 if isinstance(it, str | tuple) else _records(it) for it in result]
-        return None if None in each else sum(many or 0 for many in each)
+        counts = [1 if isinstance(item, str | tuple) else _records(item) for item in result]
+        return None if None in counts else sum(count or 0 for count in counts)
     for name in _COUNTED:
-        held = getattr(result, name, None)
-        if isinstance(held, tuple):
-            return len(held)
+        items = getattr(result, name, None)
+        if isinstance(items, tuple):
+            return len(items)
     return 1 if hasattr(result, "revision") else None
 
 
 def _model(operation: str, model: str) -> dict[str, Told]:
-    where, _, host = model.partition("@")
-    provider, _, name = where.partition(":")
+    model_name, _, host = model.partition("@")
+    provider, _, name = model_name.partition(":")
     server, _, port = host.rpartition(":") if host.rpartition(":")[2].isdecimal() else (host, "", "")
-    known: dict[str, Told] = {OPERATION: operation, PROVIDER: provider, MODEL: name, SERVER: server}
-    return known | {PORT: int(port)} if port else known
+    attributes: dict[str, Told] = {OPERATION: operation, PROVIDER: provider, MODEL: name, SERVER: server}
+    return attributes | {PORT: int(port)} if port else attributes
 
 
 def _error_of(learnt: Mapping[str, Told]) -> dict[str, Told]:

@@ -1,4 +1,4 @@
-"""A thread that works whenever it is told that there may be something to do, and otherwise sleeps."""
+"""Run background work in a thread that sleeps until it is woken."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ logger = logging.getLogger("lamina")
 LONGEST_PAUSE = 300.0
 
 Work = Callable[[Callable[[], bool]], float | None]
-"""Does what there is to do until told to stop; returns the seconds after which to look again, None: when told."""
+"""Works until the given function returns true; returns the seconds after which to run again, or None: when woken."""
 
 
 class Worker:
-    """Starts at the first call of `soon`. Work that fails is tried again after a pause that grows."""
+    """A background thread that starts at the first `wake`. Failed work is retried after a growing pause."""
 
     def __init__(self, name: str, work: Work) -> None:
         self._name, self._work = name, work
@@ -27,7 +27,7 @@ class Worker:
         self._start = threading.Lock()
 
     def soon(self) -> None:
-        """There may be something to do."""
+        """Wake the thread because there may be work."""
         if self._stopped.is_set():
             return
         self._wake.set()
@@ -37,7 +37,7 @@ class Worker:
                 self._thread.start()
 
     def stop(self) -> None:
-        """Finish the piece at hand and end; what is left is done another time."""
+        """Finish the current piece of work and end the thread; the rest is left for another time."""
         self._stopped.set()
         self._wake.set()
         if self._thread is not None:
@@ -55,6 +55,6 @@ class Worker:
                 failures = 0
             except LaminaError as error:
                 failures = min(failures + 1, 9)
-                logger.warning("%s will be tried again: %s", self._name, wordless(error))
-                self._stopped.wait(min(LONGEST_PAUSE, 2.0**failures))  # however often it is told meanwhile
+                logger.warning("%s failed and will be retried: %s", self._name, wordless(error))
+                self._stopped.wait(min(LONGEST_PAUSE, 2.0**failures))  # even if it is woken meanwhile
                 self._wake.set()

@@ -139,7 +139,7 @@ def test_a_damaged_file_opens_nothing_and_says_so(tokens: Tokens, tmp_path: Path
             tokens.caller(secret)
     file.unlink()
     file.mkdir()
-    with pytest.raises(StoreError, match="nobody is let in"):
+    with pytest.raises(StoreError, match="no token is accepted"):
         tokens.caller(secret)
     with pytest.raises(StoreError):
         tokens.create("b", "org:acme")

@@ -144,7 +144,7 @@ def test_unrelated_sessions_lie_before_the_scenario(cli: Cli, tmp_path: Path) ->
 
 
 def test_more_unrelated_sessions_than_there_are_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="holds 3 sessions, not 4"):
+    with pytest.raises(InvalidInput, match="has 3 sessions, not 4"):
         unrelated(write(tmp_path / "talk.json", ORACLE), 4)
 
 

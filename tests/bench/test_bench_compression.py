@@ -77,13 +77,13 @@ def test_the_command_tells_tables_json_and_a_chart(cli: Cli, tmp_path: Path) -> 
     assert list(ran.data["categories"]["fidelity"]) == SETS
     assert set(ran.data["categories"]["fidelity"]["spiky"]) == {"8 bits", "4 bits", "2 bits"}
     assert ran.data["settings"]["rescored"] == 40
-    assert "only made vectors" in ran.err
+    assert "only generated vectors" in ran.err
     assert re.search(r"<svg.*min-max.*clustered", chart.read_text(encoding="utf-8"), re.DOTALL)
 
 
 def test_turns_and_questions_of_a_file_are_measured_first(cli: Cli, tmp_path: Path) -> None:
     ran = cli("bench", "compression", "--data", str(write(tmp_path / "l.json", LOCOMO)), "--light", *SMALL)
-    if "model is not here" in ran.err:
+    if "model is not installed" in ran.err:
         pytest.skip("there are no light vectors in this installation")
     assert ran.code == 0
     assert re.search(r"recall@10 +┃ \w", ran.out)

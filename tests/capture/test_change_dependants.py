@@ -73,7 +73,7 @@ def test_what_depends_on_a_changed_fact_is_challenged_with_the_reason(talk: Talk
     receipt = moved(talk)
     assert talk.memory.get(parking.id).status is Status.CHALLENGED
     (why,) = [outcome.reason for outcome in receipt.outcomes if outcome.atom.id == parking.id]
-    assert "rests on" in why
+    assert "depends on" in why
     assert why in talk.memory.history(parking.id).versions[-1].reason
 
 

@@ -39,7 +39,7 @@ def test_what_was_made_of_it_rests_on_both(days: Days) -> None:
     (berth,) = days.that_say("Larvik")
     again = days.says(*BOAT, session="export", day=1)
     (outcome,) = (each for each in again.outcomes if each.atom.id == berth.id)
-    assert (outcome.result, outcome.reason) == (Result.DUPLICATE, "said again")
+    assert (outcome.result, outcome.reason) == (Result.DUPLICATE, "repeated")
     assert len({each.segment for each in days.memory.get(berth.id).evidence}) == 2
 
 
@@ -61,7 +61,7 @@ def test_what_was_taken_back_is_refused_and_stays_so(days: Days) -> None:
     again = days.says("My boat is moored at Larvik.", session="export", day=1)
     (outcome,) = (each for each in again.outcomes if each.result is not Result.KEPT)
     assert outcome.result is Result.REFUSED
-    assert outcome.reason == f"{berth.id} said so and was taken back on 2026-01-06"
+    assert outcome.reason == f"{berth.id} said this and was retracted on 2026-01-06"
     assert days.memory.get(berth.id).status is Status.TOMBSTONED
     assert "Larvik" not in days.finds("Where is my boat moored?")
 

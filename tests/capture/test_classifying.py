@@ -111,7 +111,7 @@ def test_two_values_of_one_moment_are_a_contradiction_for_a_person(memory: Memor
     outcome = city(memory, "Rome")
     assert (outcome.result, outcome.atom.status) == (Result.CHALLENGED, Status.CHALLENGED)
     assert [(relation.name, relation.target) for relation in outcome.atom.relations] == [("contradicts", first.id)]
-    assert "a person decides" in outcome.reason
+    assert "waiting for review" in outcome.reason
     assert current(memory) == ["Ann lives in Oslo."]
 
 
@@ -247,7 +247,7 @@ def test_who_is_overtaken_by_another_first_value_looks_again(tmp_path: Path, wor
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"content": ""}, "content: .*say something"),
+        ({"content": ""}, "content: .*give a text"),
         ({"content": "x" * 70_000}, "content: longer than 64 KiB"),
         ({"content": "a\0"}, "content: .*NUL"),
         ({"content": None}, "content"),

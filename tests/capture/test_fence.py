@@ -133,7 +133,7 @@ def test_a_receipt_tells_that_something_was_taken_out(tmp_path: Path) -> None:
     with Memory(tmp_path / "vault", watch=False, background=False) as memory:
         receipt = memory.capture([{"role": "user", "content": f"{BLOCK}\nI live in Porto."}])
         plain = memory.capture([{"role": "user", "content": "I keep bees."}])
-    assert dict(receipt.stages)["context"] == "1 recalled stretch was taken out"
+    assert dict(receipt.stages)["context"] == "1 block of recalled context removed"
     assert "context" not in dict(plain.stages)
     assert [passage.text for passage in passages_of(receipt.atom)] == ["I live in Porto."]
 
@@ -142,7 +142,7 @@ def test_a_turn_that_was_nothing_but_context_leaves_no_turn(tmp_path: Path) -> N
     with Memory(tmp_path / "vault", watch=False, background=False) as memory:
         said = [{"role": "user", "content": BLOCK}, {"role": "user", "content": "Hi, I am Ann."}]
         assert [passage.text for passage in passages_of(memory.capture(said).atom)] == ["Hi, I am Ann."]
-        with pytest.raises(InvalidInput, match="besides what recall had told"):
+        with pytest.raises(InvalidInput, match="besides recalled context"):
             memory.capture(BLOCK)
 
 
@@ -151,11 +151,11 @@ def test_a_statement_is_remembered_without_context_and_context_alone_is_none(tmp
         kept = memory.remember(f"{BLOCK}\nThe heron is grey.").atom
         assert kept.content == "The heron is grey."
         for words in (BLOCK, f"{HEAD} Ann likes tea"):
-            with pytest.raises(InvalidInput, match="besides what recall had told"):
+            with pytest.raises(InvalidInput, match="besides recalled context"):
                 memory.remember(words)
-            with pytest.raises(InvalidInput, match="besides what recall had told"):
+            with pytest.raises(InvalidInput, match="besides recalled context"):
                 memory.propose(words)
-            with pytest.raises(InvalidInput, match="besides what recall had told"):
+            with pytest.raises(InvalidInput, match="besides recalled context"):
                 memory.revise(kept.id, words, reason="x")
         assert [each.content for each in memory.list(status=None)] == ["The heron is grey."]
 

@@ -269,10 +269,10 @@ def test_control_characters_are_removed() -> None:
 FAILURES: dict[str, tuple[Scripted, str]] = {
     "down": (error(503, "down"), "503"),
     "cut off": (completion('{"statements": [{', finish="length"), "cut off"),
-    "wrong JSON": (completion({"facts": []}), "something else"),
-    "prose": (completion("I think it is lovely."), "something else"),
+    "wrong JSON": (completion({"facts": []}), "requested format"),
+    "prose": (completion("I think it is lovely."), "requested format"),
     "refusing": (completion(None, refusal="I would rather not."), "declines"),
-    "not a completion": (Scripted("<html>"), "something else than a completion"),
+    "not a completion": (Scripted("<html>"), "did not answer with a completion"),
     "wrong key": (error(401, "who are you?"), "check the API key"),
 }
 BASE = fact("Ann works for Acme.", WORK)

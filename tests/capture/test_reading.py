@@ -69,7 +69,7 @@ def test_with_a_background_the_words_are_there_at_once_and_the_statements_follow
         memory._equipment.__dict__["reader"] = Reader(Told(StateReader(FakeStateModel())))
         receipt = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1")
         assert [outcome.result for outcome in receipt.outcomes] == [Result.KEPT]
-        assert dict(receipt.stages)["statements"] == "wait to be read"
+        assert dict(receipt.stages)["statements"] == "queued for extraction"
         assert memory.recall("dentist").hits
         assert read.wait(30)
     with lamina.open(tmp_path / "vault", watch=False) as memory:
@@ -101,7 +101,7 @@ def test_what_a_person_feeds_is_found_at_once_and_its_facts_wait_for_review(memo
     receipt = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1", origin=origin)
     words, fact = receipt.outcomes
     assert (words.atom.status, fact.result, fact.atom.status) == (Status.ACTIVE, Result.HELD, Status.CONSTRAINED)
-    assert "waits for review" in fact.reason
+    assert "waiting for review" in fact.reason
     (hit,) = memory.recall("dentist").hits
     assert hit.atom.id == words.atom.id
 
@@ -178,7 +178,7 @@ def test_an_extractor_that_stumbles_costs_its_statements_and_no_word(memory: Mem
 
     memory._equipment.__dict__["reader"] = Reader(Stumbles(StateReader(FakeStateModel())))
     receipt = memory.capture([turn("My dentist is Dr Reyes. Remember that tea is ready.")], session_id="s1")
-    assert dict(receipt.stages)["statements"] == "read by nobody, because state model failed: RecursionError"
+    assert dict(receipt.stages)["statements"] == "read by no extractor, because state model failed: RecursionError"
     assert [outcome.result for outcome in receipt.outcomes] == [Result.KEPT, Result.NEW]
     assert memory.recall("dentist").hits
 

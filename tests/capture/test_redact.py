@@ -55,14 +55,14 @@ def test_a_mark_says_what_was_there_and_nothing_more() -> None:
         "[redacted: aws access key id]",
         "[redacted: password]",
     ]
-    assert str(done) == "2 secrets were taken out: aws access key id, password"
+    assert str(done) == "2 secrets redacted: aws access key id, password"
 
 
 def test_a_receipt_counts_secrets_of_one_sort() -> None:
     assert str(redact("password = 'abc123def' and password = 'xyz789uvw'")) == (
-        "2 secrets were taken out: password (2 times)"
+        "2 secrets redacted: password (2 times)"
     )
-    assert str(redact("password = 'abc123def'")) == "1 secret was taken out: password"
+    assert str(redact("password = 'abc123def'")) == "1 secret redacted: password"
     assert str(redact("nothing here")) == "no secrets were found"
 
 

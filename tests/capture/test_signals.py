@@ -79,7 +79,7 @@ def test_a_users_pattern_sees_a_match_across_two_pieces() -> None:
         ("a?a?a?a?a?a?a?a?a?aaa", "one open repeat"),
         ("[a-z]{0,30}[a-z]{0,30}z", "one open repeat"),
         ("(?:a|a)(?:b|b)(?:c|c).*d", "one open repeat"),
-        ("x*", "matches nothing"),
+        ("x*", "matches the empty text"),
         ("", "1 to 200 characters"),
         ("a" * 201, "1 to 200 characters"),
     ],

@@ -58,4 +58,4 @@ def test_what_is_no_time_is_a_usage_error(cli: Cli, moved: tuple[str, str], word
     given = (moved[0] if word == "abcdef" else word for word in words)
     ran = cli(*given, "--as-of", "the other day")
     assert ran.code == 2
-    assert "give a date like 2026-11-15" in ran.err
+    assert "write a date like 2026-11-15" in ran.err

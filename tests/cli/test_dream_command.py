@@ -69,7 +69,7 @@ def test_atoms_are_moved_by_hand_and_promises_are_kept(cli: Cli, vault: Path) ->
     atom = made["outcomes"][0]["atom"]["id"]
     assert cli("demote", atom, "--json").data["atom"]["layer"] == "episodic"
     assert cli("promote", atom, "--json").data["atom"]["layer"] == "semantic"
-    assert "as high as it goes" in cli("promote", atom).err
+    assert "is the highest layer" in cli("promote", atom).err
     assert cli("resolve", atom, "--json").data["atom"]["resolved"] is True
 
 

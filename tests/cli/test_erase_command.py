@@ -32,7 +32,7 @@ def test_what_was_erased_is_gone_and_get_says_so(cli: Cli, vault: Path) -> None:
     one, other = remembered(cli, "The code is kavodumbitarozk."), remembered(cli, "The gate is red.")
     ran = cli("erase", one[-8:], "--reason", "she asked", "--yes")
     assert ran.code == 0
-    assert "erased: " in ran.out and "statements" in ran.out and "out of lamina's hands" in ran.out
+    assert "erased: " in ran.out and "statements" in ran.out and "copies that lamina cannot erase" in ran.out
     got = cli("get", one)
     assert got.code == 3
     assert "was erased on" in got.err and "by human (she asked)" in got.err

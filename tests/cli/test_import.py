@@ -47,7 +47,7 @@ def test_import_tells_what_came_in_and_how_to_decide(cli: Cli, export: Path) -> 
     ran = cli("import", str(export))
     assert ran.code == 0
     assert "ChatGPT export: imported" in ran.out
-    assert "things I now know, once you say so" in ran.out
+    assert "new statements, pending your review" in ran.out
     assert "“I live in Rome.”  user · 2024-05-01 · chatgpt:home" in ran.out
     assert "lamina review confirm " in ran.out
     assert "lamina review reject " in ran.out
@@ -67,7 +67,7 @@ def test_import_as_json_has_the_source_turn_of_everything_learnt(cli: Cli, expor
 def test_a_dry_run_of_an_import_leaves_nothing(cli: Cli, export: Path) -> None:
     cli("init")
     ran = cli("import", str(export), "--dry-run")
-    assert "what would come in" in ran.out
+    assert "would be imported" in ran.out
     assert "nothing was changed" in ran.out
     assert cli("list", "--all", "--json").data["atoms"] == []
 
@@ -88,7 +88,7 @@ def test_what_cannot_be_imported_is_a_usage_error(cli: Cli, tmp_path: Path) -> N
 
 
 def test_review_lists_confirms_and_rejects(cli: Cli, export: Path) -> None:
-    assert "nothing waits" in cli("review", "list").out or cli("review", "list").code == 3
+    assert "nothing is pending" in cli("review", "list").out or cli("review", "list").code == 3
     cli("import", str(export))
     held = cli("review", "list", "--json").data
     rome = next(each for each in held["atoms"] if "Rome" in each["content"])
@@ -239,7 +239,7 @@ def test_an_import_that_is_interrupted_says_so_and_goes_on_the_next_time(cli: Cl
     screen = Terminal(vault, "import", str(tmp_path / "conversations.json"))
     screen.until("importing")
     screen.interrupt()
-    screen.until("starting again brings the rest")
+    screen.until("running it again imports the rest")
     assert screen.end() == 130
     rest = cli("import", str(tmp_path / "conversations.json"), "--json").data
     assert 0 < rest["conversations"] < 400

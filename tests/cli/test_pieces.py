@@ -57,7 +57,7 @@ def test_a_moment_nobody_understands_is_refused_with_examples(text: str) -> None
 def test_a_bare_date_as_an_end_means_through_that_day() -> None:
     assert moment("2026-11-15", end=True) == datetime(2026, 11, 16, tzinfo=UTC)
     assert moment(None) is None
-    with pytest.raises(InvalidInput, match="no time"):
+    with pytest.raises(InvalidInput, match="not a time"):
         moment("noon")
 
 
@@ -67,7 +67,7 @@ def test_turns_are_a_list_or_one_a_line() -> None:
     assert turns_from('{"speaker": "Ann", "content": "Hi."}\n\n{"speaker": "Ann", "content": "Hi."}\n') == [one, one]
 
 
-@pytest.mark.parametrize(("text", "said"), [("{", "line 1"), ("[1]", "turns are objects"), ("[", "list of turns")])
+@pytest.mark.parametrize(("text", "said"), [("{", "line 1"), ("[1]", "turns must be objects"), ("[", "list of turns")])
 def test_turns_that_are_none_are_refused_with_the_place(text: str, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         turns_from(text)

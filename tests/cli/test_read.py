@@ -47,7 +47,7 @@ def test_every_hit_shows_rank_score_words_date_file_and_why(cli: Cli, coffee: st
     assert (vault / file).is_file()
     assert third.startswith("   why: words 0.")
     assert "(has “coffee”)" in third
-    assert last.startswith("was it right? lamina feedback ")
+    assert last.startswith("give feedback: lamina feedback ")
 
 
 def test_the_parts_of_an_explained_score_multiply_back(cli: Cli, coffee: str) -> None:
@@ -99,13 +99,13 @@ def test_what_follows_from_an_answer_is_told(cli: Cli, coffee: str) -> None:
         coffee: (1.1, 1),
         other: (0.95, 0),
     }
-    assert cli("feedback", recall_id, "--cited", coffee).out == "this recall was learnt from already\n"
+    assert cli("feedback", recall_id, "--cited", coffee).out == "feedback on this recall was given before\n"
     assert "× quality 1.05" in cli("recall", "light coffee", "-k", "1").out
 
 
 def test_feedback_that_cannot_be_given_says_why(cli: Cli, coffee: str) -> None:
     recall_id = cli("recall", "coffee", "--json").data["recall_id"]
-    assert cli("feedback", recall_id).out == "nothing was cited, so nothing follows from it\n"
+    assert cli("feedback", recall_id).out == "nothing was cited, so nothing changes\n"
     assert cli("feedback", recall_id, "--cited", coffee, "--verdict", "great").code == 2
     assert cli("feedback", recall_id, "--cited", "zzzz").code == 3
     unknown = cli("feedback", "0123456789abcdef", "--cited", coffee)
@@ -116,7 +116,7 @@ def test_feedback_that_cannot_be_given_says_why(cli: Cli, coffee: str) -> None:
 
 
 def test_the_core_memories_are_pinned_ones_first(cli: Cli, coffee: str) -> None:
-    assert cli("top").out == "no core memories; lamina pin ID makes one\n"
+    assert cli("top").out == "no core memories; lamina pin ID adds one\n"
     cli("remember", "Ann is left-handed.", "--durability", "core")
     cli("pin", coffee)
     first, _ = cli("top", "--json").data["atoms"]
@@ -198,7 +198,7 @@ def test_list_filters_and_tells_of_more(cli: Cli, coffee: str) -> None:
 def test_history_tells_transitions_and_versions(cli: Cli, coffee: str) -> None:
     cli("forget", coffee, "--reason", "moved away")
     told = cli("history", coffee)
-    assert "born → active" in told.out
+    assert "created → active" in told.out
     assert "active → tombstoned" in told.out
     assert "moved away" in told.out
     data = cli("history", coffee, "--json").data

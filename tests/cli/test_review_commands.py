@@ -36,7 +36,7 @@ def pair(cli: Cli) -> tuple[str, str]:
 def test_review_alone_lists_what_waits_and_what_a_word_would_do(cli: Cli, held: str) -> None:
     told = cli("review").out
     assert held[-8:] in told
-    assert "takes the place of" in told
+    assert "supersedes" in told
     (item,) = cli("review", "--json").data["items"]
     assert (item["kind"], item["ids"]) == ("statement", [held])
     assert [each["verb"] for each in item["verbs"]] == ["confirm", "reject", "edit"]
@@ -110,13 +110,13 @@ def test_compaction_and_dedup_show_groups_and_propose_only_when_told_to(cli: Cli
     for text in ("The spade hangs in the shed.", "Marta borrowed a rake last autumn."):
         remembered(cli, text, "--tag", "garden")
     assert "nothing was proposed" in cli("semantic", "compact").out
-    assert "nothing waits" in cli("review").out
+    assert "nothing is pending" in cli("review").out
     assert cli("semantic", "compact", "--create-proposals", "--dry-run", "--json").data["commit"] is None
     made = cli("semantic", "compact", "--create-proposals", "--json").data
     (group,) = made["groups"]
     assert (group["basis"], len(group["members"]), group["proposal"]["status"]) == ("topic garden", 2, "constrained")
     assert cli("semantic", "compact", "--create-proposals", "--json").data["groups"] == []
-    assert "nothing to put together" in cli("procedural", "dedup", "--create-proposals").out
+    assert "no groups found" in cli("procedural", "dedup", "--create-proposals").out
     assert cli("review", "list", "--kind", "proposal", "--json").data["items"][0]["ids"] == [group["proposal"]["id"]]
 
 

@@ -152,7 +152,7 @@ def test_a_round_in_which_something_fails_says_so_with_its_exit_code(
     monkeypatch.setenv("LAMINA_MODELS_DIR", str(mill / "nowhere"))
     ran = cli("serve", "--once")
     assert ran.code == 1
-    assert "trouble: encoding will be tried again" in ran.err and " dream: dream-" in ran.err
+    assert "trouble: encoding failed and will be retried" in ran.err and " dream: dream-" in ran.err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -32,7 +32,7 @@ def test_json_stands_alone_on_stdout_and_notes_go_to_stderr(env: dict[str, str])
     ran = shell(env, "remember", "Ünïcode 咖啡 🙂", "--json")
     assert ran.returncode == 0
     assert json.loads(ran.stdout)["outcomes"][0]["atom"]["content"] == "Ünïcode 咖啡 🙂"
-    assert ran.stderr.startswith(b"made a vault in ")
+    assert ran.stderr.startswith(b"created a vault in ")
 
 
 def test_errors_are_two_lines_without_a_traceback(env: dict[str, str]) -> None:

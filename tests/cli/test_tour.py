@@ -64,7 +64,7 @@ def test_the_tour_prints_commands_results_and_three_next_ones(cli: Cli) -> None:
     kept = Path(next(line.split(" in ")[1] for line in ran.out.splitlines() if "is kept in" in line))
     try:
         assert "\n$ lamina recall " in ran.out
-        assert "all of them true" in ran.out
+        assert "all of them passed" in ran.out
         assert "✗" not in ran.out
         assert ran.out.rpartition("next:")[2].count("\n  lamina ") == 3
         assert cli("list", "--vault", str(kept)).code == 0
@@ -77,4 +77,4 @@ def test_a_claim_that_fails_fails_the_tour(cli: Cli, monkeypatch: pytest.MonkeyP
     ran = cli("tour")
     assert ran.code == 1
     assert "✗ FAILED: the note is found" in ran.out
-    assert "some claims failed" in ran.out
+    assert "some checks failed" in ran.out

@@ -7,7 +7,7 @@ from terminal import Cli
 
 def test_a_typed_sentence_shows_what_it_became(cli: Cli, vault: Path) -> None:
     told = cli("try", stdin="My dentist is Dr Reyes.\n").out
-    assert "new: nothing like it was there" in told
+    assert "new: no similar statement is stored" in told
     assert "kind     fact" in told
     link = next(line.split()[-1] for line in told.splitlines() if "said in" in line)
     file = next(line.split()[-1] for line in told.splitlines() if line.strip().startswith("file"))

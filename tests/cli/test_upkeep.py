@@ -63,7 +63,7 @@ def test_init_refuses_a_file(cli: Cli, tmp_path: Path) -> None:
 
 def test_a_folder_owned_by_a_sync_tool_is_told_of(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "shared" / ".stfolder").mkdir(parents=True)
-    assert "the databases live in" in cli("init", str(tmp_path / "shared")).out
+    assert "the databases are in" in cli("init", str(tmp_path / "shared")).out
 
 
 def test_sync_tells_what_people_did(cli: Cli, coffee: str, vault: Path) -> None:
@@ -90,12 +90,12 @@ def test_many_missing_files_are_held_until_a_person_says_so(cli: Cli, vault: Pat
 
 def test_rebuild_makes_the_index_anew(cli: Cli, coffee: str) -> None:
     before = cli("recall", "coffee", "--json").data["hits"]
-    assert cli("rebuild").out == "the index holds 1 atoms\n"
+    assert cli("rebuild").out == "the index contains 1 atoms\n"
     assert cli("recall", "coffee", "--json").data["hits"] == before
 
 
 def test_doctor_is_content_or_names_the_file_and_line(cli: Cli, coffee: str, vault: Path) -> None:
-    assert cli("doctor", "--deep").out == "all is well\n"
+    assert cli("doctor", "--deep").out == "no problems found\n"
     (vault / "atoms" / "bad.md").write_text("---\nkind: [\n---\n\nx\n", encoding="utf-8")
     ran = cli("doctor")
     assert ran.code == 1

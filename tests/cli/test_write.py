@@ -11,9 +11,9 @@ from terminal import Cli
 def test_the_first_write_makes_the_vault_and_says_so(cli: Cli, vault: Path) -> None:
     ran = cli("remember", "The bin is emptied on Monday.")
     assert ran.code == 0
-    assert f"made a vault in {vault}" in ran.err
+    assert f"created a vault in {vault}" in ran.err
     assert (vault / ".lamina" / "vault.toml").is_file()
-    assert "made a vault" not in cli("remember", "The bin is blue.").err
+    assert "created a vault" not in cli("remember", "The bin is blue.").err
 
 
 def test_every_write_prints_its_file_and_how_to_undo_it(cli: Cli, vault: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_new_value_supersedes_and_a_repeated_one_changes_nothing(cli: Cli, cof
     assert cli(*words).out.startswith("supersedes: preference")
     again = cli(*words)
     assert again.out.startswith("duplicate: ")
-    assert "nothing had to change" in again.out
+    assert "nothing had to be changed" in again.out
     assert cli("get", coffee, "--json").data["status"] == "superseded"
 
 
@@ -139,7 +139,7 @@ def test_capture_takes_a_file_a_pipe_and_json_turns(cli: Cli, tmp_path: Path) ->
 
 def test_capture_refuses_what_it_cannot_keep(cli: Cli) -> None:
     assert cli("capture", "nowhere.md").code == 3
-    assert "pipe them in" in cli("capture", "nowhere.md").err
+    assert "pipe it in" in cli("capture", "nowhere.md").err
     assert cli("capture", "-", stdin=b"\xff\xfe").code == 2
     assert cli("capture", "-", stdin="").code == 2
     assert cli("capture", "-", "--turns", stdin="not json").code == 2
@@ -179,7 +179,7 @@ def test_pin_and_unpin(cli: Cli, coffee: str) -> None:
     assert cli("pin", coffee, "--json").data["atom"]["pinned"] is True
     again = cli("pin", coffee)
     assert again.out.startswith("unchanged: ")
-    assert "nothing had to change" in again.out
+    assert "nothing had to be changed" in again.out
     assert "preference *" in cli("list").out
     assert cli("unpin", coffee, "--json").data["atom"]["pinned"] is False
 
@@ -257,7 +257,7 @@ def test_words_are_kept_although_no_model_can_be_had(cli: Cli, tmp_path: Path, m
     monkeypatch.setenv("LAMINA_MODELS_DIR", str(tmp_path / "no models"))
     ran = cli("capture", "Remember that the key is under the pot.")
     assert (ran.code, "under the pot" in ran.out) == (0, True)
-    assert "the words are kept, but not encoded yet: " in ran.err
+    assert "the words are stored, but have no vectors yet: " in ran.err
     assert "lamina models download" in ran.err
     asked = cli("recall", "key")
     assert (asked.code, "lamina models" in asked.err) == (1, True)

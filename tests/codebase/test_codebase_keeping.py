@@ -143,7 +143,7 @@ def test_two_codebases_live_side_by_side_and_one_name_is_one_codebase(hand: Hand
     other = tmp_path / "elsewhere" / "shop"
     other.mkdir(parents=True)
     (other / "main.go").write_text("package main\n\nfunc main() {\n}\n")
-    with pytest.raises(InvalidInput, match="name of its own"):
+    with pytest.raises(InvalidInput, match="choose a different name"):
         _capture(hand, other)
     _capture(hand, other, name="shop-go")
     assert _by_path(hand)["src/orders.py"].status is Status.ACTIVE
@@ -159,7 +159,7 @@ def test_an_agent_writes_in_its_own_name_and_leaves_a_persons_alone(hand: Hand, 
     assert {outcome.atom.metadata["path"] for outcome in receipt.outcomes} == {"src/extra.py"}
     assert _by_path(hand)["src/extra.py"].origin is Origin.AGENT
     assert _by_path(hand)["src/orders.py"] == before["src/orders.py"]
-    assert "2 left as somebody more trusted wants them" in dict(receipt.stages)["atoms"]
+    assert "2 unchanged: written by a more trusted origin" in dict(receipt.stages)["atoms"]
 
 
 def test_what_a_tool_brings_waits_for_a_person(hand: Hand, shop: Path) -> None:

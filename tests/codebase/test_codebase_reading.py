@@ -261,8 +261,8 @@ def test_large_files_and_those_without_text_are_left_out_and_told(tmp_path: Path
     (root / "bin.py").write_bytes(b"\0\1\2" * 50)
     known = codebase(root)
     assert {entry.path for entry in known.entries} == {".", "a.py"}
-    assert known.left_out == (("no text", 1), ("too large or not readable", 1))
-    assert "1 no text" in known.told
+    assert known.left_out == (("not text", 1), ("too large or not readable", 1))
+    assert "1 not text" in known.told
 
 
 def test_a_pipe_does_not_hold_anybody_up(tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_a_folder_that_is_none_is_empty_or_is_a_vault_is_refused(tmp_path: Path)
     with pytest.raises(NotFound, match="no folder"):
         codebase(tmp_path / "away")
     (tmp_path / "bare").mkdir()
-    with pytest.raises(InvalidInput, match="no files"):
+    with pytest.raises(InvalidInput, match="no project files"):
         codebase(tmp_path / "bare")
     with pytest.raises(InvalidInput, match="vault"):
         codebase(_write(tmp_path / "vault", _dot_lamina__settings_dot_toml="", a_dot_py=""))

@@ -41,7 +41,7 @@ def test_an_agent_rewrites_nothing_a_dream_keeps(desk: Desk, kind: str) -> None:
 
 
 def test_nobody_speaks_in_the_name_of_a_dream(desk: Desk) -> None:
-    with pytest.raises(InvalidInput, match="lamina's own"):
+    with pytest.raises(InvalidInput, match="reserved for lamina"):
         desk.memory.remember("Anna owns a fleet.", kind="synthesis", origin="dream")
 
 

@@ -251,7 +251,7 @@ def test_what_a_person_let_stand_is_not_doubted_again_until_its_words_change(han
     _dream(hand, shop)
     hand.put(hand.head(atom).with_(status=Status.ACTIVE))
     plan = drift(_scene(hand, shop))
-    assert not plan.moves and "a person let it stand" in _notes(plan)
+    assert not plan.moves and "confirmed by a person" in _notes(plan)
     hand.put(hand.head(atom).with_(content="The entry point is src/shop/start.py."))
     assert [move.atom_id for move in drift(_scene(hand, shop)).moves] == [atom.id]
 
@@ -265,7 +265,7 @@ def test_what_came_back_is_told_and_a_person_decides(hand: Hand, shop: Path) -> 
     (shop / "src/shop/main.py").write_text("")
     plan = drift(_scene(hand, shop))
     assert not plan.changes
-    assert f"{atom.id[-6:]} names src/shop/main.py, which is there again" in _notes(plan)
+    assert f"{atom.id[-6:]} names src/shop/main.py, which exists again" in _notes(plan)
     assert other.id[-6:] not in _notes(plan)
 
 
@@ -291,13 +291,13 @@ def test_a_folder_that_is_not_here_or_is_empty_doubts_nothing(hand: Hand, shop: 
     (tmp_path / "bare").mkdir()
     for missing in (tmp_path / "away", tmp_path / "bare"):
         plan = drift(_scene(hand, shop, missing))
-        assert not plan.moves and "nothing is checked there" in _notes(plan)
+        assert not plan.moves and "it is not checked" in _notes(plan)
 
 
 def test_a_folder_with_too_many_files_is_not_checked(shop: Path) -> None:
     ground = Ground([shop], most=3)
     assert ground.sight(Named(Sort.RELATIVE, "src/shop/main.py")) is Sight.UNKNOWN
-    assert ground.notes == ("shop has more than 3 files: nothing is checked there",)
+    assert ground.notes == ("shop has more than 3 files: it is not checked",)
 
 
 def test_a_thing_is_gone_when_no_folder_has_it(hand: Hand, shop: Path, tmp_path: Path) -> None:
@@ -317,7 +317,7 @@ def test_links_are_not_followed_out_of_a_folder(hand: Hand, shop: Path, tmp_path
     hand.kept(f"It is {shop}/link/other.py and link/other.py and {shop}/linked.py.")
     hand.kept("The function hidden_thing is used.")
     moves = drift(_scene(hand, shop)).moves
-    assert [move.why for move in moves] == ["hidden_thing stands nowhere in the code of shop"]
+    assert [move.why for move in moves] == ["hidden_thing does not occur in the code of shop"]
 
 
 def test_a_folder_that_may_not_be_read_proves_nothing(shop: Path) -> None:

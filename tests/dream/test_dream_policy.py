@@ -247,7 +247,7 @@ def test_what_is_made_without_being_sure_waits(hand: Hand) -> None:
     source = hand.kept()
     doubtful = hand.atom("perhaps", kind="insight", derived_from=(source.id,), origin=Origin.DREAM, confidence=0.3)
     left = gated(Plan((doubtful,)), scene_of(hand))
-    assert left.changes == () and "waits" in left.notes[0]
+    assert left.changes == () and "deferred" in left.notes[0]
 
 
 def test_what_is_made_for_a_person_to_decide_about_is_made(hand: Hand) -> None:
@@ -279,7 +279,7 @@ def test_what_is_laid_aside_or_doubted_is_not_built_on(hand: Hand, status: Statu
         old.with_(relations=(Relation(RelationName.SUPPORTS, AtomId("b")),)),
     ):
         left = let_through(old, after, hand)
-        assert left.changes == () and left.moves == () and "refused" in left.notes[0]
+        assert left.changes == () and left.moves == () and "denied" in left.notes[0]
 
 
 def test_what_is_used_again_comes_back_from_the_archive(hand: Hand) -> None:

@@ -166,7 +166,7 @@ def test_a_file_of_that_name_that_was_there_before_is_left_alone(desk: Desk, see
     file = desk.drop("profile.md", "# Me\nMine alone.\n")
     if seen:
         told = dreamt(desk)
-        assert "profile.md is a file of yours" in told.notes[0]
+        assert "profile.md is your own file" in told.notes[0]
         assert told.commit is None
     else:
         ids = fresh_ids(IdSource(os.urandom), desk.clock.at)

@@ -187,7 +187,7 @@ def test_what_a_server_that_hangs_does_not_keep_is_left_to_another_in_time(host:
     assert (ran.code, ran.out, ran.err) == (0, b"", b"")
     assert served.asked
     assert host.kept() == ["I live in Porto."]
-    assert host.log[0].split()[1:5] == ["session-end", "left", "to", "another"]
+    assert host.log[0].split()[1:5] == ["session-end", "left", "to", "a"]
 
 
 def test_a_server_of_another_version_is_no_failure_either(host: Host) -> None:

@@ -77,8 +77,8 @@ def test_an_item_is_put_beside_those_of_others_and_replaces_ours_alone() -> None
         ('{"a": 01}', "value"),
         ("[" * 500, "deep"),
         ('{"a": "\\x"}', "JSON"),
-        ('{"mcpServers": []}', "no JSON object"),
-        ("[]", "no JSON object"),
+        ('{"mcpServers": []}', "not a JSON object"),
+        ("[]", "not a JSON object"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused_with_the_reason(text: str, why: str) -> None:

@@ -245,7 +245,7 @@ def test_whoever_asks_too_much_waits(tmp_path: Path, caplog: pytest.LogCaptureFi
         assert server.ask("GET", "/v1/health", token).status == 429
         assert len(server.house.memory.list(status=None)) == 2
     told = [record.getMessage() for record in caplog.records if record.name == "lamina.http"]
-    assert told == [f"busy has asked for too many {kind} in a minute" for kind in ("reads", "writes")]
+    assert told == [f"busy exceeded the limit of {kind} per minute" for kind in ("reads", "writes")]
 
 
 def test_a_request_that_takes_too_long_is_answered_and_still_done_once(

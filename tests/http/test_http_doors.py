@@ -320,7 +320,7 @@ def test_a_refusal_tells_what_to_do_and_nothing_else(server: Live) -> None:
         "type": "urn:lamina:error:Unauthenticated",
         "title": "Unauthorized",
         "status": 401,
-        "detail": "send `Authorization: Bearer TOKEN`; `lamina token create` makes one",
+        "detail": "no valid token; send `Authorization: Bearer TOKEN`, create one with `lamina token create`",
     }
 
 

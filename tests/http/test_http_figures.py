@@ -29,11 +29,11 @@ def test_with_a_token_it_tells_how_the_memory_stands(server: Live, owner: str) -
 
 
 def test_the_keeper_is_told_of_where_there_is_one(server: Live, owner: str) -> None:
-    server.app.state.keeper = lambda: "read 3 turns"
+    server.app.state.daemon_status = lambda: "read 3 turns"
     try:
         assert server.ask("GET", "/v1/health", owner).data["keeper"] == "read 3 turns"
     finally:
-        server.app.state.keeper = None
+        server.app.state.daemon_status = None
 
 
 def test_figures_are_lines_that_prometheus_reads(server: Live, owner: str) -> None:

@@ -98,7 +98,7 @@ def test_a_folder_of_notes_comes_in_with_tags_and_what_is_wrong_is_told(memory: 
     (tmp_path / "notes" / "bad.md").write_bytes(b"a\0b")
     told = memory.import_(tmp_path / "notes")
     assert told.documents == 1
-    assert dict(told.skipped) == {"it is empty": 1, "the same as another": 1}
+    assert dict(told.skipped) == {"it is empty": 1, "duplicate of another item": 1}
     assert [(problem.path, problem.reason) for problem in told.problems] == [("bad.md", "it is not text")]
     (segment,) = [atom for atom in memory.list(limit=None) if atom.is_segment]
     assert (segment.tags, segment.origin, segment.source_id) == (("drink", "hot"), Origin.DOCUMENT, "file:tea.md")
@@ -183,7 +183,7 @@ def test_only_the_most_important_statements_are_told_and_all_are_counted(
 def test_what_lies_in_the_vault_itself_is_not_imported(memory: Memory, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="inbox"):
         memory.import_(tmp_path / "vault" / "sessions")
-    with pytest.raises(InvalidInput, match="holds this vault"):
+    with pytest.raises(InvalidInput, match="contains this vault"):
         memory.import_(tmp_path)
     with pytest.raises(NotFound):
         memory.import_(tmp_path / "nowhere")

@@ -94,5 +94,5 @@ def test_nothing_there_and_an_own_vault_are_refused(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         detect(tmp_path / "none")
     (tmp_path / ".lamina").mkdir()
-    with pytest.raises(InvalidInput, match="vault of lamina already"):
+    with pytest.raises(InvalidInput, match="already a lamina vault"):
         detect(tmp_path)

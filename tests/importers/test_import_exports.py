@@ -196,8 +196,8 @@ def test_an_export_that_breaks_off_gives_what_came_before(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ([], "holds no conversations"),
-        ([{"a": 1}], "not known here"),
+        ([], "contains no conversations"),
+        ([{"a": 1}], "unknown format"),
         ("[[[", "cannot be read"),
         ("[" * 99_999, "cannot be read"),
     ],

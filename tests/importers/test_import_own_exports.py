@@ -129,7 +129,7 @@ def test_a_damaged_entry_is_a_problem_of_its_own(memory: Memory, tmp_path: Path)
 def test_a_broken_off_export_is_refused_with_what_to_do(memory: Memory, tmp_path: Path) -> None:
     place = exported(memory, tmp_path / "out", "json")
     place.write_bytes(place.read_bytes()[:-40])
-    with pytest.raises(InvalidInput, match="no whole export"):
+    with pytest.raises(InvalidInput, match="not a complete export"):
         plan_import(place)
 
 
@@ -171,7 +171,7 @@ def test_what_only_lists_other_atoms_is_made_anew(memory: Memory, tmp_path: Path
     memory.block("garden").add("plan", "Water the roses.")
     steps = plan_import(exported(memory, tmp_path / "out", "json")).steps()
     skipped = [step.reason for step in steps if isinstance(step, Skipped)]
-    assert sorted(skipped) == ["made anew here", "taken back where it came from"]
+    assert sorted(skipped) == ["generated again by lamina", "retracted in the exported memory"]
 
 
 @given(st.text())

@@ -44,7 +44,7 @@ def test_a_tool_says_what_it_does_when_to_call_it_and_what_comes_back(name: str)
     tool = BY_NAME[name].listed
     told = tool.description or ""
     assert "Call it" in told
-    assert "Comes back:" in told
+    assert "Returns:" in told
     assert tool.title
 
 

@@ -159,7 +159,7 @@ def test_feedback_tells_what_was_cited_and_counts_what_was_passed_over(server: S
         told = await agent.told("feedback", recall_id=found["recall_id"], cited=[used[-8:]])
         assert told.splitlines() == [
             f"{used}: quality 1.1, uses 1",
-            "recalled and not cited, so a little less likely next time: 1",
+            "recalled but not cited, so ranked a little lower next time: 1",
         ]
 
     visit(server, work, era)
@@ -224,7 +224,7 @@ def test_get_names_what_took_an_atoms_place(server: Server[Any], era: str) -> No
         claim = {"subject": "Ann", "attribute": "employer"}
         old = await agent.remember("Ann works at Acme.", value="Acme", **claim)
         new = await agent.remember("Ann works at Globex.", value="Globex", **claim)
-        assert f"{new} took its place" in await agent.told("get", id=old)
+        assert f"superseded by {new}" in await agent.told("get", id=old)
 
     visit(server, work, era)
 
@@ -258,7 +258,7 @@ def test_revise_changes_one_thing_at_a_time(server: Server[Any], era: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("action", "said"), [("pin", "pinned"), ("unpin", "as it was"), ("demote", "demoted"), ("text", "revised")]
+    ("action", "said"), [("pin", "pinned"), ("unpin", "unchanged"), ("demote", "demoted"), ("text", "revised")]
 )
 def test_a_revision_says_what_it_did_and_keeps_the_reason(
     server: Server[Any], era: str, action: str, said: str

@@ -66,10 +66,10 @@ def test_every_error_says_what_to_do_next(error: LaminaError) -> None:
         ("recall", {"question": "x" * 4097}, "question: String should have at most 4096"),
         ("recall", {"question": "é" * 4000}, "longer than 4096 bytes"),
         ("recall", {"question": "x", "as_of": "the other day"}, "as_of"),
-        ("recall", {"question": "x", "planet": "Mars"}, "no such argument; recall takes question, k, "),
+        ("recall", {"question": "x", "planet": "Mars"}, "unknown argument; the arguments of recall are question, k, "),
         ("recall", {"question": None}, "question: Field required"),
         ("capture", {"turns": ["hello"]}, "turns.0: Input should be an object"),
-        ("capture", {"turns": [{"content": "x", "time": "y"}]}, "turns.0.time: there is no such argument"),
+        ("capture", {"turns": [{"content": "x", "time": "y"}]}, "turns.0.time: unknown argument"),
         ("remember", {"content": "x" * 65537}, "content: String should have at most 65536"),
         ("remember", {"content": "é" * 40000}, "64 KiB"),
         ("remember", {"content": "x", "origin": "dream"}, "origin"),
@@ -82,11 +82,11 @@ def test_every_error_says_what_to_do_next(error: LaminaError) -> None:
         ("feedback", {"recall_id": "0", "cited": []}, "recall"),
         ("review", {"action": "merge", "id": "nowhere1"}, "merge needs other"),
         ("review", {"action": "confirm", "id": "nowhere1", "source": "web"}, "not both"),
-        ("review", {"action": "confirm", "source": "web", "limit": 5}, "confirm takes no limit"),
-        ("review", {"action": "confirm", "id": "nowhere1", "content": "x"}, "confirm takes no content"),
-        ("review", {"id": "nowhere1"}, "list takes no id"),
-        ("revise", {"id": "nowhere1", "action": "pin", "content": "x", "reason": "y"}, "pin takes no content"),
-        ("revise", {"id": "nowhere1", "content": "x", "status": "active", "reason": "y"}, "text takes no status"),
+        ("review", {"action": "confirm", "source": "web", "limit": 5}, "confirm does not use limit"),
+        ("review", {"action": "confirm", "id": "nowhere1", "content": "x"}, "confirm does not use content"),
+        ("review", {"id": "nowhere1"}, "list does not use id"),
+        ("revise", {"id": "nowhere1", "action": "pin", "content": "x", "reason": "y"}, "pin does not use content"),
+        ("revise", {"id": "nowhere1", "content": "x", "status": "active", "reason": "y"}, "text does not use status"),
         ("revise", {"id": "nowhere1", "action": "status", "status": "merged", "reason": "y"}, "status: Input should"),
     ],
 )
@@ -105,7 +105,7 @@ def test_what_cannot_be_done_is_an_answer_and_no_crash(
 @pytest.mark.parametrize("era", ERAS)
 def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(server: Server[Any], era: str) -> None:
     async def work(agent: Agent) -> None:
-        with pytest.raises(MCPError, match="there is no such tool") as caught:
+        with pytest.raises(MCPError, match="unknown tool") as caught:
             await agent.client.call_tool("erase", {"id": "x"})
         assert caught.value.code == types.INVALID_PARAMS
 
@@ -129,7 +129,7 @@ def test_a_prompt_without_its_question_is_refused(server: Server[Any], era: str)
     async def work(agent: Agent) -> None:
         with pytest.raises(MCPError, match="question"):
             await agent.client.get_prompt("recall_context", {})
-        with pytest.raises(MCPError, match="there is no such prompt"):
+        with pytest.raises(MCPError, match="unknown prompt"):
             await agent.client.get_prompt("sing", {})
 
     visit(server, work, era)

@@ -96,7 +96,7 @@ def test_a_busy_server_is_asked_again_and_then_left_alone() -> None:
 
 @pytest.mark.parametrize("body", ["<html>", "{}", '{"content": [3]}'])
 def test_something_else_than_a_message_is_an_error(body: str) -> None:
-    with talking(Scripted(body)) as (_, chat), pytest.raises(ModelError, match="something else than a message"):
+    with talking(Scripted(body)) as (_, chat), pytest.raises(ModelError, match="did not answer with a message"):
         chat.ask(ASKED, Place)
 
 

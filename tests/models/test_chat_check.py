@@ -109,7 +109,7 @@ def test_an_address_without_a_version_is_mended_where_the_mended_one_answers(fir
 def test_an_address_that_cannot_be_mended_is_refused_with_the_reason() -> None:
     with scripted(NO_PATH) as server:
         chat = OpenAIChat("m", server.address, timing=server.timing())
-        with pytest.raises(ModelError, match=r"answers 404: .*chat_url is what stands before /chat/completions"):
+        with pytest.raises(ModelError, match=r"answers 404: .*chat_url is what comes before /chat/completions"):
             ask(chat)
         assert chat.address == server.address
     assert server.paths == ["/chat/completions", "/v1/chat/completions"]
@@ -166,7 +166,7 @@ def test_the_test_command_tells_of_a_mended_address_and_of_a_missing_schema(conf
         (error(401, "no"), "refuses the key", "LAMINA_CHAT_KEY"),
         (error(404, "model 'm' not found"), "not found", "ollama list"),
         (error(503, "loading"), "answers 503", "ollama serve"),
-        (completion("Lisbon, I guess"), "something else", "instruction-tuned"),
+        (completion("Lisbon, I guess"), "requested format", "instruction-tuned"),
     ],
     ids=["key", "model", "down", "prose"],
 )

@@ -95,7 +95,7 @@ def test_what_stays_something_else_is_an_error_after_two_calls() -> None:
 
 
 def test_a_value_beyond_its_bounds_is_something_else() -> None:
-    with talking(completion({"city": "x" * 21})) as (server, chat), pytest.raises(ModelError, match="something else"):
+    with talking(completion({"city": "x" * 21})) as (server, chat), pytest.raises(ModelError, match="requested format"):
         chat.ask(ASKED, Place)
     assert len(server.asked) == 2
 
@@ -235,7 +235,7 @@ def test_words_and_key_follow_no_redirect() -> None:
 )
 def test_something_else_than_a_completion_is_an_error(body: str) -> None:
     reply = Scripted(body.encode("utf-8", "replace").decode())
-    with talking(reply) as (_, chat), pytest.raises(ModelError, match="something else than a completion"):
+    with talking(reply) as (_, chat), pytest.raises(ModelError, match="did not answer with a completion"):
         chat.ask(ASKED, Place)
 
 

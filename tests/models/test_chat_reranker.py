@@ -67,7 +67,7 @@ def test_passages_can_neither_close_their_fence_nor_pass_for_another() -> None:
 
 
 def test_too_many_picks_are_something_else() -> None:
-    with scripted(picking(*[(1, 1)] * (PICKED + 1))) as server, pytest.raises(ModelError, match="something else"):
+    with scripted(picking(*[(1, 1)] * (PICKED + 1))) as server, pytest.raises(ModelError, match="requested format"):
         scores(server, ["a rose"])
 
 

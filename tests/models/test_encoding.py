@@ -301,7 +301,7 @@ def test_a_model_that_fails_is_tried_again(tmp_path: Path, caplog: pytest.LogCap
         assert done.wait(LONG)
         thread.stop()
         assert store.encodings.how_many_missing("dice") == 0
-    assert "encoding will be tried again: ModelUnreachable" in caplog.text
+    assert "encoding failed and will be retried: ModelUnreachable" in caplog.text
 
 
 def test_a_thread_that_waits_after_a_failure_still_stops_at_once(tmp_path: Path) -> None:

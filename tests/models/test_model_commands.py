@@ -72,7 +72,7 @@ def test_a_folder_without_the_files_is_told(folder: Path, tmp_path: Path) -> Non
 def test_no_folder_is_an_error_of_one_line(folder: Path, tmp_path: Path) -> None:
     ran = run("add", str(tmp_path / "nowhere"))
     assert ran.code == 1
-    assert "is no folder" in ran.err
+    assert "is not a folder" in ran.err
 
 
 def test_a_download_without_a_network_says_what_to_do(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

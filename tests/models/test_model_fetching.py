@@ -53,7 +53,7 @@ def test_without_an_index_it_says_so_and_ends_well(tmp_path: Path) -> None:
 
 @needs_minilm
 def test_what_is_here_is_not_fetched_again() -> None:
-    assert run(STORE.folder, PIP_NO_INDEX="1") == (0, f"models: all here, in {STORE.folder}\n")
+    assert run(STORE.folder, PIP_NO_INDEX="1") == (0, f"models: all present in {STORE.folder}\n")
 
 
 @needs_minilm

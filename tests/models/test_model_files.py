@@ -88,7 +88,7 @@ def test_a_folder_in_the_place_of_a_file_is_not_the_file(store: ModelStore) -> N
 
 
 def test_what_is_no_folder_is_an_error_that_says_so(store: ModelStore, tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="no folder"):
+    with pytest.raises(ModelError, match="not a folder"):
         store.add_folder(tmp_path / "nowhere")
 
 

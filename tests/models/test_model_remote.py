@@ -178,7 +178,7 @@ def test_texts_and_key_follow_no_redirect(server: Server) -> None:
 )
 def test_something_else_than_vectors_is_an_error(server: Server, answer: Json) -> None:
     server.script = [lambda texts: (200, answer)]
-    with pytest.raises(ModelError, match="something else"):
+    with pytest.raises(ModelError, match="did not answer with"):
         server.embedder(dimensions=3).question("a")
 
 

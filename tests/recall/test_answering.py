@@ -108,7 +108,7 @@ def test_an_answer_may_say_that_something_is_not_so(recalled: Recall) -> None:
 def test_with_nothing_relevant_the_model_is_not_asked(memory: Memory) -> None:
     with scripted(completion(given())) as server:
         got = asking(server, memory.recall("quantum chromodynamics?"), "quantum chromodynamics?")
-    assert (got.text, got.known, got.why) == (NOT_KNOWN, False, "nothing relevant is remembered")
+    assert (got.text, got.known, got.why) == (NOT_KNOWN, False, "no relevant memory was found")
     assert server.asked == []
 
 

@@ -43,7 +43,7 @@ def test_what_was_not_returned_cannot_be_cited() -> None:
 
 
 def test_a_verdict_is_one_of_three() -> None:
-    with pytest.raises(InvalidInput, match="no verdict 'great'; choose one of up, down, wrong"):
+    with pytest.raises(InvalidInput, match="unknown verdict 'great'; choose one of up, down, wrong"):
         parse_verdict("great")
 
 

@@ -184,7 +184,7 @@ class TestWhatWasKnown:
     @pytest.mark.parametrize("given", ["yesterday", "2026-13-01", "", "0001-01-01T00:00+14:00"])
     def test_what_is_no_time_is_refused(self, memory: Memory, given: str) -> None:
         for when in ("as_of", "known_at"):
-            with pytest.raises(InvalidInput, match="is no time"):
+            with pytest.raises(InvalidInput, match="is not a time"):
                 memory.recall("tea", **{when: given})  # type: ignore[arg-type]
 
     def test_what_was_erased_is_known_at_no_moment(self, memory: Memory, clock: FixedClock) -> None:

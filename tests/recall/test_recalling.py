@@ -265,7 +265,7 @@ def test_a_question_that_cannot_be_asked_says_so(memory: Memory, question: str, 
 
 @pytest.mark.parametrize("k", [0, -1, 101])
 def test_a_count_out_of_bounds_is_refused(memory: Memory, k: int) -> None:
-    with pytest.raises(InvalidInput, match="k lies between 1 and 100"):
+    with pytest.raises(InvalidInput, match="k must be between 1 and 100"):
         memory.recall("tea", k=k)
 
 

@@ -157,7 +157,7 @@ def test_only_a_person_decides(memory: Memory, tmp_path: Path) -> None:
         ):
             with pytest.raises((Refused, NotFound)):
                 decide()
-        with pytest.raises(Refused, match="a person does"):
+        with pytest.raises(Refused, match="a person can"):
             agent.review.confirm(held.id)
     assert memory.get(held.id).status is Status.CONSTRAINED
 

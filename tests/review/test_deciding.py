@@ -188,7 +188,7 @@ def test_a_synthesis_whose_source_has_changed_meanwhile_cannot_be_confirmed(memo
     spade, _ = shed(memory, "spade", "rake")
     (group,) = memory.review.compact(create_proposals=True).groups
     memory.forget(spade.id, "sold")
-    with pytest.raises(Refused, match="compact anew"):
+    with pytest.raises(Refused, match="compact again"):
         memory.review.confirm(group.proposal.id)
     (item,) = memory.review.list(kind="proposal")
     assert "is refused" in dict(item.verbs)["confirm"]
@@ -330,9 +330,9 @@ def test_nobody_but_a_person_decides(memory: Memory, tmp_path: Path) -> None:
 def test_a_reason_is_asked_for_and_kept_without_secrets(memory: Memory) -> None:
     held = memory.propose("Tea is green.").atom
     for blank in ("", " "):
-        with pytest.raises(InvalidInput, match="say why"):
+        with pytest.raises(InvalidInput, match="a reason is required"):
             memory.review.reject(held.id, blank)
-        with pytest.raises(InvalidInput, match="say why"):
+        with pytest.raises(InvalidInput, match="a reason is required"):
             memory.rollback(held.id, blank)
     secret = "ghp_" + "k3Vb9Qw7Rt2Yp5Ls8Zx1Mn4Cd6Fg0Hj3Bv7N"
     memory.review.reject(held.id, f"it has {secret} in it")

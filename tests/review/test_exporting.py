@@ -136,7 +136,7 @@ def test_an_export_without_a_place_lies_under_the_vaults_own_folder(memory: Memo
 
 def test_nothing_that_exists_is_overwritten(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "mine.json").write_text("mine")
-    with pytest.raises(InvalidInput, match="exists already; give another name"):
+    with pytest.raises(InvalidInput, match="already exists; choose another name"):
         memory.export(tmp_path / "mine.json")
     assert (tmp_path / "mine.json").read_text() == "mine"
 

@@ -50,7 +50,7 @@ def is_linked(one: Atom) -> bool:
 def test_a_pair_tells_both_texts_and_why(memory: Memory, pair: tuple[Atom, Atom]) -> None:
     (found,) = memory.review.pairs()
     assert (found.a, found.b) == pair
-    assert found.reason.startswith("perhaps a change")
+    assert found.reason.startswith("possibly a change")
     (item,) = memory.review.list()
     assert (item.kind, item.ids) == ("pair", (found.a.id, found.b.id))
     assert len(item.verbs) == 5
@@ -60,7 +60,7 @@ def test_two_values_of_one_time_and_a_less_trusted_one_are_pairs(memory: Memory)
     home(memory, "Rome", observed_at=NOON)
     oslo = home(memory, "Oslo", observed_at=NOON)
     assert oslo.status is Status.CHALLENGED
-    assert [each.reason for each in memory.review.pairs()] == ["two values of ann::home of the same time"]
+    assert [each.reason for each in memory.review.pairs()] == ["two values of ann::home at the same time"]
 
 
 def test_what_is_over_or_waits_is_in_no_pair(memory: Memory, pair: tuple[Atom, Atom]) -> None:
@@ -105,7 +105,7 @@ def test_what_happened_is_never_superseded_nor_merged(memory: Memory, clock: Fix
     clock.at += DAY
     new = memory.remember("We met in Oslo.", kind="event").atom
     memory.relate(new.id, "contradicts", old.id)
-    with pytest.raises(Refused, match="never merged"):
+    with pytest.raises(Refused, match="cannot be merged"):
         memory.review.merge(old.id, new.id, "We met.")
     memory.review.keep_b(old.id, new.id)
     assert memory.get(old.id).status is Status.INVALIDATED

@@ -120,7 +120,7 @@ def test_more_than_a_twentieth_is_asked_about_first(memory: Memory) -> None:
     memory.remember("Tea is green.", subject="tea", source_id="feed")
     memory.remember("Milk is white.", subject="milk", source_id="feed")
     memory.remember("Rust is red.", subject="rust", source_id="feed")
-    with pytest.raises(Refused, match=r"3 of 43 .* 5% at once"):
+    with pytest.raises(Refused, match=r"3 of 43 .* 5% of the memory"):
         memory.quarantine(source="feed")
     memory.quarantine(source="feed", yes=True)
     assert len(memory.review.held("feed")) == 3

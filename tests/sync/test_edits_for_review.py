@@ -33,7 +33,7 @@ def test_an_edit_waits_as_a_proposal_and_the_file_says_what_stands(desk: Desk) -
     assert "Ann drinks tea." in text
     assert "rum" not in text
     (item,) = desk.memory.review.list()
-    assert (item.kind, dict(item.verbs)["confirm"]) == ("proposal", f"the edit is taken over into {atom.id}")
+    assert (item.kind, dict(item.verbs)["confirm"]) == ("proposal", f"the edit is applied to {atom.id}")
 
 
 def test_a_confirmed_edit_is_done_to_the_atom_itself_and_undone_as_one(desk: Desk) -> None:

@@ -207,4 +207,4 @@ def test_without_the_whole_state_folder_the_files_bring_the_state_back(desk: Des
     memory = desk.reopen()
     assert [to_record(atom) for atom in memory.list(status=None, limit=None)] == records
     assert _answers(memory) == answers
-    assert any("undo" in note for note in memory.doctor().notes)
+    assert any("earlier versions are not known" in note for note in memory.doctor().notes)

@@ -31,9 +31,9 @@ def test_a_day_that_uses_every_verb_and_meets_every_trouble_leaves_no_word_in_th
     log.mkdir()
     (log / "lines").write_text(caplog.text)
     (log / "kept").write_text("\n".join(f"{each.text} {each.facts}" for each in day.kept))
-    for told in ("recall does without openai:seer", "no second opinion", "looked into later", "will follow later"):
+    for told in ("recall does without openai:seer", "no second opinion", "imported later", "will be written later"):
         assert told in caplog.text
-    assert any("encoding will be tried again" in each.text for each in day.kept)
+    assert any("encoding failed and will be retried" in each.text for each in day.kept)
     assert len(day.canaries.made) > 100
     assert traces([log], day.canaries.made) == {}
 
@@ -45,7 +45,7 @@ def test_whoever_is_called_and_fails_is_told_without_the_words_it_failed_on(
     word = Canaries(9).new()
     for fail in (_extracting, _working, _watching):
         fail(word, tmp_path)
-    for told in ("clumsy failed on 1 turns", "sweeping will be tried again", "the watcher's listener failed"):
+    for told in ("clumsy failed on 1 turns", "sweeping failed and will be retried", "the watcher's listener failed"):
         assert told in caplog.text
     assert word not in caplog.text
 

@@ -73,7 +73,7 @@ def test_opening_again_makes_nothing_anew(tmp_path: Path) -> None:
 
 def test_a_file_is_no_vault(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(InvalidInput, match="is a file; a vault is a folder"):
+    with pytest.raises(InvalidInput, match="is a file; give a folder"):
         lamina.open(tmp_path / "file")
     assert (tmp_path / "file").read_text() == "mine"
 
@@ -154,7 +154,7 @@ def test_in_a_synced_folder_the_databases_live_in_the_users_state_folder(
     with lamina.open(root, watch=False) as memory:
         memory.remember("tea")
         assert memory.state == state_home / "lamina" / home.vault_id(root)
-        assert any("owns this folder, so the databases live in" in note for note in memory.doctor().notes)
+        assert any("owns this folder, so the databases are in" in note for note in memory.doctor().notes)
         assert stat.S_IMODE(memory.state.stat().st_mode) == 0o700
     assert list(root.rglob("*.db*")) == []
     assert (state_home / "lamina" / home.vault_id(root) / "history.db").is_file()
@@ -246,7 +246,7 @@ def test_a_link_to_a_vault_is_as_safe_as_where_it_leads(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(root)
     lamina.open(tmp_path / "link").close()
     (tmp_path / "above").chmod(0o777)
-    with pytest.raises(StoreError, match="everybody on this machine may write"):
+    with pytest.raises(StoreError, match="every user of this machine can write"):
         lamina.open(tmp_path / "link")
 
 

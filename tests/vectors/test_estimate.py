@@ -163,9 +163,9 @@ def test_the_widest_question_still_gives_exact_sums() -> None:
 
 def test_a_question_of_another_width_is_refused() -> None:
     asked = turned(thrown(1, 64, 1)[0])
-    with pytest.raises(ValueError, match="64 dimensions meets vectors of 128"):
+    with pytest.raises(ValueError, match="64 dimensions, the vectors have 128"):
         estimates(asked, encode(thrown(1, 128, 1), 4))
-    with pytest.raises(ValueError, match="64 dimensions meets vectors of 128"):
+    with pytest.raises(ValueError, match="64 dimensions, the vectors have 128"):
         cosines(asked, thrown(1, 128, 1))
     with pytest.raises(ValueError, match="finite numbers"):
         turned(np.array([1, np.nan], np.float32))

@@ -138,7 +138,7 @@ def test_the_order_of_the_two_does_not_matter() -> None:
 
 
 def test_only_vectors_of_one_width_in_known_precisions_are_compared() -> None:
-    with pytest.raises(ValueError, match="one width"):
+    with pytest.raises(ValueError, match="same width"):
         frqad(unit(1), 0.01, 4, unit(2, 300), 0.01, 4)
     with pytest.raises(ValueError, match="32, 8, 4 or 2 bits"):
         frqad(unit(1), 0.01, 3, unit(2), 0.01, 4)

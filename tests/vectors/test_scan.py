@@ -196,15 +196,15 @@ def test_the_same_bits_come_out_everywhere() -> None:
 def test_a_question_that_is_no_number_is_refused(wrong: float) -> None:
     vector = unit(1, 384, 15)[0]
     vector[7] = wrong
-    with pytest.raises(ValueError, match="no finite number"):
+    with pytest.raises(ValueError, match="not finite"):
         to_question(vector)
 
 
 def test_tables_that_do_not_fit_are_refused_before_machine_code_sees_them() -> None:
     words, factors = to_planes(unit(3, 384, 16))
-    with pytest.raises(ValueError, match="one width"):
+    with pytest.raises(ValueError, match="different widths"):
         estimates(words, factors, to_question(unit(1, 64, 17)[0]))
-    with pytest.raises(ValueError, match="one factor"):
+    with pytest.raises(ValueError, match="one float32 factor"):
         estimates(words, factors[:2], to_question(unit(1, 384, 18)[0]))
     with pytest.raises(IndexError):
         estimates_of(words, factors, to_question(unit(1, 384, 18)[0]), np.array([3]))

@@ -109,7 +109,7 @@ def test_a_second_window_is_told_what_the_first_decided(desk_page: Watched, made
     desk_page.open("/inbox?kind=statement")
     made.memory.review.confirm(id_)
     page.locator(f"#item-{id_}").get_by_role("button", name="Confirm").click()
-    expect(page.locator(f"#item-{id_}")).to_contain_text("It had been decided before")
+    expect(page.locator(f"#item-{id_}")).to_contain_text("This was decided before")
     assert page.locator(f"#item-{id_}").get_by_role("button", name="Undo").count() == 0
 
 
@@ -138,9 +138,7 @@ def test_atoms_are_named_by_their_words_and_not_by_their_ids(desk_page: Watched,
     rival = memory.remember("Loaves proof for three hours.", **{**claim, "origin": "web"}, value="3").atom  # type: ignore[arg-type]
     memory.relate(made.opening, "depends_on", made.oven)
     desk_page.open("/inbox?kind=statement")
-    expect(page.locator(f"#item-{rival.id} .outcomes")).to_contain_text(
-        "takes the place of “Loaves proof for two hours.”"
-    )
+    expect(page.locator(f"#item-{rival.id} .outcomes")).to_contain_text("supersedes “Loaves proof for two hours.”")
     for path in ("/timeline", f"/atom/{made.opening}"):
         desk_page.open(path)
         expect(page.locator(".why", has_text="depends on").first).to_contain_text("“The front oven runs hot")
@@ -210,11 +208,11 @@ def test_words_that_were_written_when_the_session_ended_are_kept(browser: Browse
         told.hold(session)
         told.open(f"/atom/{made.oven}")
         page.locator("summary", has_text="Revise").click()
-        page.get_by_label("What it says").fill("Many words that took a while to write.")
+        page.get_by_label("Text of the atom").fill("Many words that took a while to write.")
         pages.house.tokens.close_session(str(session))
         page.get_by_role("button", name="Revise").click()
         expect(page.get_by_role("alert")).to_contain_text("The session has ended")
-        expect(page.get_by_label("What it says")).to_have_value("Many words that took a while to write.")
+        expect(page.get_by_label("Text of the atom")).to_have_value("Many words that took a while to write.")
         page.reload()
         expect(page.get_by_label("Token")).to_be_visible()
         told.noticed.clear()  # the browser itself reports the refusal as an error

@@ -13,14 +13,14 @@ TEXT = st.text(alphabet=st.sampled_from("ab \n.,é"), max_size=60)
 @given(TEXT, TEXT)
 def test_both_versions_can_be_read_from_the_stretches(before: str, after: str) -> None:
     found = words(before, after)
-    assert "".join(each.text for each in found if each.how != "in") == before
-    assert "".join(each.text for each in found if each.how != "out") == after
+    assert "".join(each.text for each in found if each.change != "in") == before
+    assert "".join(each.text for each in found if each.change != "out") == after
     assert all(each.text for each in found)
 
 
 def test_a_word_that_changed_is_the_only_one_marked() -> None:
     found = words("The bakery opens at 8.", "The bakery opens at 7.")
-    assert [(each.how, each.text) for each in found] == [
+    assert [(each.change, each.text) for each in found] == [
         ("same", "The bakery opens at "),
         ("out", "8"),
         ("in", "7"),
@@ -31,4 +31,4 @@ def test_a_word_that_changed_is_the_only_one_marked() -> None:
 def test_long_texts_are_compared_by_lines() -> None:
     before = "".join(f"word{n} and more\n" for n in range(MOST_WORDS))
     found = words(before, before + "the end\n")
-    assert [(each.how, len(each.text)) for each in found] == [("same", len(before)), ("in", 8)]
+    assert [(each.change, len(each.text)) for each in found] == [("same", len(before)), ("in", 8)]

@@ -18,7 +18,7 @@ def test_the_token_is_shown_once_and_a_session_is_held_instead(browser: Browser,
         told.open("/inbox?kind=pair")
         told.page.get_by_label("Token").fill("lam_" + "x" * 43)
         told.page.get_by_role("button", name="Sign in").click()
-        expect(told.page.get_by_role("alert")).to_contain_text("opens nothing")
+        expect(told.page.get_by_role("alert")).to_contain_text("not valid here")
         told.noticed.clear()  # the browser itself reports the refusal as an error
         told.page.get_by_label("Token").fill(pages.token)
         told.page.get_by_role("button", name="Sign in").click()
@@ -162,7 +162,7 @@ def test_of_a_pair_one_side_is_kept(desk_page: Watched, made: Workshop) -> None:
     expect(page.locator(".decided")).to_contain_text("Kept the newer")
     assert memory.get(pair.a.id).status != "active"
     page.locator(".decided").get_by_role("button", name="Undo").click()
-    expect(page.get_by_role("button", name="The newer is so")).to_be_visible()
+    expect(page.get_by_role("button", name="Keep the newer")).to_be_visible()
     assert memory.get(pair.a.id).status == "active"
 
 
@@ -170,7 +170,7 @@ def test_an_atom_is_revised_compared_and_taken_back(desk_page: Watched, made: Wo
     page, memory = desk_page.page, made.memory
     desk_page.open(f"/atom/{made.opening}")
     page.locator("summary", has_text="Revise").click()
-    page.get_by_label("What it says").fill("The bakery opens at 6 on Saturdays.")
+    page.get_by_label("Text of the atom").fill("The bakery opens at 6 on Saturdays.")
     page.get_by_label("Value", exact=True).fill("6")
     page.locator("#revise-reason").fill("the summer timetable")
     page.get_by_role("button", name="Revise").click()

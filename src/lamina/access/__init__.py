@@ -1,4 +1,4 @@
-"""Who may come in from outside, whose memory they see, and how much they may ask of it."""
+"""Authentication and authorisation for every network surface: access tokens, callers, rights and rate limits."""
 
 from lamina.access.budget import Budgets
 from lamina.access.caller import Caller, Right

@@ -1,4 +1,4 @@
-"""Whoever a request comes from: their name, whose memory they see, what they may do, and what their word is worth."""
+"""The identity behind a request: its name, its scope, its right and the trust of what it writes."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from lamina.errors import Refused
 
 
 class Right(StrEnum):
-    """What a caller may do; each covers those before it."""
+    """What a caller may do; each right includes those before it."""
 
     READ = "read"
     WRITE = "write"
     ADMIN = "admin"
 
     def covers(self, other: Right) -> bool:
-        """Whether who has this right may do what needs the other."""
+        """Return whether this right allows what needs the other one."""
         order = list(Right)
         return order.index(self) >= order.index(other)
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """One principal. `token` and `session` are what it came with; its words are never worth more than `origin`."""
+    """The principal of a request. `token` and `session` are the ids it used; `origin` limits the trust of writes."""
 
     name: str
     scope: Scope
@@ -35,9 +35,12 @@ class Caller:
     session: str = ""
 
     def may(self, right: Right) -> bool:
+        """Return whether the caller has this right."""
         return self.right.covers(right)
 
     def must(self, right: Right) -> None:
-        """Refused, with what to do, where the right is missing."""
+        """Raise Refused, with the command that makes a suitable token, if the caller lacks this right."""
         if not self.may(right):
-            raise Refused(f"{self.name} may {self.right}, this needs {right}; `lamina token create --right {right}`")
+            raise Refused(
+                f"{self.name} may {self.right}, this needs {right}; use `lamina token create --right {right}`"
+            )

@@ -1,4 +1,4 @@
-"""An opened memory with its door: who may come in, and the seat each of them gets."""
+"""An opened memory together with its access tokens and rate limits: what the network surfaces share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lamina.memory import Memory
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """What the surfaces share while a process serves a vault."""
+    """Holds one opened memory, its access tokens and its rate limiter while a process serves a vault."""
 
     memory: Memory
     tokens: Tokens
@@ -21,24 +21,24 @@ class House:
 
     @classmethod
     def of(cls, memory: Memory) -> House:
-        """The house of an opened memory, with the limits of its settings."""
-        own = memory.settings
-        budgets = Budgets(own.serve_reads_per_minute, own.serve_writes_per_minute)
+        """Return the served memory for an opened memory, with the rate limits of its settings."""
+        settings = memory.settings
+        budgets = Budgets(settings.serve_reads_per_minute, settings.serve_writes_per_minute)
         return cls(memory, Tokens(memory.state, memory.now), budgets)
 
     def seat(self, caller: Caller) -> Memory:
-        """The memory as this caller may use it."""
+        """Return the memory as this caller may use it."""
         return self.memory.seat(caller.scope, actor=actor_of(caller), principal=caller.name, ceiling=caller.origin)
 
     def is_kept_by(self, caller: Caller) -> bool:
-        """Whether this caller looks after the whole vault: who may do everything, in the scope it is served for."""
+        """Return whether this caller administers the whole vault: the right admin, in the scope that is served."""
         return caller.may(Right.ADMIN) and caller.scope == self.memory.scope
 
     def local(self) -> Caller:
-        """Whoever comes through the socket that only the vault's owner may open."""
+        """Return the caller for requests over the Unix socket, which only the vault's owner can open."""
         return Caller("local", self.memory.scope, Right.WRITE, Origin.AGENT)
 
 
 def actor_of(caller: Caller) -> str:
-    """How the journal names a caller: a person as everywhere, an agent by its name."""
+    """Return the caller's name in the journal: `human` for a person, the token's name for an agent."""
     return "human" if caller.origin is Origin.HUMAN else caller.name

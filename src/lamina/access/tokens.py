@@ -1,7 +1,7 @@
-"""Tokens: long random words that open a vault from outside. Only their hashes are kept.
+"""Access tokens and browser sessions of a vault; only their hashes are stored.
 
-A token has 256 random bits, so a plain hash of it tells nothing. A session is what a browser holds after its person
-showed a token once: it ends with the token, and after a month.
+A token has 256 random bits, so a plain SHA-256 reveals nothing. A session stands for a token in a browser: it ends with
+the token, and after 30 days.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ PREFIX = "lam_"
 SESSION_PREFIX = "las_"
 SESSION_DAYS = 30
 MOST_SESSIONS = 50
-"""Of one token; the oldest makes way."""
+"""Sessions kept for one token; the oldest is removed first."""
 TAKEN = frozenset({"human", "lamina", "local"})
-"""Names the journal knows somebody else by."""
+"""Names the journal uses for other actors."""
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
 _SHAPE = re.compile(r"la[ms]_[A-Za-z0-9_-]{43}")
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What is kept of a token. `of`: for a session the token it was opened with."""
+    """A stored token or session. `of`: for a session, the id of the token it was opened with."""
 
     id: str
     name: str
@@ -54,16 +54,17 @@ class Token:
     of: str | None = None
 
     def is_over(self, now: datetime) -> bool:
+        """Return whether the token has expired."""
         return self.expires_at is not None and now >= self.expires_at
 
 
 class Tokens:
-    """The tokens of a vault, in one file that only its owner may read. Every look sees what others did to it."""
+    """The tokens of a vault, in one file that only its owner may read. Every call sees changes by other processes."""
 
     def __init__(self, folder: Path, now: Callable[[], datetime]) -> None:
         self._path, self._now = folder / FILE, now
         self._known: tuple[_Stamp | None, tuple[Token, ...]] = (None, ())
-        """The file as it was last seen, and what it said: set as one, for many threads look."""
+        """The file's stamp and its tokens, replaced together because many threads read them."""
 
     def create(
         self,
@@ -73,38 +74,38 @@ class Tokens:
         origin: Origin = Origin.AGENT,
         days: float | None = None,
     ) -> tuple[Token, str]:
-        """A new token and its secret, which is told this once."""
+        """Create a token; return it and its secret, which is not stored. InvalidInput if an argument is not valid."""
         if not _NAME.fullmatch(name) or name in TAKEN:
-            raise InvalidInput(f"{name!r} cannot name a token; use lower-case letters, digits, dots, - and _")
+            raise InvalidInput(f"{name!r} is not a valid token name; use lower-case letters, digits, dots, - and _")
         if origin not in (Origin.HUMAN, Origin.AGENT):
-            raise InvalidInput("whoever holds a token speaks as a human or as an agent")
+            raise InvalidInput("the origin of a token is human or agent")
         if days is not None and not 0 < days <= 36_500:
-            raise InvalidInput("a token lives for more than no day and at most a century")
-        ends = self._now() + timedelta(days=days) if days is not None else None
-        with self._changing() as held:
-            held[:] = [each for each in held if not each.is_over(self._now())]
-            if any(each.name == name and each.of is None for each in held):
-                raise InvalidInput(f"there is a token {name!r}; revoke it first or choose another name")
-            token, secret = self._made(PREFIX, name, parse_scope(scope), right, origin, ends)
-            held.append(token)
+            raise InvalidInput("a token is valid for more than 0 and at most 36500 days")
+        expires_at = self._now() + timedelta(days=days) if days is not None else None
+        with self._changing() as tokens:
+            tokens[:] = [existing for existing in tokens if not existing.is_over(self._now())]
+            if any(existing.name == name and existing.of is None for existing in tokens):
+                raise InvalidInput(f"a token {name!r} exists already; revoke it first or choose another name")
+            token, secret = self._made(PREFIX, name, parse_scope(scope), right, origin, expires_at)
+            tokens.append(token)
         return token, secret
 
     def list(self) -> builtins.list[Token]:
-        """The tokens that open something, oldest first; without sessions."""
+        """Return the tokens that are valid now, oldest first, without sessions."""
         now = self._now()
-        return [each for each in self._read() if each.of is None and not each.is_over(now)]
+        return [token for token in self._read() if token.of is None and not token.is_over(now)]
 
     def revoke(self, name: str) -> Token:
-        """Let a token, by name or id, open nothing from now on, nor any session opened with it."""
-        with self._changing() as held:
-            found = next((each for each in held if each.of is None and name in (each.name, each.id)), None)
-            if found is None:
+        """Remove a token, by name or id, and its sessions. NotFound if there is none."""
+        with self._changing() as tokens:
+            revoked = next((token for token in tokens if token.of is None and name in (token.name, token.id)), None)
+            if revoked is None:
                 raise NotFound(f"no token {name!r}; `lamina token list` shows them")
-            held[:] = [each for each in held if found.id not in (each.id, each.of)]
-        return found
+            tokens[:] = [token for token in tokens if revoked.id not in (token.id, token.of)]
+        return revoked
 
     def caller(self, secret: str) -> Caller | None:
-        """Whoever holds this secret; None where it opens nothing."""
+        """Return the caller this secret authenticates, or None if it is not valid."""
         token = self._find(secret)
         if token is None:
             return None
@@ -112,46 +113,50 @@ class Tokens:
         return Caller(token.name, parse_scope(token.scope), token.right, token.origin, token.of or token.id, session)
 
     def welcomes(self, caller: Caller) -> bool:
-        """Whether what a caller came with still opens: neither revoked, nor signed out, nor over."""
-        ids = {each.id for each in self._open()}
-        return all(each in ids for each in (caller.token, caller.session) if each)
+        """Return whether the caller's token and session are still valid: not revoked, signed out or expired."""
+        ids = {token.id for token in self._open()}
+        return all(token_id in ids for token_id in (caller.token, caller.session) if token_id)
 
     def open_session(self, secret: str) -> str | None:
-        """The secret of a new session for who holds a token; None where it opens nothing."""
+        """Open a session with a token's secret and return the session's secret; None if the token is not valid."""
         token = self._find(secret)
         if token is None or token.of is not None:
             return None
-        ends = self._now() + timedelta(days=SESSION_DAYS)
-        ends = min(ends, token.expires_at) if token.expires_at is not None else ends
-        session, told = self._made(SESSION_PREFIX, token.name, token.scope, token.right, token.origin, ends)
-        with self._changing() as held:
-            if not any(each.id == token.id for each in held):
+        expires_at = self._now() + timedelta(days=SESSION_DAYS)
+        expires_at = min(expires_at, token.expires_at) if token.expires_at is not None else expires_at
+        session, session_secret = self._made(
+            SESSION_PREFIX, token.name, token.scope, token.right, token.origin, expires_at
+        )
+        with self._changing() as tokens:
+            if not any(existing.id == token.id for existing in tokens):
                 return None
-            own = [each.id for each in held if each.of == token.id]
-            surplus = set(own[: max(0, len(own) - MOST_SESSIONS + 1)])
-            held[:] = [each for each in held if each.id not in surplus and not each.is_over(self._now())]
-            held.append(replace(session, of=token.id))
-        return told
+            session_ids = [existing.id for existing in tokens if existing.of == token.id]
+            surplus = set(session_ids[: max(0, len(session_ids) - MOST_SESSIONS + 1)])
+            tokens[:] = [
+                existing for existing in tokens if existing.id not in surplus and not existing.is_over(self._now())
+            ]
+            tokens.append(replace(session, of=token.id))
+        return session_secret
 
     def close_session(self, secret: str) -> None:
-        """Let a session end."""
+        """End the session with this secret; does nothing if there is none."""
         token = self._find(secret)
         if token is not None and token.of is not None:
-            with self._changing() as held:
-                held[:] = [each for each in held if each.id != token.id]
+            with self._changing() as tokens:
+                tokens[:] = [existing for existing in tokens if existing.id != token.id]
 
     def _find(self, secret: str) -> Token | None:
         if not _SHAPE.fullmatch(secret):
             return None
         hashed = _hash(secret)
-        return next((each for each in self._open() if hmac.compare_digest(each.hash, hashed)), None)
+        return next((token for token in self._open() if hmac.compare_digest(token.hash, hashed)), None)
 
     def _open(self) -> builtins.list[Token]:
-        """Everything that opens something; a session does as long as its token."""
+        """Return the tokens and sessions that are valid now; a session is valid only as long as its token."""
         now = self._now()
-        alive = [each for each in self._read() if not each.is_over(now)]
-        roots = {each.id for each in alive if each.of is None}
-        return [each for each in alive if each.of is None or each.of in roots]
+        alive = [token for token in self._read() if not token.is_over(now)]
+        roots = {token.id for token in alive if token.of is None}
+        return [token for token in alive if token.of is None or token.of in roots]
 
     def _made(
         self, prefix: str, name: str, scope: str, right: Right, origin: Origin, ends: datetime | None
@@ -163,28 +168,28 @@ class Tokens:
     def _read(self) -> tuple[Token, ...]:
         with _in_our_words(self._path):
             try:
-                seen = self._path.stat()
+                stat = self._path.stat()
             except FileNotFoundError:
                 return ()
-            stamp, (before, known) = _stamp(seen), self._known
-            if stamp != before:
-                if seen.st_mode & 0o077:  # put there by other hands than ours; a drive without rights keeps them
+            stamp, (cached_stamp, tokens) = _stamp(stat), self._known
+            if stamp != cached_stamp:
+                if stat.st_mode & 0o077:  # written by another program; a drive without permissions cannot change them
                     with suppress(OSError):
                         self._path.chmod(0o600)
-                known = tuple(_parsed(self._path))
-                self._known = (stamp, known)
-            return known
+                tokens = tuple(_parsed(self._path))
+                self._known = (stamp, tokens)
+            return tokens
 
     @contextmanager
     def _changing(self) -> Iterator[builtins.list[Token]]:
-        """The tokens, to be changed while nobody else does; written whole or not at all."""
+        """Yield the tokens for editing, under a file lock; the file is replaced as a whole or not at all."""
         with _in_our_words(self._path):
             lock = os.open(self._path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                held = [*self._read()]
-                yield held
-                _write(self._path, held)
+                tokens = [*self._read()]
+                yield tokens
+                _write(self._path, tokens)
             finally:
                 os.close(lock)
 
@@ -197,38 +202,42 @@ _Stamp = tuple[int, int, int, int]
 
 
 def _stamp(seen: os.stat_result) -> _Stamp:
-    """By what a file is known to be as it was."""
+    """Return what identifies a version of a file."""
     return (seen.st_ino, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size)
 
 
 @contextmanager
 def _in_our_words(path: Path) -> Iterator[None]:
+    """Turn OSError into StoreError."""
     try:
         yield
     except OSError as error:
-        raise StoreError(f"{path} cannot be read or written: {error.strerror}; nobody is let in meanwhile") from error
+        raise StoreError(
+            f"{path} cannot be read or written: {error.strerror}; no token is accepted until this is fixed"
+        ) from error
 
 
 def _parsed(path: Path) -> Iterator[Token]:
+    """Yield the tokens of the file; StoreError if it is damaged."""
     try:
         for load in json.loads(path.read_text(encoding="utf-8")):
             yield _token(**load)
     except (ValueError, TypeError, RecursionError, LaminaError) as error:
-        raise StoreError(f"{path} is damaged: {error}; delete it and make new tokens") from error
+        raise StoreError(f"{path} is damaged: {error}; delete it and create new tokens") from error
 
 
 def _token(*, made_at: str, expires_at: str | None, right: str, origin: str, scope: str, **rest: str | None) -> Token:
-    """A token as the file tells it; whatever is not words there is damage."""
-    told = [made_at, expires_at or "", scope, *(each for name, each in rest.items() if name != "of" or each)]
-    if not all(isinstance(each, str) and each.isascii() for each in told):
-        raise TypeError("a token is told in words")
-    ends = parse_time(expires_at) if expires_at else None
-    known: dict[str, Any] = {**rest, "scope": parse_scope(scope), "right": Right(right), "origin": Origin(origin)}
-    return Token(**known, made_at=parse_time(made_at), expires_at=ends)
+    """Parse one token of the file; TypeError if a value is not ASCII text."""
+    texts = [made_at, expires_at or "", scope, *(text for name, text in rest.items() if name != "of" or text)]
+    if not all(isinstance(text, str) and text.isascii() for text in texts):
+        raise TypeError("the values of a token are ASCII texts")
+    expires = parse_time(expires_at) if expires_at else None
+    fields: dict[str, Any] = {**rest, "scope": parse_scope(scope), "right": Right(right), "origin": Origin(origin)}
+    return Token(**fields, made_at=parse_time(made_at), expires_at=expires)
 
 
 def _write(path: Path, tokens: list[Token]) -> None:
-    told = [
+    records = [
         {
             **asdict(token),
             "made_at": format_time(token.made_at),
@@ -236,21 +245,21 @@ def _write(path: Path, tokens: list[Token]) -> None:
         }
         for token in tokens
     ]
-    beside = path.with_suffix(f".{secrets.token_hex(4)}.tmp")
+    temporary = path.with_suffix(f".{secrets.token_hex(4)}.tmp")
     try:
-        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            json.dump(told, file, indent=1)
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            json.dump(records, file, indent=1)
             file.flush()
             os.fsync(file.fileno())
-        beside.replace(path)
-        _settled(path.parent)  # or a token that was revoked would open again after a loss of power
+        temporary.replace(path)
+        _settled(path.parent)  # otherwise a revoked token could become valid again after a power loss
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def _settled(folder: Path) -> None:
-    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(held)
+        os.fsync(descriptor)
     finally:
-        os.close(held)
+        os.close(descriptor)

@@ -1,4 +1,4 @@
-"""What a memory is. Pure, frozen values: no disk, no database, no clock."""
+"""Define what a memory is, as pure, frozen values: no disk, no database, no clock."""
 
 from lamina.atom.atom import Atom, Evidence, Signals, Validity
 from lamina.atom.claim import Claim, claim_of

@@ -1,4 +1,4 @@
-"""The record: one typed, timestamped statement, or one verbatim piece of a conversation or document."""
+"""Define the record: one typed, timestamped statement, or one verbatim part of a conversation or document."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CONFIDENCE_TIERS: tuple[tuple[str, float], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A sentence an atom rests on: characters start to end of one passage of a segment."""
+    """A sentence that an atom rests on: characters `start` to `end` of one passage of a segment."""
 
     segment: str
     passage: int
@@ -36,15 +36,17 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Validity:
-    """A half-open stretch of world time; None is open."""
+    """A half-open interval of valid time; None means open."""
 
     start: datetime | None = None
     end: datetime | None = None
 
     def covers(self, moment: datetime) -> bool:
+        """Return whether a moment is in the interval."""
         return (self.start is None or self.start <= moment) and (self.end is None or moment < self.end)
 
     def overlaps(self, other: Validity) -> bool:
+        """Return whether two intervals have a moment in common."""
         return (
             not self.is_empty
             and not other.is_empty
@@ -54,6 +56,7 @@ class Validity:
 
     @property
     def is_empty(self) -> bool:
+        """Return whether no moment is in the interval."""
         return not _before(self.start, self.end)
 
 
@@ -63,10 +66,10 @@ def _before(start: datetime | None, end: datetime | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What use has taught us of an atom. Counted, not committed; the file shows a snapshot of the first three.
+    """The counters of an atom's use. They are incremented, not committed; the file shows a snapshot of the first three.
 
-    `uses` are the last times it was used, oldest first, `use_days` the days on which it was; answers made with it that
-    were good or wrong are its `successes` and `failures`.
+    `uses` are the last times of use, oldest first; `use_days` is the number of days with a use; `successes` and
+    `failures` count the answers that used it and were good or wrong.
     """
 
     quality_score: float = 1.0
@@ -81,7 +84,7 @@ class Signals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Atom:
-    """The smallest independently useful thing remembered. `revision` counts its committed versions, from 1."""
+    """The smallest independently useful memory. `revision` counts its committed versions, from 1."""
 
     id: AtomId
     scope: Scope
@@ -128,52 +131,54 @@ class Atom:
 
     @property
     def validity(self) -> Validity:
+        """Return the interval of valid time."""
         return Validity(self.valid_from, self.valid_until)
 
     @property
     def confidence_tier(self) -> str:
+        """Return the name of the tier that the confidence belongs to."""
         return next(name for name, floor in CONFIDENCE_TIERS if self.confidence >= floor)
 
     @property
     def is_episode(self) -> bool:
-        """Episodes are append-only: never superseded, merged away or rewritten."""
+        """Return whether it is an episode. Episodes are append-only: never superseded, merged or rewritten."""
         return traits(self.kind).episode
 
     @property
     def memory_kind(self) -> MemoryKind:
-        """Whether its words tell what happened or what holds."""
+        """Return whether its text says what happened (episode) or what is true (note)."""
         return memory_kind_of(self.content, self.kind, self.tags)
 
     @property
     def is_segment(self) -> bool:
-        """Whether it holds verbatim words: one passage a turn or paragraph."""
+        """Return whether it holds verbatim text, with one passage per turn or paragraph."""
         return self.kind == "narrative" and self.segment_id is not None
 
     @property
     def is_searched(self) -> bool:
-        """Whether recall looks into it: not into what only lists other atoms, nor into the notes of a run."""
+        """Return whether recall searches it: not an atom that only lists others, and not a note of a run."""
         if self.layer is Layer.WORKING and self.run_id:
             return False
         return not traits(self.kind).lists and (self.kind != "entity" or bool(own_words(self.content)))
 
     def with_(self, **changes: Any) -> Atom:
-        """The same atom with some fields changed."""
+        """Return the atom with some fields changed."""
         return replace(self, **changes)
 
 
-DATA_FIELDS: tuple[str, ...] = tuple(each.name for each in fields(Atom) if each.name != "revision")
-"""Every field a commit may set, in the order of the record."""
+DATA_FIELDS: tuple[str, ...] = tuple(definition.name for definition in fields(Atom) if definition.name != "revision")
+"""Every field that a commit may set, in the order of the record."""
 
 FIXED_FIELDS = frozenset({"id", "scope", "recorded_at", "origin", "principal"})
-"""Set when the atom is made and never again."""
+"""The fields that are set when the atom is created and never change."""
 
 
 def kind_defaults(kind: str, confidence: float = 1.0, origin: Origin = Origin.HUMAN) -> dict[str, Any]:
-    """What an atom's kind gives it at birth: its home layer only when the speaker stated it, else episodic."""
-    own = traits(kind)
-    stated = confidence >= 0.70 and origin in (Origin.HUMAN, Origin.AGENT)
+    """Return the initial fields of a kind; the layer is the kind's own only if the speaker stated it, else episodic."""
+    kind_of_atom = traits(kind)
+    is_stated = confidence >= 0.70 and origin in (Origin.HUMAN, Origin.AGENT)
     return {
-        "layer": own.layer if stated else Layer.EPISODIC,
-        "durability": own.durability,
-        "memory_type": own.memory_type,
+        "layer": kind_of_atom.layer if is_stated else Layer.EPISODIC,
+        "durability": kind_of_atom.durability,
+        "memory_type": kind_of_atom.memory_type,
     }

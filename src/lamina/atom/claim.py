@@ -1,4 +1,5 @@
-"""Claims: the slot a fact fills. Two active values of a single-valued claim never overlap in valid time."""
+"""Define claims: the slot that a statement fills. Two active values of a single-valued claim never overlap in valid
+time."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from lamina.atom.atom import Atom
 from lamina.text.normal import normal_form, one_line, value_form
 
 SELF_CLAIMING_KINDS = frozenset({"preference", "habit"})
-"""Without an attribute these claim `subject::kind`."""
+"""Kinds that claim `subject::kind` if the statement has no attribute."""
 
 MULTI_VALUED = frozenset(
     {
@@ -47,7 +48,7 @@ MULTI_VALUED = frozenset(
         "visited",
     }
 )
-"""Attributes of which a subject may have several values at once."""
+"""Attributes that may have several values at a time."""
 
 SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "city": ("home", "home city", "lives in", "city of residence", "place of residence"),
@@ -57,18 +58,18 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "email": ("e mail", "email address", "e mail address"),
     "phone": ("phone number", "telephone", "telephone number"),
 }
-"""Attributes that go by other names, in normal form. A home town is none: one may have left it. Nor is a mobile: it is
-not the only phone somebody has."""
+"""Other names of attributes, in normal form. Not a home town, which a person may have left; not a mobile, because it
+may not be the person's only phone."""
 _ATTRIBUTES = {name: attribute for attribute, names in SYNONYMS.items() for name in names}
 _ROOFS = frozenset({"street", "road", "avenue", "lane", "square", "house", "flat", "apartment", "floor", "campus"})
 
 SEVERAL = "several"
-"""Metadata of a statement that stands beside others of its claim: it was said to, or its attribute was declared so."""
+"""The metadata key of a statement that may be active beside others of its claim, as declared by it or its attribute."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """(subject, attribute), both in normal form; `called` is the name the attribute was given."""
+    """A subject and an attribute, both in normal form; `given_attribute` is the attribute's name as it was given."""
 
     subject: str
     attribute: str
@@ -77,19 +78,20 @@ class Claim:
 
     @property
     def single_valued(self) -> bool:
+        """Return whether the claim has at most one value at a time."""
         return not self.several and self.attribute not in MULTI_VALUED
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name under which a store may have the claim."""
-        return tuple(f"{self.subject}::{each}" for each in (self.attribute, *SYNONYMS.get(self.attribute, ())))
+        """Return every name under which a store may have the claim."""
+        return tuple(f"{self.subject}::{name}" for name in (self.attribute, *SYNONYMS.get(self.attribute, ())))
 
     def __str__(self) -> str:
         return f"{self.subject}::{self.called or self.attribute}"
 
 
 def claim_of(atom: Atom) -> Claim | None:
-    """The slot an atom fills, if it fills one. An episode fills none: what happened is never superseded."""
+    """Return the claim that an atom fills, or None. An episode fills none: what happened is never superseded."""
     if atom.is_episode:
         return None
     several = atom.metadata.get(SEVERAL) == "true"
@@ -104,24 +106,24 @@ def claim_of(atom: Atom) -> Claim | None:
 
 
 def beside_others(atom: Atom, attributes: Collection[str]) -> Atom:
-    """The statement as one of several of its claim, where its attribute is among those declared so."""
+    """Return the statement marked as one of several values if its attribute is in the given collection."""
     if _known_as(normal_form(atom.attribute or "")) not in map(_known_as, attributes) or SEVERAL in atom.metadata:
         return atom
     return atom.with_(metadata={**atom.metadata, SEVERAL: "true"})
 
 
 def value_of(atom: Atom) -> str:
-    """What the atom puts into its claim, so that it can be compared: its value, or its words where it names none."""
+    """Return the atom's value in a form for comparison; its text if it has no value."""
     if atom.value:
         return value_form(atom.value)
     return normal_form(atom.content) or one_line(atom.content)
 
 
 def may_replace(one: Atom, other: Atom) -> bool:
-    """Whether two statements of a claim may stand in each other's place.
+    """Return whether one statement of a claim may supersede the other.
 
-    Where the attribute goes by two names, both values have to be names or neither: who lives in a flat has not left
-    the city.
+    If they name the attribute differently, both values must be proper names or neither: a person who lives in a flat
+    has not left the city.
     """
     if one.attribute == other.attribute or str(claim_of(one)) == str(claim_of(other)):
         return True
@@ -138,5 +140,9 @@ def _known_as(attribute: str) -> str:
 
 
 def _claim(subject: str, attribute: str, several: bool) -> Claim | None:
-    one, other = normal_form(subject), normal_form(attribute)
-    return Claim(one, _known_as(other), several, called=other) if one and other else None
+    subject_form, attribute_form = normal_form(subject), normal_form(attribute)
+    return (
+        Claim(subject_form, _known_as(attribute_form), several, called=attribute_form)
+        if subject_form and attribute_form
+        else None
+    )

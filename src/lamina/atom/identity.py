@@ -1,4 +1,4 @@
-"""Ids: 26 lower-case characters whose alphabetical order is the order of creation."""
+"""Create and check ids: 26 lower-case characters whose alphabetical order is the order of creation."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def is_atom_id(text: str) -> bool:
-    """Whether the text has the shape of an id of ours; others are kept as `source_ref`."""
+    """Return whether the text has the shape of lamina's ids; foreign ids are stored as `source_ref`."""
     return _SHAPE.fullmatch(text) is not None
 
 
 class IdSource:
-    """Makes ids that sort by time, also inside one millisecond; randomness is passed in so that a test can own it."""
+    """Creates ids that sort by time, also within one millisecond; the random source is passed in for tests."""
 
     def __init__(self, randbytes: Callable[[int], bytes]) -> None:
         self._randbytes = randbytes
@@ -31,6 +31,7 @@ class IdSource:
         self._lock = threading.Lock()
 
     def new(self, at: datetime) -> AtomId:
+        """Return a new id for a time; it sorts after all ids this source created for earlier times."""
         millis = max(0, (at - _EPOCH) // timedelta(milliseconds=1))
         number = (millis << _RANDOM_BITS) | int.from_bytes(self._randbytes(10), "big")
         with self._lock:

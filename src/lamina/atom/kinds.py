@@ -1,4 +1,4 @@
-"""KINDS: one table of every kind and its traits. Every constant that depends on the kind lives here."""
+"""Define KINDS, the table of every kind and its traits. Every constant that depends on the kind is here."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class MemoryType(StrEnum):
-    """What sort of information it is; recall modes select by it."""
+    """The type of information; recall modes select by it."""
 
     FACT = "fact"
     PROCEDURE = "procedure"
@@ -16,7 +16,7 @@ class MemoryType(StrEnum):
 
 
 class Layer(StrEnum):
-    """Where in memory an atom lives."""
+    """The layer of memory that an atom is in."""
 
     WORKING = "working"
     EPISODIC = "episodic"
@@ -27,7 +27,7 @@ class Layer(StrEnum):
 
 
 class Durability(StrEnum):
-    """How fast it fades."""
+    """How fast an atom fades."""
 
     CORE = "core"
     STANDARD = "standard"
@@ -36,7 +36,7 @@ class Durability(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The traits an atom has because of its kind. `lists`: it only gathers what other atoms or notes say."""
+    """The traits of a kind. `is_listing`: atoms of the kind only list what other atoms or notes say."""
 
     memory_type: MemoryType
     layer: Layer
@@ -107,5 +107,5 @@ KINDS: dict[str, Kind] = {
 
 
 def traits(kind: str) -> Kind:
-    """The traits of a kind; one nobody declared has those of `fact`."""
+    """Return the traits of a kind; an unknown kind has those of `fact`."""
     return KINDS.get(kind, KINDS["fact"])

@@ -1,4 +1,4 @@
-"""What an atom descends from: however often words are summed up or copied, they are worth no more than before."""
+"""Decide how far an atom is trusted by what it is derived from: summarising or copying text never raises its trust."""
 
 from __future__ import annotations
 
@@ -14,46 +14,60 @@ from lamina.atom.trust import LEAST_TRUST, TRUST, statements_wait
 _UNSETTLED = frozenset({Status.CONSTRAINED, Status.CHALLENGED, Status.TOMBSTONED})
 
 Look: TypeAlias = Callable[[Iterable[AtomId]], Mapping[AtomId, Atom]]
-"""Finds atoms by their ids, as far as they are there."""
+"""Returns the atoms of these ids, as far as they exist."""
 
 
 def trust(atom: Atom, look: Look) -> float:
-    """How much an atom's word is worth: its origin, or the least trusted of all it descends from.
+    """Return the trust in an atom: the lowest trust of its origin and of everything it is derived from.
 
-    An ancestor that nobody can look up counts as the least trusted there is.
+    An ancestor that does not exist counts as the least trusted.
     """
-    return min([TRUST[atom.origin], *(LEAST_TRUST if each is None else TRUST[each.origin] for each in _up(atom, look))])
+    return min(
+        [
+            TRUST[atom.origin],
+            *(LEAST_TRUST if ancestor is None else TRUST[ancestor.origin] for ancestor in _up(atom, look)),
+        ]
+    )
 
 
 def waits(atom: Atom, look: Look) -> bool:
-    """Whether nobody vouches for a new atom: its origin is held for review, or something it descends from still is."""
-    return statements_wait(atom.origin) or any(each is None or _is_held(each) for each in _up(atom, look, _counts))
+    """Return whether a new atom needs review: because of its origin, or of something it is derived from."""
+    return statements_wait(atom.origin) or any(
+        ancestor is None or _is_held(ancestor) for ancestor in _up(atom, look, _counts)
+    )
 
 
 def is_clean(atom: Atom, look: Look) -> bool:
-    """Whether neither an atom nor anything it descends from is of an origin that is held for review."""
+    """Return whether neither an atom nor anything it is derived from has an origin that needs review."""
     return not statements_wait(atom.origin) and all(
-        each is not None and not statements_wait(each.origin) for each in _up(atom, look)
+        ancestor is not None and not statements_wait(ancestor.origin) for ancestor in _up(atom, look)
     )
 
 
 def _is_held(ancestor: Atom) -> bool:
-    """What waits, is doubted or was taken back speaks for nothing; the notes of a run were only laid aside."""
+    """Return whether an ancestor is unconfirmed, disputed or withdrawn; notes of a closed run are none of these."""
     is_note = ancestor.layer is Layer.WORKING and ancestor.run_id is not None
     return statements_wait(ancestor.origin) or (ancestor.status in _UNSETTLED and not is_note)
 
 
 def _counts(ancestor: Atom) -> bool:
-    """A statement that is recalled counts because somebody vouches for it, whatever it descends from itself."""
+    """Return whether an ancestor is a recallable statement: it was confirmed, whatever it is derived from."""
     return ancestor.status in RECALL_WEIGHT and not ancestor.is_segment
 
 
 def _up(atom: Atom, look: Look, is_enough: Callable[[Atom], bool] = lambda _: False) -> Iterator[Atom | None]:
-    """Everything an atom descends from, each once and no further than to those that are enough; None for the lost."""
-    seen, ahead = {atom.id}, set(atom.derived_from) - {atom.id}
-    while ahead:
-        found = look(sorted(ahead))
-        further = {each: parent for each, parent in found.items() if not is_enough(parent)}
-        yield from (found.get(each) for each in sorted(ahead) if each in further or each not in found)
-        seen |= ahead
-        ahead = {parent for each in further.values() for parent in each.derived_from} - seen
+    """Yield everything an atom is derived from, once each; None for what does not exist.
+
+    Atoms for which `stops_at` is true are left out, and so is what they are derived from.
+    """
+    visited, next_ids = {atom.id}, set(atom.derived_from) - {atom.id}
+    while next_ids:
+        parents = look(sorted(next_ids))
+        followed = {parent_id: parent for parent_id, parent in parents.items() if not is_enough(parent)}
+        yield from (
+            parents.get(parent_id)
+            for parent_id in sorted(next_ids)
+            if parent_id in followed or parent_id not in parents
+        )
+        visited |= next_ids
+        next_ids = {parent_id for parent in followed.values() for parent_id in parent.derived_from} - visited

@@ -1,4 +1,4 @@
-"""Whether a statement tells what happened (an episode, append-only) or what holds (a note, which may be superseded)."""
+"""Decide whether a text says what happened (an episode, append-only) or what is true (a note, can be superseded)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WHEN = re.compile(
     re.IGNORECASE,
 )
 _UNDECIDED = frozenset({"fact"})
-"""Kinds that say nothing of whether a thing happened or holds."""
+"""Kinds that do not decide between episode and note."""
 _FOREIGN_KINDS: dict[str, MemoryKind] = {
     "policy": "note",
     "standard": "note",
@@ -43,7 +43,8 @@ _HOLDS = re.compile(
 
 
 def memory_kind_of(content: str, kind: str, tags: Collection[str] = ()) -> MemoryKind:
-    """Episode or note: words of time decide, else the kind, else the tags, else the verbs, else it is an episode."""
+    """Return episode or note: decided by words of time, else the kind, else the tags, else the verbs; episode by
+    default."""
     if _WHEN.search(content):
         return "episode"
     by_kind = _of_kind(kind)

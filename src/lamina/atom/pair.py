@@ -1,7 +1,7 @@
-"""Pairs: two statements that contradict each other until a person decides, and what a person has said of them.
+"""Handle pairs: two statements that contradict each other until a person decides, and the decisions about them.
 
-The word stays with the statement it was said of, in its metadata: `both_valid` names the others that hold beside it,
-`need_more` those about which more has to be known and until when nobody is asked again.
+A decision is stored in the metadata of the statement: `both_valid` names the statements that are valid beside it,
+`need_more` those about which more information is needed and until when no one is asked again.
 """
 
 from __future__ import annotations
@@ -15,70 +15,70 @@ from lamina.atom.relation import Relation, RelationName
 from lamina.text.times import format_time, parse_time
 
 SURE = 0.75
-"""Links below this were made from likeness alone: whatever they link stands all the same."""
+"""Contradictions below this confidence come from similarity alone and change no status."""
 LIKELY_CHANGE = 0.4
-"""The confidence of a link that only a model made; a person is asked about it where the answer matters."""
+"""The confidence of a contradiction that only a model found; it is reviewed where the answer matters."""
 BOTH_VALID, NEED_MORE, NOTE = "both_valid", "need_more", "need_more_note"
 
 
 def contradictions(atom: Atom) -> Iterator[Relation]:
-    """The links by which an atom contradicts others."""
+    """Return the relations by which an atom contradicts others."""
     return (relation for relation in atom.relations if relation.name is RelationName.CONTRADICTS)
 
 
 def is_rival(atom: Atom) -> bool:
-    """Whether an atom was said against one that stands, so that it never held itself."""
+    """Return whether an atom contradicts an active one for sure, so that it was never active itself."""
     return any(not is_guess(contradiction) for contradiction in contradictions(atom))
 
 
 def is_guess(link: Relation) -> bool:
-    """Whether a link is a contradiction told from likeness alone."""
+    """Return whether a relation is a contradiction found by similarity alone."""
     return link.name is RelationName.CONTRADICTS and link.confidence < SURE
 
 
 def link_between(one: Atom, other: Atom) -> Relation | None:
-    """The link that makes a pair of two atoms, the strongest of them; None where they are none."""
-    links = [contradiction for contradiction in contradictions(one) if contradiction.target == other.id]
-    links += [contradiction for contradiction in contradictions(other) if contradiction.target == one.id]
-    return max(links, key=lambda each: each.confidence, default=None)
+    """Return the contradiction with the highest confidence between two atoms; None if there is none."""
+    relations = [contradiction for contradiction in contradictions(one) if contradiction.target == other.id]
+    relations += [contradiction for contradiction in contradictions(other) if contradiction.target == one.id]
+    return max(relations, key=lambda relation: relation.confidence, default=None)
 
 
 def reconciled(atom: Atom, other: AtomId) -> Atom:
-    """The atom without its contradiction of another."""
-    links = tuple(
+    """Return the atom without its contradiction of another."""
+    remaining = tuple(
         relation
         for relation in atom.relations
         if not (relation.name is RelationName.CONTRADICTS and relation.target == other)
     )
-    return atom.with_(relations=links) if links != atom.relations else atom
+    return atom.with_(relations=remaining) if remaining != atom.relations else atom
 
 
 def hold_both(one: Atom, other: Atom) -> bool:
-    """Whether a person has said that both are so: nobody links them as a contradiction again."""
+    """Return whether a person decided that both are valid; they are not linked as a contradiction again."""
     return other.id in _named(one, BOTH_VALID) or one.id in _named(other, BOTH_VALID)
 
 
 def with_both_valid(atom: Atom, other: AtomId) -> Atom:
-    """The atom with a person's word that another holds beside it."""
-    names = tuple(dict.fromkeys((*_named(atom, BOTH_VALID), other)))
-    return atom.with_(metadata={**atom.metadata, BOTH_VALID: " ".join(names)})
+    """Return the atom with the decision that another is valid beside it."""
+    ids = tuple(dict.fromkeys((*_named(atom, BOTH_VALID), other)))
+    return atom.with_(metadata={**atom.metadata, BOTH_VALID: " ".join(ids)})
 
 
 def asked_again_at(one: Atom, other: Atom) -> datetime | None:
-    """When a pair about which more has to be known is shown again."""
+    """Return when a pair that needs more information is shown again; None if it was not postponed."""
     for atom, name in ((one, other.id), (other, one.id)):
-        for each in _named(atom, NEED_MORE):
-            who, _, until = each.partition("@")
-            if who == name:
+        for entry in _named(atom, NEED_MORE):
+            other_id, _, until = entry.partition("@")
+            if other_id == name:
                 return _moment(until)
     return None
 
 
 def with_need_more(atom: Atom, other: AtomId, until: datetime, note: str) -> Atom:
-    """The atom with the word that more has to be known of it and another."""
-    kept = [each for each in _named(atom, NEED_MORE) if not each.startswith(other)]
-    told = {NEED_MORE: " ".join((*kept, f"{other}@{format_time(until)}")), NOTE: note}
-    return atom.with_(metadata={**atom.metadata, **told})
+    """Return the atom with the decision that more information about it and another is needed."""
+    remaining = [entry for entry in _named(atom, NEED_MORE) if not entry.startswith(other)]
+    decision = {NEED_MORE: " ".join((*remaining, f"{other}@{format_time(until)}")), NOTE: note}
+    return atom.with_(metadata={**atom.metadata, **decision})
 
 
 def _named(atom: Atom, key: str) -> list[str]:
@@ -86,7 +86,7 @@ def _named(atom: Atom, key: str) -> list[str]:
 
 
 def _moment(text: str) -> datetime | None:
-    """A person may have written anything into the file."""
+    """Return the time in a text that people can edit; None if it is no time."""
     try:
         return parse_time(text)
     except ValueError:

@@ -1,8 +1,8 @@
-"""Passages: what is indexed, so that a hit names the exact turn or paragraph.
+"""Split an atom into passages, the unit that is indexed, so that a hit names the exact turn or paragraph.
 
-A fact is one passage. A verbatim segment is markdown that a person can read: a turn is a line `**Speaker** time` and
-the words as they were said, a paragraph is just the words, and each ends with an Obsidian block id (`^p7`). Words that
-look like our own marks are escaped with a backslash, so the text comes back exactly as it went in.
+A statement is one passage. A segment is markdown for people: a turn is a line `**Speaker** time` and the text as it was
+said, a paragraph is only the text, and each ends with an Obsidian block id (`^p7`). Text that looks like a header or
+block id is escaped with a backslash, so that it is parsed back exactly.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _HEADER = re.compile(r"\*\*([^\n*]+)\*\*(?: (\d{4}-\d{2}-\d{2}T[0-9:.]+Z))?")
 _LOOKS_LIKE_HEADER = re.compile(r"(?m)^(\\*)(?=\*\*[^\n*]+\*\*(?: \d{4}-\d{2}-\d{2}T[0-9:.]+Z)?$)")
 _LOOKS_LIKE_MARK = re.compile(r"(?m)(^|[ \t])(\\*)(?=\^p\d+[ \t]*$)")
 _MARK = re.compile(r"(?m)\^p(\d+)[ \t]*$")
-"""Begins with what it looks for, which is found twenty times as fast as what may stand before it."""
+"""Begins with the block id itself, which is found twenty times as fast as what may precede it."""
 _LAST_MARK = re.compile(r"(?:^|[ \t\n])\^p\d+[ \t]*\n*\Z")
 _STRUCTURED_LINE = re.compile(r"\s*(?:[-*+>|#]|\d+[.)]\s|```|~~~|\s{3}\S)|.*\|\s*$")
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One turn, one paragraph, or a whole fact; start and end are its place in the atom's content."""
+    """One turn, one paragraph or a whole statement; `start` and `end` are its position in the atom's content."""
 
     n: int
     text: str
@@ -41,25 +41,26 @@ class Passage:
 
 
 def searched(atom: Atom, passage: Passage) -> str:
-    """The words a text search looks into: with the name of who said them, or with what a fact is about."""
+    """Return the text of a passage for text search: with the speaker's name, or the subject of a statement."""
     name = None if is_role(passage.speaker) else passage.speaker
     about = name if atom.is_segment else atom.subject
     return f"{about}: {passage.text}" if about else passage.text
 
 
 def meant(atom: Atom, passage: Passage) -> str:
-    """The words a model is given: a name in front would outweigh what was said, what a fact is about would not."""
+    """Return the text of a passage for a model: a speaker's name would outweigh the text, a subject does not."""
     return passage.text if atom.is_segment or not atom.subject else f"{atom.subject}: {passage.text}"
 
 
 def digest_of(atom: Atom, passage: Passage) -> bytes:
-    """What the words a model is given are known by; a machine's long answers are kept apart, being read in part."""
+    """Return the digest of the text given to a model; an assistant's long turns, which are read in part, are kept
+    separate."""
     read = "in part" if is_assistant(passage.speaker) else "whole"
     return hashlib.blake2b(f"{read}\0{meant(atom, passage)}".encode(), digest_size=16).digest()
 
 
 def passages_of(atom: Atom) -> tuple[Passage, ...]:
-    """The passages of an atom, in reading order."""
+    """Return the passages of an atom, in reading order."""
     if not atom.is_segment:
         text = own_words(atom.content) if is_page(atom.content) else atom.content
         return (Passage(1, text or atom.content, 0, len(atom.content), at=atom.observed_at),)
@@ -67,51 +68,51 @@ def passages_of(atom: Atom) -> tuple[Passage, ...]:
 
 
 def passage_of(atom: Atom, n: int) -> Passage | None:
-    """One passage of an atom, without looking at the others' words."""
+    """Return one passage of an atom without parsing the others; None if there is no such passage."""
     if not atom.is_segment:
         return passages_of(atom)[0] if n == 1 else None
-    start, found = 0, None
-    for number, begins, ends in _marks(atom.content):
+    start, matches = 0, None
+    for number, block_start, block_end in _marks(atom.content):
         if number == n:
-            found = _passage(n, atom.content, start, begins) or found
-        start = ends
-    # Words behind the last mark have a number that hangs on the others.
-    return found[0] if found else next((passage for passage in parse_segment(atom.content) if passage.n == n), None)
+            matches = _passage(n, atom.content, start, block_start) or matches
+        start = block_end
+    # Text after the last block id gets a number that depends on the others.
+    return matches[0] if matches else next((passage for passage in parse_segment(atom.content) if passage.n == n), None)
 
 
 @lru_cache(maxsize=32)
 def parse_segment(content: str) -> tuple[Passage, ...]:
-    """The passages of a segment's text. Words a person wrote after the last mark are a passage too."""
-    found: list[Passage] = []
+    """Return the passages of a segment's text. Text that a person wrote after the last block id is a passage too."""
+    passages: list[Passage] = []
     start = 0
-    for number, begins, ends in _marks(content):
-        found += _passage(number, content, start, begins)
-        start = ends
-    found += _passage(max((passage.n for passage in found), default=0) + 1, content, start, len(content))
-    return tuple(found)
+    for number, block_start, block_end in _marks(content):
+        passages += _passage(number, content, start, block_start)
+        start = block_end
+    passages += _passage(max((passage.n for passage in passages), default=0) + 1, content, start, len(content))
+    return tuple(passages)
 
 
 def _marks(content: str) -> Iterator[tuple[int, int, int]]:
-    """The number of each block id and its place, with the blank or the empty line before it."""
-    for found in _MARK.finditer(content):
-        begins = found.start()
-        before = content[max(0, begins - 2) : begins]
+    """Yield the number and the position of each block id, with the blank or empty line before it."""
+    for match in _MARK.finditer(content):
+        start = match.start()
+        before = content[max(0, start - 2) : start]
         if before == "\n\n":
-            yield int(found.group(1)), begins - 2, found.end()
+            yield int(match.group(1)), start - 2, match.end()
         elif before.endswith((" ", "\t")):
-            yield int(found.group(1)), begins - 1, found.end()
+            yield int(match.group(1)), start - 1, match.end()
         elif before.endswith("\n") or not before:
-            yield int(found.group(1)), begins, found.end()
+            yield int(match.group(1)), start, match.end()
 
 
 def only_grew(before: str, added: Iterable[str]) -> bool:
-    """Whether texts that were added to a segment one after the other left every passage as it stood."""
+    """Return whether texts appended to a segment, one after the other, left every passage unchanged."""
     numbers, is_closed = {number for number, _, _ in _marks(before)}, _ends_with_mark(before)
-    for each in added:
-        more = {number for number, _, _ in _marks(each)}
-        if not is_closed or not each.startswith("\n") or numbers & more:
+    for text in added:
+        new_numbers = {number for number, _, _ in _marks(text)}
+        if not is_closed or not text.startswith("\n") or numbers & new_numbers:
             return False
-        numbers, is_closed = numbers | more, _ends_with_mark(each)
+        numbers, is_closed = numbers | new_numbers, _ends_with_mark(text)
     return True
 
 
@@ -120,15 +121,15 @@ def _ends_with_mark(content: str) -> bool:
 
 
 def closed(content: str, beyond: int = 0) -> str:
-    """A segment's text with a block id after words a person wrote behind the last one: what follows is not theirs."""
-    told = parse_segment(content)
-    if not told or told[-1].end < len(content):
+    """Return a segment's text with a block id after text that a person added at its end: what follows is not theirs."""
+    passages = parse_segment(content)
+    if not passages or passages[-1].end < len(content):
         return content
-    return f"{content}\n\n^p{max(told[-1].n, beyond + 1)}"
+    return f"{content}\n\n^p{max(passages[-1].n, beyond + 1)}"
 
 
 def render_passage(n: int, text: str, speaker: str | None = None, at: datetime | None = None) -> str:
-    """A turn or paragraph as it stands in a segment, its block id last."""
+    """Return a turn or paragraph as it is stored in a segment, its block id last."""
     body = _LOOKS_LIKE_MARK.sub(r"\1\\\2", _LOOKS_LIKE_HEADER.sub(r"\1\\", text))
     last_line = body.rsplit("\n", 1)[-1]
     ending = f"\n\n^p{n}" if _STRUCTURED_LINE.match(last_line) or not last_line else f" ^p{n}"
@@ -156,7 +157,7 @@ def _passage(n: int, content: str, start: int, end: int) -> list[Passage]:
 
 
 def _moment(text: str | None) -> datetime | None:
-    """The time of a turn; a person may have written one that does not exist."""
+    """Return the time of a turn; None if it is missing or, edited by a person, does not exist."""
     try:
         return parse_time(text) if text else None
     except ValueError:

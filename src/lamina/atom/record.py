@@ -1,4 +1,4 @@
-"""An atom as plain JSON values, and the difference between two versions of it: the language of the journal."""
+"""Convert an atom to plain JSON values, and to the difference between two versions, as the journal stores them."""
 
 from __future__ import annotations
 
@@ -30,13 +30,20 @@ _ENUMS: dict[str, Callable[[str], Any]] = {
 
 
 def _relation_out(relation: Relation) -> Json:
-    seen = relation.last_reinforced_at
-    return [relation.name.value, relation.target, relation.confidence, format_time(seen) if seen else None]
+    reinforced_at = relation.last_reinforced_at
+    return [
+        relation.name.value,
+        relation.target,
+        relation.confidence,
+        format_time(reinforced_at) if reinforced_at else None,
+    ]
 
 
 def _relation_in(item: Json) -> Relation:
-    name, target, confidence, seen = item
-    return Relation(RelationName(name), AtomId(target), confidence, parse_time(seen) if seen else None)
+    name, target, confidence, reinforced_at = item
+    return Relation(
+        RelationName(name), AtomId(target), confidence, parse_time(reinforced_at) if reinforced_at else None
+    )
 
 
 _OUT: dict[str, Callable[[Any], Json]] = {
@@ -66,7 +73,7 @@ _DEFAULTS: dict[str, Any] = {
 
 
 def to_record(atom: Atom) -> Record:
-    """Every field that differs from its default, as JSON values."""
+    """Return every field that differs from its default, as JSON values."""
     record: Record = {}
     for name in DATA_FIELDS:
         value = getattr(atom, name)
@@ -76,22 +83,25 @@ def to_record(atom: Atom) -> Record:
 
 
 def from_record(record: Mapping[str, Json], revision: int = 0) -> Atom:
-    """The atom a record describes."""
+    """Return the atom that a record describes."""
     return Atom(**{name: decode_field(name, value) for name, value in record.items()}, revision=revision)
 
 
 def encode_field(name: str, value: Any) -> Json:
+    """Return a field's value as JSON."""
     encode = _OUT.get(name)
     return value if encode is None or value is None else encode(value)
 
 
 def decode_field(name: str, value: Json) -> Any:
+    """Return a field's value from JSON."""
     decode = _IN.get(name)
     return value if decode is None or value is None else decode(value)
 
 
 def difference(old: Atom | None, new: Atom) -> Record:
-    """The fields a new version sets, as JSON values. Text that only grew is written as {"+": what was added}."""
+    """Return the fields that a new version sets, as JSON values. Content that was only appended to is {"+": the added
+    text}."""
     if old is None:
         return to_record(new)
     changed: Record = {}
@@ -107,7 +117,7 @@ def difference(old: Atom | None, new: Atom) -> Record:
 
 
 def apply_difference(old: Atom | None, changed: Mapping[str, Json], revision: int) -> Atom:
-    """The version that follows from the one before and what was set; the inverse of `difference`."""
+    """Return the version that results from the previous one and its difference; the inverse of `diff_atoms`."""
     if old is None:
         return from_record(changed, revision)
     values = {name: decode_field(name, value) for name, value in changed.items() if name != "content"}

@@ -1,4 +1,4 @@
-"""Named, weighted links from one atom to another."""
+"""Define relations: named links from one atom to another, with a confidence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lamina.atom.identity import AtomId
 
 
 class RelationName(StrEnum):
-    """What one atom may be to another."""
+    """What one atom can be to another."""
 
     CONTRADICTS = "contradicts"
     SUPPORTS = "supports"
@@ -25,7 +25,7 @@ class RelationName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """An edge to another atom, as strong as its confidence."""
+    """A link to another atom, as strong as its confidence."""
 
     name: RelationName
     target: AtomId

@@ -1,4 +1,4 @@
-"""Whose memory. A scope is checked once at the border and is a required argument of every query."""
+"""Define scopes: whose memory it is. A scope is checked once when it enters; every query requires one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHAPE = re.compile(rf"org:({_NAME})(?::agent:({_NAME}))?", re.ASCII)
 
 
 def parse_scope(text: object) -> Scope:
-    """The scope a text names, or InvalidScope: nothing is guessed, folded or completed."""
+    """Return the scope that a text names; InvalidScope if it is malformed, nothing is guessed or completed."""
     if not isinstance(text, str) or not _SHAPE.fullmatch(text):
         raise InvalidScope(
             f"{text!r} is not a scope; write org:NAME or org:NAME:agent:NAME in lower-case letters, digits, - and _"
@@ -23,17 +23,17 @@ def parse_scope(text: object) -> Scope:
 
 
 def organisation(scope: Scope) -> str:
-    """The organisation's name in a scope."""
+    """Return the name of the organisation in a scope."""
     return scope.split(":")[1]
 
 
 def agent(scope: Scope) -> str | None:
-    """The agent's name in a scope, where it is an agent's own."""
+    """Return the name of the agent in a scope; None for an organisation's scope."""
     parts = scope.split(":")
     return parts[3] if len(parts) == 4 else None
 
 
 def visible_from(scope: Scope) -> tuple[Scope, ...]:
-    """What a caller in this scope may read: its own scope and its organisation's, never a sibling's."""
-    org = Scope(f"org:{organisation(scope)}")
-    return (scope,) if scope == org else (scope, org)
+    """Return the scopes that a caller in this scope may read: its own and its organisation's, never another agent's."""
+    organisation_scope = Scope(f"org:{organisation(scope)}")
+    return (scope,) if scope == organisation_scope else (scope, organisation_scope)

@@ -1,4 +1,4 @@
-"""What a summary was made of: it holds as long as every source stands and says what it said."""
+"""Check summaries against their sources: a summary is valid while every source is current and unchanged."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from lamina.atom.status import RECALL_WEIGHT
 from lamina.atom.trust import Origin
 
 SOURCES = "sources"
-"""The metadata that tells what the sources said when the summary was made."""
+"""The metadata key of the digest of the sources at the time of the summary."""
 
 
 def sources_form(members: Iterable[Atom]) -> str:
-    """By what the words of the sources are known again, so that an edit of one is noticed."""
-    told = sorted(f"{member.id} {member.subject} {member.content}" for member in members)
-    return hashlib.blake2b("\0".join(told).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    """Return a digest of the texts of the sources, by which an edit of one is noticed."""
+    lines = sorted(f"{member.id} {member.subject} {member.content}" for member in members)
+    return hashlib.blake2b("\0".join(lines).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def is_summary(atom: Atom) -> bool:
-    """Whether a dream made it out of other statements."""
+    """Return whether a dream derived the atom from other statements."""
     return atom.origin is Origin.DREAM and bool(atom.derived_from)
 
 
 def is_outdated(atom: Atom, known: Mapping[AtomId, Atom]) -> bool:
-    """Whether a summary tells of something that is over or was said otherwise since, by atoms as they stand."""
-    sources = [known[each] for each in atom.derived_from if each in known]
+    """Return whether a source of a summary is missing, no longer recalled or changed since, by the given atoms."""
+    sources = [known[source_id] for source_id in atom.derived_from if source_id in known]
     if len(sources) < len(atom.derived_from) or any(source.status not in RECALL_WEIGHT for source in sources):
         return True
-    told = atom.metadata.get(SOURCES)
-    return told is not None and told != sources_form(sources)
+    digest = atom.metadata.get(SOURCES)
+    return digest is not None and digest != sources_form(sources)

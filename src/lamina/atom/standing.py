@@ -1,4 +1,4 @@
-"""Where a statement stands at a moment: its status and its time, taken together."""
+"""Compute the status of a statement at a time, from its stored status and its valid time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lamina.atom.status import Status
 
 
 class Standing(StrEnum):
-    """What a statement is worth at a moment."""
+    """What a statement counts for at a time."""
 
     CURRENT = "current"
     AHEAD = "ahead"
@@ -30,17 +30,17 @@ _BY_STATUS = {
 
 
 def begins(atom: Atom) -> datetime:
-    """From when a statement holds: from when it says, or from when it was said."""
+    """Return the start of a statement's valid time: as it says, or else when it was observed."""
     return atom.valid_from or atom.observed_at
 
 
 def standing(atom: Atom, at: datetime) -> Standing:
-    """Where a statement stands at a moment; one that was replaced stood until then."""
+    """Return the effective status of a statement at a time; a superseded one was current until it was superseded."""
     if atom.status in _BY_STATUS:
         return _BY_STATUS[atom.status]
     if at < begins(atom):
         return Standing.AHEAD
-    ended = atom.status in (Status.SUPERSEDED, Status.MERGED) and atom.valid_until is None
-    if ended or (atom.valid_until is not None and atom.valid_until <= at):
+    is_replaced = atom.status in (Status.SUPERSEDED, Status.MERGED) and atom.valid_until is None
+    if is_replaced or (atom.valid_until is not None and atom.valid_until <= at):
         return Standing.OVER
     return Standing.CURRENT

@@ -1,4 +1,4 @@
-"""Statuses, the arrows between them, and what each means for recall."""
+"""Define the statuses, the transitions between them, and what each means for recall."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lamina.errors import TransitionRefused
 
 
 class Status(StrEnum):
-    """The one field that says whether an atom counts; obeyed by everything."""
+    """The field that decides whether an atom counts."""
 
     ACTIVE = "active"
     CONSTRAINED = "constrained"
@@ -21,7 +21,7 @@ class Status(StrEnum):
 
 
 class Way(StrEnum):
-    """How a change of status comes about; some arrows stand open to some ways only."""
+    """What causes a change of status; some transitions are open to some causes only."""
 
     ORDINARY = "ordinary"
     RESTORE = "restore"
@@ -46,32 +46,32 @@ ARROWS: dict[Status, tuple[Status, ...]] = {
 }
 
 ENDED = frozenset({_S.SUPERSEDED, _S.INVALIDATED, _S.MERGED, _S.TOMBSTONED})
-"""Left only by undo or by a reasoned restore."""
+"""Statuses that only undo or a restore with a reason can leave."""
 
 _LIVE = frozenset({_S.ACTIVE, _S.CHALLENGED, _S.ARCHIVED})
 
 REPLACED = frozenset({_S.SUPERSEDED, _S.MERGED})
-"""True while it held, and over since something else took its place."""
+"""Statuses of statements that were true until another took their place."""
 
 RECALL_WEIGHT: dict[Status, float] = {_S.ACTIVE: 1.0, _S.ARCHIVED: 0.92}
-"""What normal recall searches, and how much each counts."""
+"""The statuses that normal recall searches, and the weight of each."""
 
 INCLUDE: dict[str, frozenset[Status]] = {
     "history": ENDED,
     "challenged": frozenset({_S.CHALLENGED}),
     "constrained": frozenset({_S.CONSTRAINED}),
 }
-"""What `recall(include=…)` adds to what is searched."""
+"""The statuses that each value of `recall(include=…)` adds to the search."""
 
 
 def check_transition(old: Status, new: Status, way: Way) -> None:
-    """Raise TransitionRefused unless the table has the arrow for this way of changing."""
+    """Raise TransitionRefused unless the table allows the transition for this cause."""
     if old == new or way in (Way.UNDO, Way.ADOPT) or new in ARROWS[old]:
         return
     if way is Way.RESTORE and old in ENDED and new is Status.ACTIVE:
         return
     if way in (Way.ROLLBACK, Way.QUARANTINE) and old in ENDED and new in _LIVE:
-        return  # what had ended them is taken back, so they are what they were
+        return  # what ended them is reversed, so they get their earlier status back
     if way is Way.QUARANTINE and new is Status.CONSTRAINED and old is not Status.TOMBSTONED:
         return
     raise TransitionRefused(old, new, ARROWS[old])

@@ -1,4 +1,4 @@
-"""Striking sentences out of words: what is to go, where it stands, and where everything else stands afterwards."""
+"""Erase sentences from texts: find the sentences, replace them by a mark, and move the evidence of the others."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from lamina.text.normal import normal_form
 from lamina.text.sentences import sentences
 
 ERASED = "[erased]"
-"""What stands where a sentence was."""
+"""The text that replaces an erased sentence."""
 
 TELLING_WORDS, TELLING_CHARS = 3, 12
-"""A sentence of fewer words and letters is said so often that it is nobody's in particular."""
+"""A sentence with fewer words and letters is too common to belong to one statement."""
 CONTAINED_WORDS = 4
-"""So many words in a row are the same statement, whatever stands around them."""
+"""A sequence of at least so many words is the same statement, whatever surrounds it."""
 ALIKE = 0.6
-"""So much of two sentences is the same where somebody only mended one of them."""
+"""The share of common words above which two sentences are the same, slightly edited."""
 
 _LEADING_LINKS = re.compile(r"- (?:\[\[[^\]]*\]\] ?)+")
 _LINK = re.compile(r"\[\[([^\]]*)\]\]")
@@ -31,27 +31,27 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a statement puts where: a value, and the words that say of whom and of what it is the value."""
+    """A value, and the words of whose value it is and of what."""
 
     value: str
     about: frozenset[str]
 
 
 def is_telling(form: str) -> bool:
-    """Whether words in normal form are somebody's in particular."""
+    """Return whether a text in normal form is long enough to belong to one statement."""
     return len(form.split()) >= TELLING_WORDS or len(form) >= TELLING_CHARS
 
 
 class Sought:
-    """Words to be struck: sentences in normal form, and values together with what they are the values of."""
+    """What to erase: sentences in normal form, and values with the words that say what they are values of."""
 
     def __init__(self, forms: Collection[str], told: Collection[Told]) -> None:
         self.forms = frozenset(form for form in forms if is_telling(form))
-        self.told = frozenset(each for each in told if each.value and each.about)
+        self.told = frozenset(value for value in told if value.value and value.about)
         self.words = frozenset(
-            max(form.split(), key=len) for form in (*self.forms, *(each.value for each in self.told))
+            max(form.split(), key=len) for form in (*self.forms, *(value.value for value in self.told))
         )
-        """One word of each sentence and value, by which texts that may hold it are found."""
+        """The longest word of each sentence and value, for finding texts that may contain it."""
         self._runs: dict[str, list[tuple[str, ...]]] = defaultdict(list)
         self._unspaced = [form for form in self.forms if " " not in form]
         for form in self.forms:
@@ -60,7 +60,8 @@ class Sought:
                 self._runs[words[0]].append(words)
 
     def holds(self, sentence: str, *, echo: bool = False) -> bool:
-        """Whether a sentence says it; `echo`: also one that names a value and what it is the value of."""
+        """Return whether a sentence is a target; with `match_values`, also if it names a value and what it is the value
+        of."""
         form = normal_form(sentence)
         words = form.split()
         return bool(words) and (
@@ -68,106 +69,110 @@ class Sought:
         )
 
     def _contains(self, form: str, words: Sequence[str]) -> bool:
-        for n, word in enumerate(words):
-            if any(tuple(words[n : n + len(run)]) == run for run in self._runs.get(word, ())):
+        for position, word in enumerate(words):
+            if any(
+                tuple(words[position : position + len(sequence)]) == sequence for sequence in self._runs.get(word, ())
+            ):
                 return True
-        return any(each in form for each in self._unspaced)
+        return any(unspaced in form for unspaced in self._unspaced)
 
     def _echoes(self, form: str, words: frozenset[str]) -> bool:
         padded = f" {form} "
-        return any(not each.about.isdisjoint(words) and f" {each.value} " in padded for each in self.told)
+        return any(not target.about.isdisjoint(words) and f" {target.value} " in padded for target in self.told)
 
     def spans(self, text: str, *, echo: bool = False) -> list[Span]:
-        """Where in a text the sentences stand that say it."""
+        """Return the positions of the target sentences in a text."""
         return [(start, end) for start, end in sentences(text) if self.holds(text[start:end], echo=echo)]
 
     def struck(self, text: str, *, echo: bool = False) -> str:
-        """The text without them."""
+        """Return the text with the target sentences erased."""
         return without(text, self.spans(text, echo=echo))
 
     def to_json(self) -> str:
-        """All of it as text."""
-        return json.dumps({"forms": sorted(self.forms), "told": [[t.value, sorted(t.about)] for t in self.told]})
+        """Return the target as JSON text."""
+        return json.dumps(
+            {"forms": sorted(self.forms), "told": [[value.value, sorted(value.about)] for value in self.told]}
+        )
 
 
 def from_json(text: str) -> Sought:
-    """What `to_json` wrote."""
-    told = json.loads(text)
-    return Sought(told["forms"], [Told(value, frozenset(about)) for value, about in told["told"]])
+    """Return the target that `to_json` wrote."""
+    parsed = json.loads(text)
+    return Sought(parsed["forms"], [Told(value, frozenset(about)) for value, about in parsed["told"]])
 
 
 def beside(texts: Sequence[str]) -> Iterator[tuple[int, Span, str, list[str]]]:
-    """Every sentence of turns that follow each other: where it stands, its form, and the forms of what is next to it.
+    """Yield every sentence of consecutive turns: turn, position, normal form, and the normal forms of its neighbours.
 
-    Next to it are the sentences before and after it, and the whole turns before and after its own.
+    Neighbours are the sentences before and after it, and the whole turns before and after its own.
     """
     turns = [normal_form(text) for text in texts]
-    for n, text in enumerate(texts):
+    for turn, text in enumerate(texts):
         spans = sentences(text)
         forms = [normal_form(text[start:end]) for start, end in spans]
-        around = [*turns[max(0, n - 1) : n], *turns[n + 1 : n + 2]]
-        for at, span in enumerate(spans):
-            near = [*forms[max(0, at - 1) : at], *forms[at + 1 : at + 2], *around]
-            yield n, span, forms[at], [each for each in near if each]
+        around = [*turns[max(0, turn - 1) : turn], *turns[turn + 1 : turn + 2]]
+        for position, span in enumerate(spans):
+            neighbours = [*forms[max(0, position - 1) : position], *forms[position + 1 : position + 2], *around]
+            yield turn, span, forms[position], [neighbour for neighbour in neighbours if neighbour]
 
 
 def overlapping(text: str, start: int, end: int) -> list[Span]:
-    """The whole sentences that a stretch of a text touches."""
-    return [(one, other) for one, other in sentences(text) if one < end and start < other]
+    """Return the whole sentences that a span of a text touches."""
+    return [(first, last) for first, last in sentences(text) if first < end and start < last]
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two sentences are one, a little mended."""
+    """Return whether two sentences are the same, slightly edited."""
     words, others = set(normal_form(one).split()), set(normal_form(other).split())
     return bool(words) and len(words & others) >= ALIKE * len(words | others)
 
 
 def without(text: str, spans: Iterable[Span]) -> str:
-    """The text with a mark in the place of each stretch."""
-    parts, at = [], 0
+    """Return the text with a mark in place of each span."""
+    parts, position = [], 0
     for start, end in merged(spans):
-        parts += [text[at:start], ERASED]
-        at = end
-    return "".join([*parts, text[at:]])
+        parts += [text[position:start], ERASED]
+        position = end
+    return "".join([*parts, text[position:]])
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
-    """The stretches in order, those that overlap as one."""
-    found: list[Span] = []
+    """Return the spans in order, overlapping ones joined."""
+    merged_spans: list[Span] = []
     for start, end in sorted(set(spans)):
-        if found and start < found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if merged_spans and start < merged_spans[-1][1]:
+            merged_spans[-1] = (merged_spans[-1][0], max(end, merged_spans[-1][1]))
         else:
-            found.append((start, end))
-    return found
+            merged_spans.append((start, end))
+    return merged_spans
 
 
 def moved(evidence: Evidence, spans: Sequence[Span]) -> Evidence:
-    """Where a sentence stands once others of its passage were struck; one that was struck itself is the mark."""
+    """Return the position of a sentence after spans of its passage were erased; of the mark if it was erased itself."""
     shift = 0
-    for one, other in merged(spans):
-        if other <= evidence.start:
-            shift += len(ERASED) - (other - one)
-        elif one < evidence.end:
-            return Evidence(evidence.segment, evidence.passage, one + shift, one + shift + len(ERASED))
+    for span_start, span_end in merged(spans):
+        if span_end <= evidence.start:
+            shift += len(ERASED) - (span_end - span_start)
+        elif span_start < evidence.end:
+            return Evidence(evidence.segment, evidence.passage, span_start + shift, span_start + shift + len(ERASED))
     return Evidence(evidence.segment, evidence.passage, evidence.start + shift, evidence.end + shift)
 
 
 def struck_segment(content: str, chosen: Callable[[Passage], Iterable[Span]]) -> tuple[str, dict[int, list[Span]]]:
-    """A segment's text with stretches of its passages struck, and which they were. All else stays to the byte."""
-    parts, at = list[str](), 0
-    struck: dict[int, list[Span]] = {}
-    for passage in sorted(parse_segment(content), key=lambda each: each.start):
+    """Return a segment's text with spans of its passages erased, and those spans. All other bytes are unchanged."""
+    parts, position = list[str](), 0
+    erased: dict[int, list[Span]] = {}
+    for passage in sorted(parse_segment(content), key=lambda passage: passage.start):
         spans = merged(chosen(passage))
         if spans:
-            struck[passage.n] = spans
-            parts += [content[at : passage.start], _block(content, passage, without(passage.text, spans))]
-            at = passage.end
-    return "".join([*parts, content[at:]]), struck
+            erased[passage.n] = spans
+            parts += [content[position : passage.start], _block(content, passage, without(passage.text, spans))]
+            position = passage.end
+    return "".join([*parts, content[position:]]), erased
 
 
 def _block(content: str, passage: Passage, text: str) -> str:
-    """A passage with other words under the same heading, escaped as words in a segment are."""
+    """Return a passage with another text under the same header, escaped as in a segment."""
     heading = ""
     if passage.speaker is not None:
         first, newline, _ = content[passage.start : passage.end].partition("\n")
@@ -177,18 +182,18 @@ def _block(content: str, passage: Passage, text: str) -> str:
 
 
 def lines_without(text: str, ids: Collection[str]) -> str:
-    """A list without the lines that link to any of these."""
+    """Return a list without the lines that link to any of these ids."""
     return "\n".join(_kept(text.split("\n"), ids))
 
 
 def _kept(lines: Sequence[str], ids: Collection[str]) -> Iterator[str]:
     for line in lines:
-        if not any(each in ids for each in _linked(line)):
+        if not any(name in ids for name in _linked(line)):
             yield line
 
 
 def _linked(line: str) -> Iterator[str]:
-    """The names a list item's leading links go to, and the id at the end of each."""
+    """Yield the names that the leading links of a list item point to, and the id at the end of each."""
     leading = _LEADING_LINKS.match(line)
     for name in _LINK.findall(leading.group()) if leading else ():
         yield from (name, name.rpartition("-")[2])

@@ -1,4 +1,4 @@
-"""Who said it, and how much that is worth. Set by the transport, never by the text."""
+"""Define origins and the trust in them. The origin is set by the transport, never by the text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Origin(StrEnum):
-    """Where an atom entered from."""
+    """Where an atom came from."""
 
     HUMAN = "human"
     AGENT = "agent"
@@ -30,33 +30,33 @@ TRUST: dict[Origin, float] = {
     Origin.WEB: 0.3,
 }
 LEAST_TRUST = min(TRUST.values())
-"""What is worth no more than this: text from anywhere, and ancestors that nobody can look up."""
+"""The trust in text from anywhere, and in ancestors that do not exist."""
 
 _WORDS_WAIT = frozenset({Origin.TOOL, Origin.WEB})
 _STATEMENTS_WAIT = _WORDS_WAIT | {Origin.RADAR, Origin.IMPORT, Origin.DOCUMENT}
 
 
 def words_wait(origin: Origin, through: Origin = Origin.HUMAN) -> bool:
-    """Whether words of this origin are held for review, by who brings them.
+    """Return whether text of this origin needs review, depending on who submits it.
 
-    What a tool or a page says is held whoever brings it. A file or an export is evidence at once if a person feeds it;
-    if it comes `through` an agent, nobody has vouched for it.
+    Output of a tool or a web page always needs review. A file or an export is trusted as evidence if a person submits
+    it; if an agent does, no one has vouched for it.
     """
     return origin in (_WORDS_WAIT if through is Origin.HUMAN else _STATEMENTS_WAIT)
 
 
 def statements_wait(origin: Origin) -> bool:
-    """Whether statements taken from words of this origin are held for review, though the words may be searched."""
+    """Return whether statements extracted from text of this origin need review, even if the text itself is searched."""
     return origin in _STATEMENTS_WAIT
 
 
 def trust_of(origin: Origin, ancestors: Iterable[Origin] = ()) -> float:
-    """The trust of an origin, never above that of anything it descends from."""
+    """Return the trust in an origin, never above that of anything it is derived from."""
     return min([TRUST[origin], *(TRUST[ancestor] for ancestor in ancestors)])
 
 
 def bound(ceiling: Origin, declared: Origin | None) -> Origin:
-    """The origin a transport lets a caller have: what is declared, but never more trusted than the ceiling."""
+    """Return the origin that a caller may have: the declared one, but never more trusted than the ceiling."""
     if declared is None or TRUST[declared] > TRUST[ceiling]:
         return ceiling
     return declared

@@ -1,1 +1,1 @@
-"""`lamina bench`: the shipped pipeline, measured."""
+"""Benchmarks of the shipped pipeline."""

@@ -1,7 +1,7 @@
-"""BEAM: long chats with an assistant, probed ten ways.
+"""BEAM: long chats with an assistant, and ten types of questions about them.
 
-A message is a turn, a batch of messages a session, dated by the time anchor its messages carry; messages without one
-are as old as those before them. Gold is `source_chat_ids`, however deep it is nested.
+A message is a turn and a batch of messages a session, dated by the time anchor of its messages; messages without one
+get the date of those before them. The gold turns are `source_chat_ids`, at any depth of nesting.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ UNDATED = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 def load(path: Path) -> tuple[list[Collection], str]:
-    """The chats of a BEAM file and the SHA-256 of the file."""
-    return read(path, "BEAM", lambda data: some((_chat(each) for each in data), "chats"))
+    """Return the chats of a BEAM file and the SHA-256 of the file."""
+    return read(path, "BEAM", lambda data: some((_chat(chat) for chat in data), "chats"))
 
 
 def _chat(data: dict[str, Any]) -> Collection:
@@ -28,11 +28,11 @@ def _chat(data: dict[str, Any]) -> Collection:
     questions = []
     for category, probes in data["probing_questions"].items():
         for probe in probes:
-            said = tuple(_told(name, probe.get("source_chat_ids"), home))
-            gold = frozenset[str]().union(*said)
+            groups = tuple(_told(name, probe.get("source_chat_ids"), home))
+            gold = frozenset[str]().union(*groups)
             if gold:
-                sessions_of = frozenset(home[each] for each in gold)
-                questions.append(Asked(str(probe["question"]), category, gold, sessions_of, said=said))
+                sessions_of = frozenset(home[turn_id] for turn_id in gold)
+                questions.append(Asked(str(probe["question"]), category, gold, sessions_of, said=groups))
     return Collection(name, sessions, tuple(questions))
 
 
@@ -41,7 +41,7 @@ def _sessions(name: str, batches: list[dict[str, Any]]) -> Iterator[Session]:
     for batch in batches:
         turns = []
         at = _moment(batch.get("time_anchor")) or at
-        for message in (each for group in batch["turns"] for each in group):
+        for message in (entry for group in batch["turns"] for entry in group):
             at = _moment(message.get("time_anchor")) or at
             turns.append(Turn(f"{name}/{message['id']}", str(message["content"]), role=str(message["role"]), at=at))
         if turns:
@@ -49,10 +49,12 @@ def _sessions(name: str, batches: list[dict[str, Any]]) -> Iterator[Session]:
 
 
 def _told(name: str, ids: Any, home: Mapping[str, str]) -> list[frozenset[str]]:
-    """What belongs together, oldest first; messages are numbered in the order they were written."""
-    parts = map(_flat, ids.values()) if isinstance(ids, dict) else ([each] for each in _flat(ids))
-    known = ({each: f"{name}/{each}" for each in part if f"{name}/{each}" in home} for part in parts)
-    return [frozenset(part.values()) for part in sorted(filter(None, known), key=max)]
+    """Return the gold turns in groups that belong together, oldest first; messages are numbered in the order they were
+    written.
+    """
+    parts = map(_flat, ids.values()) if isinstance(ids, dict) else ([number] for number in _flat(ids))
+    existing = ({number: f"{name}/{number}" for number in part if f"{name}/{number}" in home} for part in parts)
+    return [frozenset(part.values()) for part in sorted(filter(None, existing), key=max)]
 
 
 def _flat(ids: Any) -> Iterator[int]:

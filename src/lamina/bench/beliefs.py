@@ -1,4 +1,4 @@
-"""PrecisionMemBench: typed beliefs of two users, and questions with what must and must not come back.
+"""Load PrecisionMemBench: typed beliefs of two users, and questions with what must and must not be returned.
 
 The data is a folder with `beliefs.seed.json`, `retrieval.cases.json` and `session-retrieval.cases.json`.
 """
@@ -22,7 +22,7 @@ _HELD, _CASES, _SESSIONS = "beliefs.seed.json", "retrieval.cases.json", "session
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """What a user holds: its kind, its names, where it counts and what became of it."""
+    """A belief of a user: its type, its names, the domains it belongs to, and whether it ended."""
 
     id: str
     user: str
@@ -41,7 +41,7 @@ class Belief:
 
 @dataclass(frozen=True, slots=True)
 class Taught:
-    """Names a belief is known by from a turn on."""
+    """Further names of a belief from a turn on."""
 
     belief: str
     aliases: tuple[str, ...]
@@ -49,7 +49,7 @@ class Taught:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question a user asks somewhere, with room for so many beliefs, and what is expected."""
+    """A question of a user in some domains, the maximum number of beliefs to return, and what is expected."""
 
     id: str
     category: str
@@ -74,12 +74,14 @@ class Beliefs:
 
 
 def load(folder: Path) -> tuple[Beliefs, str]:
-    """The beliefs and cases of a folder and the SHA-256 of its files together."""
-    held, first = read(folder / _HELD, NOUN, _beliefs)
+    """Return the beliefs and cases of a folder and the SHA-256 of its files together; InvalidInput if
+    a file is wrong.
+    """
+    beliefs, first = read(folder / _HELD, NOUN, _beliefs)
     cases, second = read(folder / _CASES, NOUN, _cases)
     sessions, third = read(folder / _SESSIONS, NOUN, _sessions)
     digest = hashlib.sha256("".join((first, second, third)).encode()).hexdigest()
-    return Beliefs(tuple(held), tuple(cases), tuple(sessions)), digest
+    return Beliefs(tuple(beliefs), tuple(cases), tuple(sessions)), digest
 
 
 def _beliefs(data: Any) -> list[Belief]:
@@ -106,11 +108,11 @@ def _belief(data: Mapping[str, Any]) -> Belief:
 
 
 def _cases(data: Any) -> list[Case]:
-    return some((_case(each, each["caseId"], each["category"], each["query"]) for each in data), "cases")
+    return some((_case(case, case["caseId"], case["category"], case["query"]) for case in data), "cases")
 
 
 def _sessions(data: Any) -> list[tuple[Case, ...]]:
-    return [tuple(_turn(turn, each["caseId"]) for turn in each["turns"]) for each in data]
+    return [tuple(_turn(turn, session["caseId"]) for turn in session["turns"]) for session in data]
 
 
 def _turn(data: Mapping[str, Any], session: str) -> Case:
@@ -118,7 +120,7 @@ def _turn(data: Mapping[str, Any], session: str) -> Case:
 
 
 def _case(data: Mapping[str, Any], name: str, category: str, query: str) -> Case:
-    expect, held, taught = data["expect"], data.get("createBeliefAtTurn"), data.get("updateBeliefAtTurn")
+    expect, new_belief, new_aliases = data["expect"], data.get("createBeliefAtTurn"), data.get("updateBeliefAtTurn")
     return Case(
         id=name,
         category=category,
@@ -129,6 +131,6 @@ def _case(data: Mapping[str, Any], name: str, category: str, query: str) -> Case
         expected=Expected.parsed(expect),
         drifts=category == "drift",
         noise=frozenset(expect.get("noiseCheck", {}).get("mustNotSurface", ())),
-        held=_belief(held) if held else None,
-        taught=Taught(taught["beliefId"], tuple(taught["addAliases"])) if taught else None,
+        held=_belief(new_belief) if new_belief else None,
+        taught=Taught(new_aliases["beliefId"], tuple(new_aliases["addAliases"])) if new_aliases else None,
     )

@@ -1,4 +1,6 @@
-"""What capture makes of conversations: is every turn kept, every statement supported, and are the facts among them?"""
+"""Measure what capture extracts from conversations: is every turn stored, every statement supported,
+every fact found?
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ from lamina.text.roles import is_assistant
 
 @dataclass(slots=True)
 class Tally:
-    """What was counted, all vaults together."""
+    """Counts over all vaults."""
 
     turns: int = 0
     lost: int = 0
@@ -41,15 +43,15 @@ class Tally:
     pairs: list[dict[str, Any]] = field(default_factory=list)
 
     def overall(self) -> dict[str, dict[str, float]]:
-        """The figures, in percent where they are shares."""
-        made = sum(self.kinds.values())
+        """Return the figures; shares are in percent."""
+        total = sum(self.kinds.values())
         shares = {
-            "turns": {"turns": self.turns, "lost": self.lost, "statements a turn": _share(made, self.turns) / 100},
+            "turns": {"turns": self.turns, "lost": self.lost, "statements a turn": _share(total, self.turns) / 100},
             "statements": {
-                "made": made,
-                "value not in its evidence %": _share(self.unsupported, made),
-                "said twice %": _share(self.repeated, made),
-                "of a machine's words %": _share(self.of_machines, made),
+                "made": total,
+                "value not in its evidence %": _share(self.unsupported, total),
+                "said twice %": _share(self.repeated, total),
+                "of a machine's words %": _share(self.of_machines, total),
             },
         }
         if self.stated:
@@ -59,16 +61,16 @@ class Tally:
         return shares
 
     def categories(self) -> dict[str, dict[str, float]]:
-        """How many statements there are of each kind and status."""
+        """Return how many statements there are of each kind and status."""
         return {"kinds": dict(self.kinds.most_common()), "statuses": dict(self.statuses.most_common())}
 
     def sample(self, size: int, seed: int) -> list[dict[str, Any]]:
-        """Some statements with the passage each came from, for somebody to judge."""
+        """Return some statements with the passage each rests on, for a person to judge."""
         return random.Random(seed).sample(self.pairs, min(size, len(self.pairs)))
 
 
 def load(path: Path) -> tuple[list[Scenario], str]:
-    """The conversations of a file of any kind that the benchmarks know."""
+    """Return the conversations of a file in any format that the benchmarks know, and its SHA-256."""
     try:
         collections, digest = conversations.load(path)
     except InvalidInput:
@@ -77,42 +79,42 @@ def load(path: Path) -> tuple[list[Scenario], str]:
 
 
 def run(scenarios: Sequence[Scenario], vaults: Vaults, progress: Progress) -> Tally:
-    """Capture each conversation in a vault of its own and look at what was made of it."""
+    """Capture each conversation in its own vault and count what was extracted."""
     tally, done = Tally(), count(1)
-    total = sum(len(each.said.sessions) for each in scenarios)
+    total = sum(len(entry.said.sessions) for entry in scenarios)
     for scenario in scenarios:
         last = max(session.at for session in scenario.said.sessions)
-        with vaults.fresh(scenario.said.id, last) as desk:
+        with vaults.fresh(scenario.said.id, last) as vault:
             size = sum(len(session.turns) for session in scenario.said.sessions)
-            with desk.filling(size, progress):
-                for session in sorted(scenario.said.sessions, key=lambda each: each.at):
-                    desk.clock.at = session.at
-                    capture(desk.memory, session)
+            with vault.filling(size, progress):
+                for session in sorted(scenario.said.sessions, key=lambda entry: entry.at):
+                    vault.clock.at = session.at
+                    capture(vault.memory, session)
                     progress("capturing sessions", next(done), total)
-            _count(desk.memory, scenario, tally)
+            _count(vault.memory, scenario, tally)
     return tally
 
 
 def _count(memory: Memory, scenario: Scenario, tally: Tally) -> None:
     atoms = memory.list(status=None, limit=None)
-    segments: dict[str, Atom] = {each.id: each for each in atoms if each.is_segment}
-    statements = [each for each in atoms if each.evidence and not each.is_segment]
+    segments: dict[str, Atom] = {entry.id: entry for entry in atoms if entry.is_segment}
+    statements = [entry for entry in atoms if entry.evidence and not entry.is_segment]
     _count_turns(scenario.said, segments, tally)
     tally.kinds.update(statement.kind for statement in statements)
     tally.statuses.update(statement.status.value for statement in statements)
     tally.repeated += _repeated(statements)
     for atom in statements:
         first = atom.evidence[0]
-        passage = next(each for each in passages_of(segments[first.segment]) if each.n == first.passage)
-        told = passage.text[first.start : first.end]
-        tally.unsupported += not _holds(told, atom.value or "")
+        passage = next(entry for entry in passages_of(segments[first.segment]) if entry.n == first.passage)
+        sentence = passage.text[first.start : first.end]
+        tally.unsupported += not _holds(sentence, atom.value or "")
         tally.of_machines += is_assistant(passage.speaker)
         tally.pairs.append(
             {
                 "speaker": passage.speaker,
                 "at": f"{passage.at:%Y-%m-%d %H:%M}" if passage.at else None,
                 "passage": passage.text,
-                "sentence": told,
+                "sentence": sentence,
                 "statement": atom.content,
                 "kind": atom.kind,
                 "subject": atom.subject,
@@ -131,17 +133,17 @@ def _count(memory: Memory, scenario: Scenario, tally: Tally) -> None:
 
 
 def _count_turns(said: Collection, segments: Mapping[str, Atom], tally: Tally) -> None:
-    kept = Counter(_letters(passage.text) for segment in segments.values() for passage in passages_of(segment))
+    stored = Counter(_letters(passage.text) for segment in segments.values() for passage in passages_of(segment))
     joined = "\0".join(_letters(passage.text) for segment in segments.values() for passage in passages_of(segment))
     for turn in (turn for session in said.sessions for turn in session.turns if turn.text.strip()):
         words = _letters(turn.text)
         tally.turns += 1
-        # A very long paragraph is kept in several passages, and a secret is taken out of one.
-        tally.lost += words not in kept and words not in joined.replace("\0", "") and "[redacted" not in joined
+        # A very long paragraph is stored as several passages, and a secret is redacted.
+        tally.lost += words not in stored and words not in joined.replace("\0", "") and "[redacted" not in joined
 
 
 def _repeated(statements: Sequence[Atom]) -> int:
-    """How many statements say what another of the same subject says already."""
+    """Return how many statements say the same as another of the same subject."""
     by_subject: dict[tuple[str, str], list[Atom]] = defaultdict(list)
     for atom in statements:
         if atom.status == "active":
@@ -151,7 +153,7 @@ def _repeated(statements: Sequence[Atom]) -> int:
 
 def _twice(group: Sequence[Atom]) -> int:
     forms = [form_of(atom.content) for atom in group]
-    return sum(any(say_the_same(one, other) for other in forms[:n]) for n, one in enumerate(forms))
+    return sum(any(say_the_same(form, other) for other in forms[:n]) for n, form in enumerate(forms))
 
 
 def _holds(told: str, value: str) -> bool:

@@ -1,4 +1,4 @@
-"""How the hits of a question about a chain of change are judged, and the figures over all chains.
+"""Judge the hits of questions about chains of change, and compute the figures over all chains.
 
 Current value: `first` and `top 3`, named in the first hit or the first three; `clean`, and no unflagged hit among the
 first five names an earlier value without it; `order`, and nothing unflagged above it names an earlier value. Value at a
@@ -53,11 +53,11 @@ class ChainRow:
 
 
 def names_value(text: str, value: str) -> bool:
-    """Whether a text names a value, with or without its articles."""
-    words, wanted = _normal(text), _normal(value)
-    if wanted in words:
+    """Return whether a text names a value, with or without its articles."""
+    words, expected = _normal(text), _normal(value)
+    if expected in words:
         return True
-    core = " ".join(word for word in wanted.split() if word not in _FILLERS)
+    core = " ".join(word for word in expected.split() if word not in _FILLERS)
     return bool(core) and core in words
 
 
@@ -118,19 +118,19 @@ def percent_bars(files: dict[str, dict[str, dict[str, float]]]) -> dict[str, dic
 
 def _figures(rows: Sequence[ChainRow]) -> dict[str, Any]:
     current, then = [row.current for row in rows], [row.then for row in rows if row.then is not None]
-    linked = [each for row in rows for each in row.linked]
+    linked = [is_linked for row in rows for is_linked in row.linked]
     return {
         "current": {
             "n": len(current),
-            "first": _share(current, lambda one: one.first),
-            "top 3": _share(current, lambda one: one.top3),
-            "clean": _share(current, lambda one: one.clean),
-            "order": _share(current, lambda one: one.order),
+            "first": _share(current, lambda verdict: verdict.first),
+            "top 3": _share(current, lambda verdict: verdict.top3),
+            "clean": _share(current, lambda verdict: verdict.clean),
+            "order": _share(current, lambda verdict: verdict.order),
         },
         "then": {
             "n": len(then),
-            "top 3": _share(then, lambda one: one.top3),
-            "clean": _share(then, lambda one: one.clean),
+            "top 3": _share(then, lambda verdict: verdict.top3),
+            "clean": _share(then, lambda verdict: verdict.clean),
         },
         "earlier values": {"n": len(linked), "linked": round(100 * sum(linked) / max(1, len(linked)), 1)},
     }

@@ -1,7 +1,7 @@
 """Chains of change (STALE-chain, WikiState): one slot changes several times in a person's talk, then it is asked for.
 
-Each chain has a vault of its own; sessions are captured in order, each at its own day, and questions are asked two days
-after the last one.
+Each chain has its own vault; sessions are captured in order, each at its day, and questions are asked two days after
+the last one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ENDED = (Status.SUPERSEDED, Status.INVALIDATED)
 
 @dataclass(frozen=True, slots=True)
 class ChainSession:
-    """What the user said on one day."""
+    """The turns of the user on one day."""
 
     day: datetime
     turns: tuple[str, ...]
@@ -63,8 +63,8 @@ def run(chains: Mapping[str, Sequence[Chain]], vaults: Vaults, progress: Progres
     vaults.warm_up()
     for file, entries in chains.items():
         for chain in entries:
-            with vaults.fresh(f"{file}-{chain.id}", chain.sessions[0].day.replace(hour=_NOON)) as desk:
-                sheet.rows.append(_ask_chain(file, chain, desk, progress))
+            with vaults.fresh(f"{file}-{chain.id}", chain.sessions[0].day.replace(hour=_NOON)) as vault:
+                sheet.rows.append(_ask_chain(file, chain, vault, progress))
             progress("playing chains", next(done), total)
     return sheet
 
@@ -97,7 +97,9 @@ def _recall(desk: Desk, question: ChainQuestion, at: datetime) -> tuple[Shown, .
 def _parse_chain(data: dict[str, Any]) -> Chain | None:
     """Return a chain; None if it has fewer sessions than values, or does not ask for the current one."""
     values = tuple(str(link["value"]) for link in data["chain"])
-    sessions = tuple(ChainSession(_parse_day(each["date"]), tuple(each["turns"])) for each in data["state_sessions"])
+    sessions = tuple(
+        ChainSession(_parse_day(session["date"]), tuple(session["turns"])) for session in data["state_sessions"]
+    )
     queries = data["queries"]
     if len(sessions) < len(values) or "dim1_current" not in queries:
         return None

@@ -1,4 +1,4 @@
-"""Scripted conversations about things that change, with the values a memory should know afterwards."""
+"""Load scripted conversations about things that change, with the values a memory should know afterwards."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class Scenario:
 
 
 def load(path: Path) -> tuple[list[Scenario], str]:
-    """The scenarios of a change file and the SHA-256 of the file."""
+    """Return the scenarios of a change file and the SHA-256 of the file."""
     return read(path, "change", lambda data: some(map(_scenario, data["scenarios"]), "scenarios"))
 
 
 def _scenario(data: dict[str, Any]) -> Scenario:
-    human = [each for each in data["sessions"] if each.get("origin", "human") == "human"]
-    told = [turn["text"] for each in human for turn in each["turns"] if turn["speaker"] == "user"]
-    words = "\n".join(told)
+    human = [session for session in data["sessions"] if session.get("origin", "human") == "human"]
+    texts = [turn["text"] for session in human for turn in session["turns"] if turn["speaker"] == "user"]
+    words = "\n".join(texts)
     return Scenario(
         Collection(str(data["id"]), tuple(map(session_of, human)), ()),
-        frozenset(each for each in _expected(data["checks"]) if each in words),
+        frozenset(value for value in _expected(data["checks"]) if value in words),
         frozenset(value for check in data["checks"] if check["type"] in TRAPS for value in check.get("reject", ())),
     )
 
@@ -46,7 +46,7 @@ def _expected(checks: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def session_of(data: dict[str, Any]) -> Session:
-    """A session as captured: its user and others by name, its assistant by role."""
+    """Return a session as it is captured: the user and others by name, the assistant by role."""
     turns = (
         Turn(
             f"{data['id']}/{n}",

@@ -1,7 +1,7 @@
-"""What stays changed: scripted conversations captured as they are, and the hits of the questions asked in between.
+"""Change benchmark: play scripted conversations, and judge the hits of the questions asked in between.
 
-Every check is judged by the ranked hits as recall gives them, those below the floor of relevance included: whoever
-reads k hits reads them all. Upkeep is a dream.
+Every check is judged by all ranked hits that recall returns, including those below the relevance threshold. Maintenance
+is a dream.
 """
 
 from __future__ import annotations
@@ -27,32 +27,34 @@ SEED = 1
 
 
 def unrelated(path: Path, count: int) -> list[Session]:
-    """Sessions of a LongMemEval file, so many, oldest first: talk that has nothing to do with a scenario."""
+    """Return this many sessions of a LongMemEval file, oldest first: talk that is unrelated to a scenario."""
     collections, _ = load_talk(path)
-    known = {
-        session.id: replace(session, id=f"unrelated {session.id}") for one in collections for session in one.sessions
+    sessions = {
+        session.id: replace(session, id=f"unrelated {session.id}")
+        for collection in collections
+        for session in collection.sessions
     }
-    if len(known) < count:
-        raise InvalidInput(f"{path} holds {len(known)} sessions, not {count}")
-    return sorted(random.Random(SEED).sample(list(known.values()), count), key=lambda each: each.at)
+    if len(sessions) < count:
+        raise InvalidInput(f"{path} has {len(sessions)} sessions, not {count}; choose a smaller number")
+    return sorted(random.Random(SEED).sample(list(sessions.values()), count), key=lambda item: item.at)
 
 
 def run(scripts: Sequence[Script], talk: Sequence[Session], vaults: Vaults, progress: Progress) -> Sheet:
-    """Play each script in a vault of its own, behind the talk where there is any, and judge its checks."""
-    sheet, done = Sheet(), count(1)
-    with _behind(talk, min(each.begins for each in scripts), vaults, progress) as folder:
+    """Play each script in its own vault, after the talk if there is any, and judge its checks."""
+    sheet, counter = Sheet(), count(1)
+    with _behind(talk, min(entry.begins for entry in scripts), vaults, progress) as folder:
         for script in scripts:
-            with vaults.fresh(script.id, script.begins, folder) as desk:
-                _play(script, desk, sheet, progress)
-            progress("playing scenarios", next(done), len(scripts))
+            with vaults.fresh(script.id, script.begins, folder) as vault:
+                _play(script, vault, sheet, progress)
+            progress("playing scenarios", next(counter), len(scripts))
     return sheet
 
 
 def failure(row: Row) -> str:
-    """A check that does not hold, for whoever wants to know why."""
+    """Return a failed check and its hits as text."""
     check = row.check
-    wanted = " ".join(f"{name}={list(values)}" for name, values in _wanted(row).items() if values)
-    lines = [f"{check.id} [{check.type}, {check.rule}, {check.tier}] {check.query}", f"    {wanted}"]
+    expectations = " ".join(f"{name}={list(values)}" for name, values in _wanted(row).items() if values)
+    lines = [f"{check.id} [{check.type}, {check.rule}, {check.tier}] {check.query}", f"    {expectations}"]
     lines += [f"    {n}. {'(flagged) ' if hit.flagged else ''}{hit.text}" for n, hit in enumerate(row.shown, 1)]
     return "\n".join(lines)
 
@@ -70,15 +72,15 @@ def _wanted(row: Row) -> dict[str, Sequence[str]]:
 
 @contextmanager
 def _behind(talk: Sequence[Session], before: datetime, vaults: Vaults, progress: Progress) -> Iterator[Path | None]:
-    """A closed vault that holds the talk, to be copied for each scenario; none where there is no talk."""
+    """Yield a closed vault with the talk, to be copied for each scenario; None if there is no talk."""
     if not talk:
         yield None
         return
     with TemporaryDirectory(prefix="lamina-bench-") as folder:
-        with vaults.at(Path(folder), talk[0].at) as desk, desk.filling(_size(talk), progress):
+        with vaults.at(Path(folder), talk[0].at) as vault, vault.filling(_size(talk), progress):
             for n, session in enumerate(talk, 1):
-                desk.clock.at = min(session.at, before)
-                capture(desk.memory, session)
+                vault.clock.at = min(session.at, before)
+                capture(vault.memory, session)
                 progress("capturing unrelated sessions", n, len(talk))
         yield Path(folder)
 

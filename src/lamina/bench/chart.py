@@ -1,4 +1,4 @@
-"""A grouped bar chart without a plotting library: SVG that reads on light and on dark paper."""
+"""Draw a grouped bar chart without a plotting library: SVG that is readable on light and dark backgrounds."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from textwrap import wrap
 from lamina.errors import InvalidInput
 
 Groups = Mapping[str, Mapping[str, float]]
-"""For each group its bars, in percent."""
+"""The bars of each group, in percent."""
 
 COLOURS = ("#2a78b8", "#d98b2b", "#4a9d6e", "#a05aa8")
 BAR, GAP, MARGIN = 26, 30, 56
 HEIGHT, TOP = 240, 74
 LINE, LABEL = 15, 14
-"""The height of a line of a group's name, and how many characters it has room for."""
+"""The height of a line of a group's name, and how many characters fit."""
 _CHARACTER = 7
 _STYLE = """
   text { font: 12px system-ui, sans-serif; fill: #333 }
@@ -32,7 +32,7 @@ _STYLE = """
 
 
 def write(path: Path, title: str, groups: Groups) -> None:
-    """Write the chart; the file's ending says how."""
+    """Write the chart as SVG or PNG, by the suffix of the file; InvalidInput for any other."""
     match path.suffix.lower():
         case ".svg":
             path.write_text(svg(title, groups), encoding="utf-8")
@@ -43,10 +43,10 @@ def write(path: Path, title: str, groups: Groups) -> None:
 
 
 def svg(title: str, groups: Groups) -> str:
-    """The chart as an SVG document."""
+    """Return the chart as an SVG document."""
     names = _bars(groups)
     labels = [wrap(group.replace("_", " "), LABEL, break_long_words=False) for group in groups]
-    spans = [max(*(len(line) * _CHARACTER for line in each), len(names) * BAR) for each in labels]
+    spans = [max(*(len(line) * _CHARACTER for line in item), len(names) * BAR) for item in labels]
     width = max(2 * MARGIN + sum(spans) + GAP * len(spans), 2 * MARGIN + len(title) * 9)
     body = [*_grid(width), *_legend(names)]
     left = MARGIN + GAP / 2

@@ -1,7 +1,7 @@
-"""How a check of a change scenario is judged: three readings of the same hits, and their means.
+"""Judge the checks of a change scenario in three readings of the same hits, and compute their means.
 
-Strict: the old value is nowhere. Primary: the very sentence that made the change may name it. Lenient: so may a hit
-that is shown as superseded, stale, disputed or historical. The rules are those of the file's README.
+Strict: the old value is nowhere. Primary: the sentence that made the change may name it. Lenient: so may a hit that is
+shown as superseded, stale, disputed or historical. The rules are those of the data set's README.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a check holds, in each reading."""
+    """Whether a check passes, in each reading."""
 
     strict: bool
     primary: bool
     lenient: bool
 
     def also(self, other: Verdict) -> Verdict:
-        """Holds where both hold."""
+        """Return the verdict that passes where both pass."""
         return Verdict(self.strict and other.strict, self.primary and other.primary, self.lenient and other.lenient)
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What a question's hits must and must not show."""
+    """What the hits of a question must and must not show."""
 
     id: str
     type: str
@@ -57,7 +57,7 @@ class Check:
 
     @classmethod
     def parsed(cls, data: Mapping[str, Any]) -> Check:
-        """As the file has it."""
+        """Parse a check of the data file."""
         return cls(
             id=data["id"],
             type=data["type"],
@@ -76,26 +76,28 @@ class Check:
 
     @property
     def k(self) -> int:
-        """How many hits it looks at."""
+        """Return how many hits are inspected."""
         return max(self.expect_k, self.reject_k)
 
     def judge(self, hits: Sequence[Shown]) -> Verdict:
-        """Whether the hits, best first, hold what they should."""
-        wanted = self._expected(hits)
+        """Return whether the hits, best first, satisfy the check."""
+        has_expected = self._expected(hits)
         match self.rule:
             case "flag":
                 return _alike(all(hit.flagged for hit in hits[: self.reject_k] if _names(hit, self.flag)))
             case "order":
-                return self._in_order(hits, wanted)
+                return self._in_order(hits, has_expected)
         bad = [hit for hit in hits[: self.reject_k] if _names(hit, self.reject)]
         if self.strict:
-            return _alike(wanted and not bad)
+            return _alike(has_expected and not bad)
         stale = [hit for hit in bad if not _names(hit, (*self.expect, *self.expect_any))]
-        return Verdict(wanted and not bad, wanted and not stale, wanted and all(hit.flagged for hit in stale))
+        return Verdict(
+            has_expected and not bad, has_expected and not stale, has_expected and all(hit.flagged for hit in stale)
+        )
 
     def _expected(self, hits: Sequence[Shown]) -> bool:
         near = [hit for hit in hits[: self.expect_k] if self.rule == "as_of" or not hit.flagged]
-        every = all(any(_names(hit, (each,)) for hit in near) for each in self.expect)
+        every = all(any(_names(hit, (value,)) for hit in near) for value in self.expect)
         return every and (not self.expect_any or any(_names(hit, self.expect_any) for hit in near))
 
     def _in_order(self, hits: Sequence[Shown], wanted: bool) -> Verdict:
@@ -107,7 +109,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A check of a scenario, what was shown and how it was judged."""
+    """A check of a scenario, its hits and its verdict."""
 
     scenario: str
     check: Check
@@ -122,7 +124,7 @@ class Sheet:
     rows: list[Row] = field(default_factory=list)
 
     def add(self, scenario: str, check: Check, shown: Sequence[Shown], before: Mapping[str, Verdict]) -> Verdict:
-        """Judge a check; one that requires another holds only where that one held too."""
+        """Judge a check; one that requires another passes only if that one passed too."""
         verdict = check.judge(shown)
         if check.requires is not None and check.requires in before:
             verdict = verdict.also(before[check.requires])
@@ -130,7 +132,7 @@ class Sheet:
         return verdict
 
     def overall(self) -> dict[str, Any]:
-        """The mean over the types, over the checks, the scenarios that hold throughout, and each type."""
+        """Return the mean over the types, over the checks, the scenarios that pass completely, and each type."""
         return {
             "macro": {reading: self._macro(reading) for reading in READINGS},
             "micro": {reading: _percent(self._core(reading, lambda row: "").values()) for reading in READINGS},
@@ -140,39 +142,39 @@ class Sheet:
         }
 
     def types(self) -> dict[str, dict[str, float]]:
-        """The share of each type's checks that hold, in each reading, and how many checks there are."""
+        """Return the share of each type's checks that pass, in each reading, and how many checks there are."""
         shares = {reading: self._core(reading, lambda row: row.check.type) for reading in READINGS}
         return {
-            each: {"n": len(held), **{reading: _percent([shares[reading][each]]) for reading in READINGS}}
-            for each, held in sorted(shares["primary"].items())
+            check_type: {"n": len(passed), **{reading: _percent([shares[reading][check_type]]) for reading in READINGS}}
+            for check_type, passed in sorted(shares["primary"].items())
         }
 
     def failures(self) -> Iterator[Row]:
-        """What does not hold in the primary reading, gates included."""
+        """Yield the rows that fail in the primary reading, of all tiers."""
         return (row for row in self.rows if not row.verdict.primary)
 
     def _core(self, reading: str, name: Callable[[Row], str]) -> dict[str, list[bool]]:
-        held: dict[str, list[bool]] = defaultdict(list)
+        passed: dict[str, list[bool]] = defaultdict(list)
         for row in self.rows:
             if row.check.tier == "core":
-                held[name(row)].append(getattr(row.verdict, reading))
-        return held
+                passed[name(row)].append(getattr(row.verdict, reading))
+        return passed
 
     def _macro(self, reading: str) -> float:
         types = self._core(reading, lambda row: row.check.type).values()
-        return round(100 * sum(sum(held) / len(held) for held in types) / max(len(types), 1), 1)
+        return round(100 * sum(sum(passed) / len(passed) for passed in types) / max(len(types), 1), 1)
 
     def _whole(self, reading: str) -> float:
-        return _percent([[all(held) for held in self._core(reading, lambda row: row.scenario).values()]])
+        return _percent([[all(passed) for passed in self._core(reading, lambda row: row.scenario).values()]])
 
     def _hard(self) -> str:
-        held = [row.verdict.primary for row in self.rows if row.check.tier == "hard"]
-        return f"{sum(held)}/{len(held)}"
+        passed = [row.verdict.primary for row in self.rows if row.check.tier == "hard"]
+        return f"{sum(passed)}/{len(passed)}"
 
 
 def _percent(groups: Iterable[Sequence[bool]]) -> float:
-    held = [each for group in groups for each in group]
-    return round(100 * sum(held) / max(len(held), 1), 1)
+    passed = [value for group in groups for value in group]
+    return round(100 * sum(passed) / max(len(passed), 1), 1)
 
 
 def _alike(holds: bool) -> Verdict:
@@ -180,7 +182,7 @@ def _alike(holds: bool) -> Verdict:
 
 
 def _names(hit: Shown, values: Iterable[str]) -> bool:
-    """Whether a hit's text names one of the values, as whole words."""
+    """Return whether a hit's text names one of the values, as whole words."""
     text = _plain(hit.text)
     return any(re.search(rf"(?<!\w){re.escape(_plain(value))}(?!\w)", text) for value in values)
 

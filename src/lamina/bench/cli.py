@@ -1,4 +1,4 @@
-"""`lamina bench …`: translate options into measurements. What they need is loaded when they are asked for."""
+"""`lamina bench …`: parse options and run benchmarks. Modules are imported when a benchmark needs them."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ def speed(
     passages: Annotated[int, typer.Option(help="how many passages to recall from", min=500)] = 100_000,
     questions: Annotated[int, typer.Option(help="how many questions to ask", min=5)] = 300,
     data: Annotated[Path | None, typer.Option(help="a LoCoMo file: real questions and text of its shape")] = None,
-    seed: Annotated[int, typer.Option(help="of everything random")] = 1,
+    seed: Annotated[int, typer.Option(help="random seed")] = 1,
     embedder: Annotated[
-        str, typer.Option(help="also encode the passages with this one (light, auto, …) and time recall by meaning")
+        str, typer.Option(help="also time vector recall with this embedding model (light, auto, …)")
     ] = "none",
     as_json: AsJson = False,
 ) -> None:
-    """Time writing, opening, rebuilding and recalling against bare yardsticks in the same run.
+    """Time writing, opening, rebuilding and recalling against baselines in the same run.
 
     Example: lamina bench speed --files 10000 --passages 10000 --data locomo.json.gz
     """
     from lamina.bench.speed import run
 
-    told = Console(stderr=True)
+    console = Console(stderr=True)
     with ending():
-        result = run(files, passages, questions, data, seed, lambda text: told.print(f"[dim]{text}…"), embedder)
+        result = run(files, passages, questions, data, seed, lambda text: console.print(f"[dim]{text}…"), embedder)
     bars = result.bars()
     if as_json:
         document = Result("speed", result.data_sha256, result.settings, bars, {}, result.figures).document()
@@ -67,20 +67,20 @@ def speed(
 
 @app.command()
 def year(
-    atoms: Annotated[int, typer.Option(help="how many statements the year brings", min=100)] = 50_000,
-    days: Annotated[int, typer.Option(help="how many days it has", min=5)] = 365,
-    seed: Annotated[int, typer.Option(help="of everything random")] = 1,
+    atoms: Annotated[int, typer.Option(help="how many statements are written in the year", min=100)] = 50_000,
+    days: Annotated[int, typer.Option(help="how many days the year has", min=5)] = 365,
+    seed: Annotated[int, typer.Option(help="random seed")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Live through a year with a dream a day, and compare with a store that never forgets.
+    """Simulate a year with a dream a day, and compare with a store that never dreams.
 
     Example: lamina bench year --atoms 5000 --json
     """
     from lamina.bench.year import run
 
-    told = Console(stderr=True)
+    console = Console(stderr=True)
     with ending():
-        result = run(atoms, days, seed, lambda text: told.print(f"[dim]{text}"))
+        result = run(atoms, days, seed, lambda text: console.print(f"[dim]{text}"))
     if as_json:
         typer.echo(json.dumps(result.document(), indent=1))
         return
@@ -96,28 +96,28 @@ def year(
 def compression(
     data: Annotated[Path | None, typer.Option(help="a LoCoMo file: real vectors of its turns and questions")] = None,
     light: Light = False,
-    vectors: Annotated[int, typer.Option(help="how many of each kind to make", min=100)] = 4000,
+    vectors: Annotated[int, typer.Option(help="how many of each type to generate", min=100)] = 4000,
     questions: Annotated[int, typer.Option(help="how many questions to ask", min=5)] = 300,
-    seed: Annotated[int, typer.Option(help="of everything random")] = 1,
+    seed: Annotated[int, typer.Option(help="random seed")] = 1,
     chart: Chart = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what vectors lose in 8, 4 and 2 bits, beside plain min-max rounding on the same vectors.
+    """Measure what vectors lose in 8, 4 and 2 bits, compared with plain min-max rounding.
 
     Example: lamina bench compression --data locomo10.json --chart compression.svg
     """
     from lamina.bench.chart import write
     from lamina.bench.compression import run
 
-    told = Console(stderr=True)
+    console = Console(stderr=True)
     with ending():
-        found = run(data, light, vectors, questions, seed, lambda text: told.print(f"[dim]{text}"))
+        measured = run(data, light, vectors, questions, seed, lambda text: console.print(f"[dim]{text}"))
         if chart is not None:
-            write(chart, "lamina bench compression (mean cosine and recall@10, %)", found.groups())
+            write(chart, "lamina bench compression (mean cosine and recall@10, %)", measured.groups())
     if as_json:
-        typer.echo(json.dumps(found.result().document(), indent=1))
+        typer.echo(json.dumps(measured.result().document(), indent=1))
         return
-    for table in found.tables():
+    for table in measured.tables():
         Console().print(table)
 
 
@@ -191,7 +191,8 @@ def factconsolidation(given: Given) -> Result:
 def change(
     given: Given,
     noise: Annotated[
-        Path | None, typer.Option("--noise", metavar="FILE", help="Behind unrelated sessions of this LongMemEval file.")
+        Path | None,
+        typer.Option("--noise", metavar="FILE", help="First capture unrelated sessions of this LongMemEval file."),
     ] = None,
     sessions: Annotated[int, typer.Option(min=1, help="How many unrelated sessions.")] = 200,
     failures: Failures = False,
@@ -214,7 +215,7 @@ def change(
 
 @benchmark(app)
 def precision(given: Given, failures: Failures = False) -> Result:
-    """PrecisionMemBench, a folder of three files: what must come back, and what must not.
+    """PrecisionMemBench, a folder of three files: what must be returned, and what must not.
 
     Example: lamina bench precision --data precisionmembench
     """
@@ -236,7 +237,7 @@ def staleness(
         bool, typer.Option("--pool", help="Evidence of all LongMemEval questions in one vault, not a vault for each.")
     ] = False,
     links: Annotated[
-        Path | None, typer.Option("--links", metavar="FILE", help="Write every link that was drawn here, to be judged.")
+        Path | None, typer.Option("--links", metavar="FILE", help="Write every link between statements to this file.")
     ] = None,
 ) -> Result:
     """Staleness: does the newest evidence rank first? LongMemEval and BEAM; links of LoCoMo, too.
@@ -247,9 +248,9 @@ def staleness(
     from lamina.bench.staleness import overtaken, run
 
     collections, digest = load(given.data, pooled=pool)
-    wanted = [collection for collection in collections if links or overtaken(collection)][: given.limit]
+    selected = [collection for collection in collections if links or overtaken(collection)][: given.limit]
     with given.progress() as progress:
-        sheet = run(wanted, given.vaults, progress)
+        sheet = run(selected, given.vaults, progress)
     if links is not None:
         links.write_text(json.dumps(sheet.links, indent=1, ensure_ascii=False), encoding="utf-8")
     return given.result("staleness", digest, sheet.overall(), sheet.categories(), k=DEPTH, pool=pool)
@@ -259,11 +260,11 @@ def staleness(
 def capture(
     given: Given,
     sample: Annotated[
-        Path | None, typer.Option("--sample", metavar="FILE", help="Write 200 random statements here, to be judged.")
+        Path | None, typer.Option("--sample", metavar="FILE", help="Write 200 random statements to this file.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the sample.")] = 1,
+    seed: Annotated[int, typer.Option(help="random seed of the sample")] = 1,
 ) -> Result:
-    """Capture: what is made of conversations; takes LoCoMo, LongMemEval, BEAM and change files.
+    """Capture: what is extracted from conversations; takes LoCoMo, LongMemEval, BEAM and change files.
 
     Example: lamina bench capture --data locomo10.json --sample statements.json
     """

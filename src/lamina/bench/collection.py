@@ -1,4 +1,6 @@
-"""What a benchmark is made of: sessions that go into one vault, and questions with the turns that answer them."""
+"""Define the data of a benchmark: sessions that are captured into one vault, and questions with the turns that answer
+them.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ _GZIP = b"\x1f\x8b"
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One thing that was said; `id` is how gold evidence names it."""
+    """One turn; `id` is how gold evidence names it."""
 
     id: str
     text: str
@@ -31,7 +33,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One sitting of a conversation, or one document."""
+    """One session of a conversation, or one document."""
 
     id: str
     at: datetime
@@ -40,9 +42,9 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, the turns and the sessions that answer it, and when it is asked: by default after everything.
+    """A question, the turns and sessions that answer it, and when it is asked: by default after everything.
 
-    `said` is the same turns, those that were said together in one set, oldest first.
+    `turn_groups` has the same turns in sets that were said together, oldest first.
     """
 
     text: str
@@ -55,7 +57,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """Sessions that go into one vault, and the questions asked of it."""
+    """Sessions of one vault, and the questions about them."""
 
     id: str
     sessions: tuple[Session, ...]
@@ -63,23 +65,25 @@ class Collection:
 
 
 def merged(name: str, collections: Sequence[Collection]) -> Collection:
-    """All of them in one vault, each session once."""
+    """Return all collections as one, each session once."""
     sessions: dict[str, Session] = {}
-    for each in (session for one in collections for session in one.sessions):
-        sessions.setdefault(each.id, each)
-    questions = tuple(question for one in collections for question in one.questions)
+    for item in (session for collection in collections for session in collection.sessions):
+        sessions.setdefault(item.id, item)
+    questions = tuple(question for collection in collections for question in collection.questions)
     return Collection(name, tuple(sessions.values()), questions)
 
 
 def limited(collections: Sequence[Collection], most: int | None) -> Sequence[Collection]:
-    """For a quick look: the first few collections or, where there is but one, its first few questions."""
+    """Return the first few collections or, if there is only one, its first few questions."""
     if most is None or len(collections) > 1:
         return collections[:most]
     return [replace(collection, questions=collection.questions[:most]) for collection in collections]
 
 
 def read(path: Path, noun: str, parse: Callable[[Any], T]) -> tuple[T, str]:
-    """What a JSON file (also gzipped) holds, and the SHA-256 of the file; `noun` is what it should have been."""
+    """Parse a JSON file (also gzipped), and return the result and the SHA-256 of the file; InvalidInput names the
+    expected `noun`.
+    """
     try:
         raw = path.read_bytes()
         data = json.loads(gzip.decompress(raw) if raw.startswith(_GZIP) else raw)
@@ -91,8 +95,8 @@ def read(path: Path, noun: str, parse: Callable[[Any], T]) -> tuple[T, str]:
 
 
 def some(found: Iterable[T], noun: str) -> list[T]:
-    """All of them; a file without any is not what it should be."""
-    kept = list(found)
-    if not kept:
-        raise ValueError(f"it holds no {noun}")
-    return kept
+    """Return the items as a list; ValueError if there are none."""
+    values = list(found)
+    if not values:
+        raise ValueError(f"it has no {noun}")
+    return values

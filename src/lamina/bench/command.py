@@ -1,4 +1,4 @@
-"""What every benchmark's command shares: its data, how the result is told, and how much is measured with what."""
+"""Share the options of all benchmark commands: the data, the output, and what is measured with which models."""
 
 from __future__ import annotations
 
@@ -20,19 +20,16 @@ from lamina.bench.vaults import Progress, Vaults
 from lamina.errors import InvalidInput, LaminaError
 
 Data = Annotated[Path, typer.Option("--data", metavar="PATH", help="The data set: JSON, also gzipped.")]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document instead of tables.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 Chart = Annotated[
     Path | None, typer.Option("--chart", metavar="FILE", help="Also draw the figures: FILE.svg, or FILE.png.")
 ]
 Limit = Annotated[
-    int | None,
-    typer.Option("--limit", metavar="N", min=1, help="A quick look: the first N conversations or questions."),
+    int | None, typer.Option("--limit", metavar="N", min=1, help="Use only the first N conversations or questions.")
 ]
-Light = Annotated[bool, typer.Option("--light", help="Without the transformer: the light embedder.")]
-Failures = Annotated[bool, typer.Option("--failures", help="Show every check that does not hold, with its hits.")]
-Keep = Annotated[
-    Path | None, typer.Option("--keep", metavar="FOLDER", help="Keep the vaults, to look into them afterwards.")
-]
+Light = Annotated[bool, typer.Option("--light", help="Use the light embedding model, not the transformer.")]
+Failures = Annotated[bool, typer.Option("--failures", help="Print every failed check with its hits.")]
+Keep = Annotated[Path | None, typer.Option("--keep", metavar="FOLDER", help="Keep the vaults in this folder.")]
 _SHARED: tuple[tuple[str, Any, Any], ...] = (
     ("data", Data, inspect.Parameter.empty),
     ("as_json", AsJson, False),
@@ -45,7 +42,7 @@ _SHARED: tuple[tuple[str, Any, Any], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the caller chose, and the vaults to measure with."""
+    """The options of a run, and the vaults to measure with."""
 
     data: Path
     as_json: bool
@@ -53,17 +50,17 @@ class Given:
     vaults: Vaults
 
     def progress(self) -> AbstractContextManager[Progress]:
-        """A bar on stderr for each thing that is being done."""
+        """Return a context in which each task has a progress bar on stderr."""
         return progress_bars()
 
     def tell(self, text: str) -> None:
-        """Say something beside the result, which JSON on stdout leaves no room for."""
+        """Print text in addition to the result: to stderr if the result is JSON on stdout."""
         typer.echo(text, err=self.as_json)
 
     def result(
         self, bench: str, digest: str, overall: dict[str, Any], categories: dict[str, Any], **options: object
     ) -> Result:
-        """The figures with what they were measured with."""
+        """Return the figures together with the settings they were measured with."""
         settings = {**self.vaults.settings(), "limit": self.limit, **options}
         return Result(bench, digest, settings, overall, categories, self.vaults.speed())
 
@@ -72,15 +69,15 @@ F = TypeVar("F", bound=Callable[..., Result])
 
 
 def benchmark(app: typer.Typer) -> Callable[[F], F]:
-    """Register a function `(given, …) -> Result` as a command that shows what it returns."""
+    """Register a function `(context, …) -> BenchResult` as a command that prints what it returns."""
 
     def register(function: F) -> F:
         def run(**chosen: Any) -> None:
             shared = {name: chosen.pop(name) for name, _, _ in _SHARED}
             with ending():
                 vaults = Vaults(light=shared["light"], keep=shared["keep"])
-                given = Given(shared["data"], shared["as_json"], shared["limit"], vaults)
-                show(function(given, **chosen), as_json=shared["as_json"], chart=shared["chart"])
+                context = Given(shared["data"], shared["as_json"], shared["limit"], vaults)
+                show(function(context, **chosen), as_json=shared["as_json"], chart=shared["chart"])
 
         _dress(run, function)
         app.command(function.__name__, help=inspect.getdoc(function))(run)
@@ -91,7 +88,7 @@ def benchmark(app: typer.Typer) -> Callable[[F], F]:
 
 @contextmanager
 def progress_bars() -> Iterator[Progress]:
-    """Yield a function that draws a bar on stderr for each task it is told of; silent where that is no terminal."""
+    """Yield a function that draws a bar on stderr for each task it reports; silent if stderr is not a terminal."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
     with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
@@ -107,7 +104,7 @@ def progress_bars() -> Iterator[Progress]:
 
 @contextmanager
 def ending() -> Iterator[None]:
-    """Errors become a line and an exit code; bugs keep their traceback."""
+    """Turn expected errors into a message and an exit code; other errors keep their traceback."""
     try:
         yield
     except (LaminaError, OSError) as error:
@@ -118,10 +115,12 @@ def ending() -> Iterator[None]:
 def _dress(run: Callable[..., None], function: Callable[..., Result]) -> None:
     """Give the wrapper the shared parameters and the function's own, for Typer to read."""
     hints, kind = get_type_hints(function, include_extras=True), inspect.Parameter.KEYWORD_ONLY
-    own = [
+    own_parameters = [
         parameter.replace(annotation=hints[parameter.name], kind=kind)
         for parameter in list(inspect.signature(function).parameters.values())[1:]
     ]
-    shared = [inspect.Parameter(name, kind, annotation=told, default=default) for name, told, default in _SHARED]
-    run.__signature__ = inspect.Signature([*shared, *own])  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in (*shared, *own)}
+    shared = [
+        inspect.Parameter(name, kind, annotation=annotation, default=default) for name, annotation, default in _SHARED
+    ]
+    run.__signature__ = inspect.Signature([*shared, *own_parameters])  # type: ignore[attr-defined]
+    run.__annotations__ = {item.name: item.annotation for item in (*shared, *own_parameters)}

@@ -1,4 +1,4 @@
-"""Runs of one benchmark side by side, such as with and without the state model: tables, a chart or JSON.
+"""Show several runs of one benchmark side by side, such as with and without the state model: tables, a chart or JSON.
 
 Figures are `{group: {figure: value}}`, overall and for each category.
 """

@@ -1,8 +1,8 @@
-"""`lamina bench compression`: what vectors lose in few bits, beside plain min-max rounding on the same vectors.
+"""`lamina bench compression`: measure what vectors lose in few bits, compared with plain min-max rounding.
 
-Fidelity is the cosine of a vector with what comes back of it, the mean and the least over all vectors of a set. Recall
-is the share of the ten nearest by whole vectors that are among the first ten by coded ones; where vectors of several
-precisions stand in one ranking, 40 % of them are whole and a fifth each in 8, 4 and 2 bits.
+Fidelity is the cosine of a vector with its decoded code, the mean and the minimum over all vectors of a set. Recall is
+the share of the ten nearest by full vectors that are among the first ten by coded ones; in a mixed ranking 40 % of the
+vectors are full and a fifth each in 8, 4 and 2 bits.
 """
 
 from __future__ import annotations
@@ -48,24 +48,33 @@ class Compression:
     speed: dict[str, float] = field(default_factory=dict)
 
     def bars(self) -> dict[str, dict[str, Any]]:
-        """Each bar with its figure, the worst of all sets, and whether it holds."""
-        told: dict[str, dict[str, Any]] = {}
+        """Return each required figure with its worst value over all sets, and whether it passes."""
+        bars: dict[str, dict[str, Any]] = {}
         for bits in CODED:
-            told |= _bar(f"ratio at {WIDTH} dimensions, {bits} bits", 4 * WIDTH / coded_bytes(WIDTH, bits), RATIO[bits])
+            bars |= _bar(f"ratio at {WIDTH} dimensions, {bits} bits", 4 * WIDTH / coded_bytes(WIDTH, bits), RATIO[bits])
         for bits in CODED:
-            worst = {name: min(each[bits][name] for each in self.fidelity.values()) for name in ("mean", "least")}
-            ahead = min(each[bits]["mean"] - each[bits]["min-max mean"] for each in self.fidelity.values())
-            told |= _bar(f"mean cosine, {bits} bits", worst["mean"], MEAN[bits])
-            told |= _bar(f"least cosine, {bits} bits", worst["least"], LEAST[bits])
-            told |= _bar(f"mean cosine ahead of min-max, {bits} bits", ahead, 0.0)
+            worst = {
+                name: min(figures_by_bits[bits][name] for figures_by_bits in self.fidelity.values())
+                for name in ("mean", "least")
+            }
+            ahead = min(
+                figures_by_bits[bits]["mean"] - figures_by_bits[bits]["min-max mean"]
+                for figures_by_bits in self.fidelity.values()
+            )
+            bars |= _bar(f"mean cosine, {bits} bits", worst["mean"], MEAN[bits])
+            bars |= _bar(f"least cosine, {bits} bits", worst["least"], LEAST[bits])
+            bars |= _bar(f"mean cosine ahead of min-max, {bits} bits", ahead, 0.0)
         for name, figures in self.recall.items():
-            told |= _bar(f"{_short(name)}: mixed recall@10", figures["mixed"], MIXED)
-            told |= _bar(f"{_short(name)}: recall@10, 2 bits, {RESCORED} rescored", figures["2 bits, rescored"], TWICE)
-        return told
+            bars |= _bar(f"{_short(name)}: mixed recall@10", figures["mixed"], MIXED)
+            bars |= _bar(f"{_short(name)}: recall@10, 2 bits, {RESCORED} rescored", figures["2 bits, rescored"], TWICE)
+        return bars
 
     def result(self) -> Result:
-        """As every benchmark tells it."""
-        fidelity = {name: {f"{bits} bits": row for bits, row in each.items()} for name, each in self.fidelity.items()}
+        """Return the document that all benchmarks share."""
+        fidelity = {
+            name: {f"{bits} bits": row for bits, row in figures_by_bits.items()}
+            for name, figures_by_bits in self.fidelity.items()
+        }
         return Result(
             "compression",
             self.data_sha256,
@@ -76,13 +85,13 @@ class Compression:
         )
 
     def tables(self) -> Iterator[Table]:
-        """As people read it."""
-        shown = ("mean", "least", "min-max mean", "min-max least")
-        table = Table("vectors", "bits", "ratio", *shown, title="cosine with what was coded", title_justify="left")
-        for name, each in self.fidelity.items():
-            for bits, row in each.items():
+        """Yield the tables for people."""
+        columns = ("mean", "least", "min-max mean", "min-max least")
+        table = Table("vectors", "bits", "ratio", *columns, title="cosine with what was coded", title_justify="left")
+        for name, figures_by_bits in self.fidelity.items():
+            for bits, row in figures_by_bits.items():
                 table.add_row(
-                    _short(name), str(bits), f"{row['ratio']:.2f}", *(f"{row[figure]:.5f}" for figure in shown)
+                    _short(name), str(bits), f"{row['ratio']:.2f}", *(f"{row[figure]:.5f}" for figure in columns)
                 )
         yield table
         table = Table("recall@10", *map(_short, self.recall))
@@ -97,41 +106,41 @@ class Compression:
         yield table
 
     def groups(self) -> Groups:
-        """What a chart shows, in percent."""
+        """Return the groups of the chart, in percent."""
         fidelity = {
             f"{_short(name)}, {bits} bits": {"lamina": row["mean"], "min-max": row["min-max mean"]}
-            for name, each in self.fidelity.items()
-            for bits, row in each.items()
+            for name, figures_by_bits in self.fidelity.items()
+            for bits, row in figures_by_bits.items()
             if bits < 8
         }
         recall = {
             f"{_short(name)}, mixed recall@10": {"lamina": row["mixed"], "min-max": row["min-max mixed"]}
             for name, row in self.recall.items()
         }
-        shown: Mapping[str, Mapping[str, float]] = {**fidelity, **recall}
-        return {name: {bar: 100 * value for bar, value in bars.items()} for name, bars in shown.items()}
+        groups: Mapping[str, Mapping[str, float]] = {**fidelity, **recall}
+        return {name: {bar: 100 * value for bar, value in bars.items()} for name, bars in groups.items()}
 
 
 def run(data: Path | None, light: bool, vectors: int, questions: int, seed: int, say: Say) -> Compression:
-    """Measure every set, so many vectors where they are made; `say` is told what is going on."""
+    """Measure every set; generated sets have `vectors` vectors. `say` reports the progress."""
     conversations, digest = load(data) if data else ([], None)
-    told = Compression(
+    measured = Compression(
         {"vectors": vectors, "questions": questions, "seed": seed, "light": light, "rescored": RESCORED, "mix": MIX},
         digest,
     )
     sets = made(vectors, questions, seed)
     if data is None:
-        say("no --data, so only made vectors are measured; a LoCoMo file gives real ones")
-    elif (given := real(conversations, questions, light, seed, say)) is not None:
-        sets.insert(0, given)
-        told.settings["model"] = given.name
-    for each in sets:
-        say(f"coding {len(each.vectors)} {each.name} vectors")
-        told.fidelity[each.name] = {bits: _fidelity(each.vectors, bits) for bits in CODED}
-        if len(each.questions):
-            told.recall[each.name] = _recall(each, seed)
-    told.speed = _timed(sets[0].vectors[:TIMED])
-    return told
+        say("no --data, so only generated vectors are measured; a LoCoMo file adds real ones")
+    elif (real_set := real(conversations, questions, light, seed, say)) is not None:
+        sets.insert(0, real_set)
+        measured.settings["model"] = real_set.name
+    for vector_set in sets:
+        say(f"coding {len(vector_set.vectors)} {vector_set.name} vectors")
+        measured.fidelity[vector_set.name] = {bits: _fidelity(vector_set.vectors, bits) for bits in CODED}
+        if len(vector_set.questions):
+            measured.recall[vector_set.name] = _recall(vector_set, seed)
+    measured.speed = _timed(sets[0].vectors[:TIMED])
+    return measured
 
 
 def _fidelity(vectors: Floats, bits: int) -> dict[str, float]:
@@ -148,16 +157,16 @@ def _fidelity(vectors: Floats, bits: int) -> dict[str, float]:
 
 
 def _recall(given: VectorSet, seed: int) -> dict[str, float]:
-    """The recall of each precision alone, and of all of them together in one ranking."""
+    """Return the recall of each precision alone, and of all of them together in one ranking."""
     vectors, questions = given.vectors, given.questions
     truth = questions @ vectors.T
-    asked = [turned(question) for question in questions]
+    turned_questions = [turned(question) for question in questions]
     figures: dict[str, float] = {}
     mixed = {name: truth.copy() for name in ("mixed", "mixed, no caution", "mixed, decoded", "min-max mixed")}
-    kept = _dealt(len(vectors), seed)
+    bits_of_row = _dealt(len(vectors), seed)
     for bits in CODED:
-        coded, rows = encode(vectors, bits), np.flatnonzero(kept == bits)
-        near = np.stack([estimates(each, coded) for each in asked])
+        coded, rows = encode(vectors, bits), np.flatnonzero(bits_of_row == bits)
+        near = np.stack([estimates(query, coded) for query in turned_questions])
         decoded = questions @ _units(decode(_some(coded, rows))).T
         plain = questions @ _units(rounded_down(vectors, bits)).T
         figures |= {f"{bits} bits": _found(near, truth), f"min-max {bits} bits": _found(plain, truth)}
@@ -171,19 +180,19 @@ def _recall(given: VectorSet, seed: int) -> dict[str, float]:
 
 
 def _found(scores: Floats, truth: Floats, looked_at: int = NEAREST) -> float:
-    """The share of the nearest that stand among the first; looked at again, as whole vectors, these come first."""
-    found, nearest = _first(scores, looked_at), _first(truth, NEAREST)
-    hits = sum(len(set(some) & set(true)) for some, true in zip(found, nearest, strict=True))
+    """Return the share of the nearest that are among the first `looked_at`, which may be rescored with full vectors."""
+    first_rows, nearest = _first(scores, looked_at), _first(truth, NEAREST)
+    hits = sum(len(set(rows) & set(true)) for rows, true in zip(first_rows, nearest, strict=True))
     return hits / sum(map(len, nearest))
 
 
 def _first(scores: Floats, count: int) -> list[list[int]]:
-    found: list[list[int]] = np.argsort(-scores, axis=1, kind="stable")[:, :count].tolist()
-    return found
+    rows: list[list[int]] = np.argsort(-scores, axis=1, kind="stable")[:, :count].tolist()
+    return rows
 
 
 def _dealt(count: int, seed: int) -> NDArray[np.int64]:
-    """The bits that each vector is kept in."""
+    """Return the bits in which each vector is stored."""
     dealt = np.repeat(list(MIX), [round(share * count) for share in MIX.values()])
     return np.random.default_rng(seed).permutation(np.resize(dealt, count))
 
@@ -203,26 +212,26 @@ def _units(rows: Floats) -> Floats:
 
 
 def _timed(vectors: Floats) -> dict[str, float]:
-    """Milliseconds for a thousand vectors, the best of five times."""
-    told = {}
+    """Return milliseconds for a thousand vectors, the best of five runs."""
+    figures = {}
     for bits in CODED:
         coded = encode(vectors, bits)
-        told[f"encode_{bits}_bits_ms"] = _best(lambda bits=bits: encode(vectors, bits))  # type: ignore[misc]
-        told[f"decode_{bits}_bits_ms"] = _best(lambda coded=coded: decode(coded))  # type: ignore[misc]
-    return told
+        figures[f"encode_{bits}_bits_ms"] = _best(lambda bits=bits: encode(vectors, bits))  # type: ignore[misc]
+        figures[f"decode_{bits}_bits_ms"] = _best(lambda coded=coded: decode(coded))  # type: ignore[misc]
+    return figures
 
 
 def _best(work: Callable[[], object], times: int = 5) -> float:
-    taken = []
+    times_ms = []
     for _ in range(times):
         began = time.perf_counter()
         work()
-        taken.append(1000 * (time.perf_counter() - began))
-    return round(min(taken), 2)
+        times_ms.append(1000 * (time.perf_counter() - began))
+    return round(min(times_ms), 2)
 
 
 def _short(name: str) -> str:
-    """A model's name without its weights' digest."""
+    """Return a model's name without the digest of its weights."""
     return name.split("@")[0].removesuffix("-int8").removeprefix("all-")
 
 

@@ -1,4 +1,4 @@
-"""Conversations of whatever data set a file turns out to be."""
+"""Load conversations from a file of any known data set."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from lamina.errors import InvalidInput
 
 
 def load(path: Path, *, pooled: bool = True) -> tuple[list[Collection], str]:
-    """The conversations of a LoCoMo, LongMemEval or BEAM file and the SHA-256 of the file.
+    """Return the conversations of a LoCoMo, LongMemEval or BEAM file and its SHA-256; InvalidInput for any other file.
 
-    `pooled`: where a file holds nothing but evidence, the evidence of all its questions is one conversation.
+    `pooled`: if a file contains only evidence, the evidence of all its questions is one conversation.
     """
     for loader in (locomo.load, partial(longmemeval.load, pooled=pooled), beam.load):
         try:
             return loader(path)
         except InvalidInput:
             continue
-    raise InvalidInput(f"{path} is no LoCoMo, LongMemEval or BEAM file")
+    raise InvalidInput(f"{path} is not a LoCoMo, LongMemEval or BEAM file")

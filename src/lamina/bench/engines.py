@@ -1,10 +1,10 @@
-"""One engine that searches vectors, in a process and an interpreter of its own: built once, then asked in rounds.
+"""Run one vector search engine in its own process and interpreter: build it once, then answer questions in rounds.
 
-    PYTHON -I engines.py NAME FOLDER THREADS
+    PYTHON -I vector_engines.py NAME FOLDER THREADS
 
-`lamina bench peers` writes vectors and questions into the folder and says on stdin, a line each, which questions to ask
-(`first last`); the answers are left in the folder and `done` is said on stdout. Nothing of lamina is imported except by
-its own engine, so that an interpreter needs numpy and the engine alone.
+`lamina bench peers` writes vectors and questions into the folder and sends lines `first last` on stdin: which questions
+to ask. The answers are written to the folder, followed by `done` on stdout. Nothing of lamina is imported except by its
+own engine, so that the interpreter needs only numpy and the engine.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ NOT_INSTALLED = 3
 WARM_UP = 3
 K = 10
 EFFORTS = (64, 128, 256, 512, 1024)
-"""How many candidates a graph keeps while it searches: more of them find more, later."""
+"""How many candidates a graph keeps while it searches: more candidates find more, but take longer."""
 
 Vectors = Any
 Setting = tuple[str, Callable[[], None]]
 
 
 class Engine(Protocol):
-    """What is asked of every engine."""
+    """What every engine must do."""
 
     def add(self, vectors: Vectors) -> None:
-        """Take all vectors in, and leave on the disk what the engine keeps there."""
+        """Index all vectors, and write to disk what the engine stores there."""
 
     def settings(self) -> Sequence[Setting]:
-        """The ways of searching that are tried, each with what turns it on."""
+        """Return the search settings to try, each with the function that enables it."""
 
     def search(self, question: Vectors) -> list[int]:
-        """The rows of the nearest, best first."""
+        """Return the rows of the nearest vectors, best first."""
 
 
 def _as_it_is() -> None:
-    """Nothing to turn on."""
+    """Enable nothing: the default settings."""
 
 
 class Lamina:
-    """Two bits in memory, the best few exactly from the database, as the store does it."""
+    """Two bits in memory, the best candidates exactly from the database, as the store does it."""
 
     def __init__(self, folder: Path, threads: int) -> None:
         import_module("lamina.vectors.scan").prepare()
@@ -67,12 +67,12 @@ class Lamina:
         return [("", _as_it_is)]
 
     def search(self, question: Vectors) -> list[int]:
-        found: list[int] = self._table.nearest(question)
-        return found
+        rows: list[int] = self._table.nearest(question)
+        return rows
 
 
 class Numpy:
-    """Every cosine, then the nearest."""
+    """All cosines, then the nearest."""
 
     def __init__(self, folder: Path, threads: int) -> None:
         self._folder = folder
@@ -91,7 +91,7 @@ class Numpy:
 
 
 class Usearch:
-    """A graph with the settings an index has by itself, which keeps half of the bits of each number, or all of them."""
+    """A graph with default settings, in half precision or in float32."""
 
     def __init__(self, folder: Path, threads: int, kind: str | None = None) -> None:
         index: Any = import_module("usearch.index")
@@ -113,7 +113,7 @@ class Usearch:
 
 
 class Faiss:
-    """Every inner product."""
+    """All inner products."""
 
     def __init__(self, folder: Path, threads: int) -> None:
         self._faiss: Any = import_module("faiss")
@@ -133,7 +133,7 @@ class Faiss:
 
 
 class SqliteVec:
-    """A vec0 table in a file, through apsw, which can load extensions everywhere."""
+    """A vec0 table in a file, through apsw, which can load extensions on every platform."""
 
     def __init__(self, folder: Path, threads: int) -> None:
         apsw: Any = import_module("apsw")
@@ -152,14 +152,15 @@ class SqliteVec:
         return [("exact", _as_it_is)]
 
     def search(self, question: Vectors) -> list[int]:
-        asked = (question.tobytes(), K)
+        arguments = (question.tobytes(), K)
         return [
-            row for (row,) in self._db.execute("SELECT rowid FROM v WHERE x MATCH ? AND k=? ORDER BY distance", asked)
+            row
+            for (row,) in self._db.execute("SELECT rowid FROM v WHERE x MATCH ? AND k=? ORDER BY distance", arguments)
         ]
 
 
 class Chroma:
-    """A persistent client, a collection as it comes but for the cosine."""
+    """A persistent client with default settings except for the cosine metric."""
 
     def __init__(self, folder: Path, threads: int) -> None:
         self._chromadb: Any = import_module("chromadb")
@@ -173,8 +174,8 @@ class Chroma:
 
     def add(self, vectors: Vectors) -> None:
         for start in range(0, len(vectors), 5000):
-            some = np.array(vectors[start : start + 5000])
-            self._collection.add(ids=[str(start + n) for n in range(len(some))], embeddings=some)
+            batch = np.array(vectors[start : start + 5000])
+            self._collection.add(ids=[str(start + n) for n in range(len(batch))], embeddings=batch)
 
     def settings(self) -> Sequence[Setting]:
         return [(f"ef {effort}", self._effort(effort)) for effort in (100, *EFFORTS[1:])]
@@ -182,19 +183,19 @@ class Chroma:
     def _effort(self, effort: int) -> Callable[[], None]:
         def turn_on() -> None:
             self._collection.modify(configuration={"hnsw": {"ef_search": effort}})
-            # It counts from the next time that the index is opened.
+            # The setting takes effect the next time the index is opened.
             import_module("chromadb.api.shared_system_client").SharedSystemClient.clear_system_cache()
             self._collection = self._client().get_collection("vectors", embedding_function=None)
 
         return turn_on
 
     def search(self, question: Vectors) -> list[int]:
-        found = self._collection.query(query_embeddings=[question], n_results=K, include=[])
-        return [int(each) for each in found["ids"][0]]
+        response = self._collection.query(query_embeddings=[question], n_results=K, include=[])
+        return [int(row_id) for row_id in response["ids"][0]]
 
 
 class Lance:
-    """A table without an index, which is searched from end to end."""
+    """A table without an index, scanned completely."""
 
     def __init__(self, folder: Path, threads: int) -> None:
         self._arrow: Any = import_module("pyarrow")
@@ -210,8 +211,8 @@ class Lance:
         return [("flat", _as_it_is)]
 
     def search(self, question: Vectors) -> list[int]:
-        found = self._table.search(question).distance_type("cosine").select(["id"]).limit(K).to_arrow()
-        return list(found["id"].to_pylist())
+        response = self._table.search(question).distance_type("cosine").select(["id"]).limit(K).to_arrow()
+        return list(response["id"].to_pylist())
 
 
 ENGINES: dict[str, tuple[str, Callable[[Path, int], Engine]]] = {
@@ -224,32 +225,34 @@ ENGINES: dict[str, tuple[str, Callable[[Path, int], Engine]]] = {
     "chromadb": ("chromadb", Chroma),
     "lancedb": ("lancedb", Lance),
 }
-"""By name: the package, and how it is set up."""
+"""By name: the package, and the function that creates the engine."""
 
 
 def main(name: str, folder: Path, threads: int) -> int:
-    """Build one engine, then answer until stdin ends."""
+    """Build one engine, then answer until stdin ends; return NOT_INSTALLED if its package is missing."""
     _pin(threads)
     package, make = ENGINES[name]
     vectors, questions = np.load(folder / "vectors.npy", mmap_mode="r"), np.load(folder / "questions.npy")
-    own = folder / name
-    own.mkdir()
+    engine_folder = folder / name
+    engine_folder.mkdir()
     before = _memory()
     try:
-        engine = make(own, threads)
+        engine = make(engine_folder, threads)
     except ModuleNotFoundError as error:
-        _answer(own, "built", {"missing": str(error)})
+        _answer(engine_folder, "built", {"missing": str(error)})
         return NOT_INSTALLED
     began = time.perf_counter()
     engine.add(np.asarray(vectors))
     built = {"version": version(package), "build_s": time.perf_counter() - began}
     engine.search(questions[0])
-    files = sum(path.stat().st_size for path in own.rglob("*") if path.is_file())
-    _answer(own, "built", {**built, "ram_mb": _memory() - before, "disk_mb": files / 1e6})
+    files = sum(path.stat().st_size for path in engine_folder.rglob("*") if path.is_file())
+    _answer(engine_folder, "built", {**built, "ram_mb": _memory() - before, "disk_mb": files / 1e6})
     for line in sys.stdin:
         first, last = map(int, line.split())
         _answer(
-            own, f"{first}", {name: _asked(engine, turn, questions[first:last]) for name, turn in engine.settings()}
+            engine_folder,
+            f"{first}",
+            {name: _asked(engine, turn, questions[first:last]) for name, turn in engine.settings()},
         )
     return 0
 
@@ -274,19 +277,19 @@ def _answer(folder: Path, name: str, told: dict[str, Any]) -> None:
 
 
 def _pin(threads: int) -> None:
-    """As many processors for every engine, and the same ones, where the system lets one choose."""
+    """Pin the process to as many processors for every engine, the same ones, if the system allows it."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-threads:])
 
 
 def _memory() -> float:
-    """Memory of this process that is no map of a file, in MB; 0 where the system does not tell."""
+    """Return the anonymous memory of this process in MB; 0 if the system does not report it."""
     try:
-        told = Path("/proc/self/status").read_text(encoding="ascii")
+        status = Path("/proc/self/status").read_text(encoding="ascii")
     except OSError:
         return 0.0
-    found = re.search(r"RssAnon:\s+(\d+) kB", told)
-    return int(found[1]) * 1024 / 1e6 if found else 0.0
+    match = re.search(r"RssAnon:\s+(\d+) kB", status)
+    return int(match[1]) * 1024 / 1e6 if match else 0.0
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""FactConsolidation: numbered facts of which later ones overrule earlier ones. Does the current fact come first?
+"""FactConsolidation: numbered facts of which later ones overrule earlier ones. Is the current fact returned first?
 
-Facts are remembered in their order, a minute apart. A question counts where an accepted answer is contained, whatever
-the case, in the text of a hit: single-hop questions in the first (`top1`) or the first five (`top5`), multi-hop
-questions in the first ten (`chain@10`: the fact that ends the chain was found). A string match, so slightly generous.
+Facts are remembered in order, a minute apart. A question is answered if an accepted answer is contained, ignoring case,
+in the text of a hit: single-hop questions in the first (`top1`) or the first five (`top5`), multi-hop questions in the
+first ten (`chain@10`: the fact that ends the chain was found). A string match, so slightly generous.
 """
 
 from __future__ import annotations
@@ -42,31 +42,31 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Facts in their order, and the questions asked of them."""
+    """Facts in order, and the questions about them."""
 
     told: tuple[str, ...]
     questions: tuple[Asked, ...]
 
 
 def load(path: Path) -> tuple[list[Facts], str]:
-    """The lists of facts in a file of MemoryAgentBench and the SHA-256 of the file."""
+    """Return the lists of facts in a file of MemoryAgentBench and the SHA-256 of the file."""
     return read(path, "FactConsolidation", _parse)
 
 
 def _parse(data: Any) -> list[Facts]:
-    asked: dict[str, list[Asked]] = {}
+    questions_by_context: dict[str, list[Asked]] = {}
     for task in data:
         name = _NAME.fullmatch(task["name"])
         if name is not None:
             hops = {"sh": "single_hop", "mh": "multi_hop"}[name.group(1)]
             pairs = zip(task["questions"], task["answers"], strict=True)
-            asked.setdefault(task["context"], []).extend(
+            questions_by_context.setdefault(task["context"], []).extend(
                 Asked(str(text), tuple(map(str, answers)), hops, name.group(2)) for text, answers in pairs
             )
     return some(
         (
             Facts(tuple(some(_FACT.findall(context), "numbered facts")), tuple(questions))
-            for context, questions in asked.items()
+            for context, questions in questions_by_context.items()
         ),
         "task named factconsolidation_sh_… or factconsolidation_mh_…",
     )
@@ -79,27 +79,29 @@ class Grades:
     told: list[tuple[Asked, dict[str, float]]]
 
     def overall(self) -> dict[str, dict[str, float]]:
-        """Single-hop and multi-hop, all lists together."""
-        return self._by(lambda asked: asked.hops)
+        """Return the figures of single-hop and multi-hop questions over all lists."""
+        return self._by(lambda question: question.hops)
 
     def categories(self) -> dict[str, dict[str, float]]:
-        """Single-hop and multi-hop, by the length of the list."""
-        return self._by(lambda asked: f"{asked.hops}_{asked.size}")
+        """Return the figures of single-hop and multi-hop questions by the length of the list."""
+        return self._by(lambda question: f"{question.hops}_{question.size}")
 
     def _by(self, name: Callable[[Asked], str]) -> dict[str, dict[str, float]]:
         grades: dict[str, list[dict[str, float]]] = defaultdict(list)
-        for asked, grade in self.told:
-            grades[name(asked)].append(grade)
-        return {each: averaged(grades[each]) for each in sorted(grades, reverse=True)}
+        for question, grade in self.told:
+            grades[name(question)].append(grade)
+        return {group: averaged(grades[group]) for group in sorted(grades, reverse=True)}
 
 
 def limited(lists: Sequence[Facts], most: int | None) -> Sequence[Facts]:
-    """For a quick look: the first few questions of each kind and list."""
+    """Keep the first few questions of each type and list."""
     return [
         replace(
             facts,
             questions=tuple(
-                asked for hops in _CUTS for asked in [one for one in facts.questions if one.hops == hops][:most]
+                selected
+                for hops in _CUTS
+                for selected in [question for question in facts.questions if question.hops == hops][:most]
             ),
         )
         for facts in lists
@@ -111,13 +113,13 @@ def run(lists: Sequence[Facts], vaults: Vaults, progress: Progress) -> Grades:
     asking = sum(len(facts.questions) for facts in lists)
     answered = count(1)
     grades = Grades([])
-    for n, each in enumerate(lists, 1):
-        with vaults.fresh(f"facts-{n}", _FIRST) as desk:
-            _fill(desk, each, progress)
-            desk.warm_up()
-            for asked in each.questions:
-                hits = desk.ask(asked.text, DEPTH, _FIRST + len(each.told) * _BETWEEN)
-                grades.told.append((asked, _graded(asked, hits)))
+    for n, fact_list in enumerate(lists, 1):
+        with vaults.fresh(f"facts-{n}", _FIRST) as vault:
+            _fill(vault, fact_list, progress)
+            vault.warm_up()
+            for question in fact_list.questions:
+                hits = vault.ask(question.text, DEPTH, _FIRST + len(fact_list.told) * _BETWEEN)
+                grades.told.append((question, _graded(question, hits)))
                 progress("asking questions", next(answered), asking)
     return grades
 

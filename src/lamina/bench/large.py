@@ -1,7 +1,7 @@
-"""A store as large as years of talk make it, filled without reading what is said, and recalled from to the end.
+"""Fill a vault as large as years of talk without extraction, and measure complete recalls from it.
 
-Capture would take days to read a million turns; here they are committed as capture keeps them, a segment a session,
-and everything behind that is what is shipped: index, encoding, board, every channel, the closer look.
+Capture would take days to read a million turns; here they are committed as capture stores them, one segment for each
+session. Everything after that is the shipped code: index, encoding, vector search, every channel, reranking.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ DRAWN_AT_ONCE = 50_000
 
 
 def settings(embedder: str) -> Settings:
-    """Nothing happens by itself while something is measured."""
+    """Return settings without background work."""
     return Settings(embedder=embedder, background=False, watch=False)
 
 
 def fill(vault: Path, conversations: Sequence[Collection], passages: int, seed: int, say: Say) -> list[str]:
-    """Keep so many turns of talk in a new vault; returns questions whose words stand in it."""
+    """Store this many turns of talk in a new vault; return questions whose words occur in it."""
     random, ids = Random(seed), IdSource(Random(seed).randbytes)
     questions: list[str] = []
     with Memory(vault, watch=False, settings=settings("none")) as memory:
-        kept = 0
-        for some in _batches(shaped(conversations, passages, seed)):
-            memory._store.commit(_commit(memory, some, ids))
-            kept += sum(len(each.turns) for each in some)
-            questions += [_question(random, random.choice(some)) for _ in range(ASKED_OF_EACH)]
-            say(f"kept {kept} of {passages} turns")
+        stored = 0
+        for batch in _batches(shaped(conversations, passages, seed)):
+            memory._store.commit(_commit(memory, batch, ids))
+            stored += sum(len(session.turns) for session in batch)
+            questions += [_question(random, random.choice(batch)) for _ in range(ASKED_OF_EACH)]
+            say(f"stored {stored} of {passages} turns")
         say("writing the files and the index")
         memory.sync()
         memory._store.catch_up()
@@ -61,8 +61,8 @@ def fill(vault: Path, conversations: Sequence[Collection], passages: int, seed: 
 
 
 def _batches(sessions: Iterator[Session]) -> Iterator[list[Session]]:
-    while some := list(islice(sessions, SESSIONS_AT_ONCE)):
-        yield some
+    while batch := list(islice(sessions, SESSIONS_AT_ONCE)):
+        yield batch
 
 
 def _commit(memory: Memory, sessions: Sequence[Session], ids: IdSource) -> Commit:
@@ -73,12 +73,12 @@ def _commit(memory: Memory, sessions: Sequence[Session], ids: IdSource) -> Commi
 
 
 def _segment(memory: Memory, session: Session, ids: IdSource) -> Atom:
-    said = [render_passage(n, turn.text, turn.speaker, turn.at) for n, turn in enumerate(session.turns, 1)]
+    passages = [render_passage(n, turn.text, turn.speaker, turn.at) for n, turn in enumerate(session.turns, 1)]
     return Atom(
         id=ids.new(session.at),
         scope=memory.scope,
         kind="narrative",
-        content="\n\n".join(said),
+        content="\n\n".join(passages),
         observed_at=session.at,
         session_id=session.id,
         segment_id=f"{session.id}-1",
@@ -94,9 +94,9 @@ def _question(random: Random, session: Session) -> str:
 
 
 def measure(vault: Path, embedder: str, questions: Sequence[str], say: Say, *, made: bool) -> dict[str, float]:
-    """Encode what is there, let one process make the board, and let a fresh one open the vault and ask.
+    """Encode the passages, build the vector index, then open the vault in a new process and ask.
 
-    `made`: the vectors of the passages are drawn at random, which costs a search what real ones cost.
+    `made`: draw the vectors of the passages at random, which cost a search as much as real ones.
     """
     with Memory(vault, watch=False, settings=settings(embedder)) as memory:
         say(f"{'drawing vectors for' if made else 'encoding with'} {embedder}")
@@ -109,36 +109,36 @@ def measure(vault: Path, embedder: str, questions: Sequence[str], say: Say, *, m
         memory.recall(questions[0])
         figures["first_recall_s"] = time.perf_counter() - began
     say("opening it anew, and asking")
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "lamina.bench.large", str(vault), embedder],
         input="\n".join(questions),
         capture_output=True,
         text=True,
         check=True,
     )
-    return figures | {name: float(value) for name, value in (line.split() for line in told.stdout.splitlines())}
+    return figures | {name: float(value) for name, value in (line.split() for line in process.stdout.splitlines())}
 
 
 def _draw_vectors(memory: Memory, say: Say) -> None:
-    """Vectors and token states as large as a model's, drawn from the digest of each text."""
+    """Store random vectors and token states of a model's size, seeded by the digest of each text."""
     for embedder in memory._equipment.embedders():
         model, encodings = embedder.model, memory._store.encodings
         (like,) = embedder.passages([Piece("How large are the numbers that this model makes of a sentence?", 1)])
         width, packing, done = like.vectors.shape[1], model.states.value, 0
-        while waiting := encodings.missing(model.id, DRAWN_AT_ONCE, None, packing):
-            seed = int.from_bytes(waiting[0].digest[:8], "little")
-            thrown = np.random.default_rng(seed).standard_normal((len(waiting), width), dtype=np.float32)
+        while missing := encodings.missing(model.id, DRAWN_AT_ONCE, None, packing):
+            seed = int.from_bytes(missing[0].digest[:8], "little")
+            thrown = np.random.default_rng(seed).standard_normal((len(missing), width), dtype=np.float32)
             units = thrown / np.linalg.norm(thrown, axis=1, keepdims=True)
             states = States(packing, like.states)
             encodings.put(
-                model.id, [Encoding(e.digest, u[None, :], states) for e, u in zip(waiting, units, strict=True)]
+                model.id, [Encoding(e.digest, u[None, :], states) for e, u in zip(missing, units, strict=True)]
             )
-            done += len(waiting)
+            done += len(missing)
             say(f"{done} vectors for {model.id}")
 
 
 def asked(vault: Path, embedder: str, questions: Sequence[str]) -> dict[str, float]:
-    """What opening and asking cost a process of its own."""
+    """Return what opening the vault and asking costs in this process."""
     began, before = time.perf_counter(), resident_mb()
     with Memory(vault, watch=False, settings=settings(embedder)) as memory:
         figures = {"open_s": time.perf_counter() - began, "open_mb": resident_mb()}
@@ -147,17 +147,17 @@ def asked(vault: Path, embedder: str, questions: Sequence[str]) -> dict[str, flo
         figures["open_and_first_recall_s"] = figures["open_s"] + time.perf_counter() - began
         for question in questions[1 : 1 + _WARM_UP]:
             memory.recall(question)
-        taken = []
+        times_ms = []
         for question in questions[1 + _WARM_UP :]:
             began = time.perf_counter()
             memory.recall(question)
-            taken.append(1000 * (time.perf_counter() - began))
-        figures |= {"recall_p50_ms": quantile(taken, 0.5), "recall_p95_ms": quantile(taken, 0.95)}
+            times_ms.append(1000 * (time.perf_counter() - began))
+        figures |= {"recall_p50_ms": quantile(times_ms, 0.5), "recall_p95_ms": quantile(times_ms, 0.95)}
         return figures | {"before_mb": before, "asking_mb": resident_mb()}
 
 
 def resident_mb() -> float:
-    """What this process holds in memory, shared maps of files included."""
+    """Return the resident memory of this process in MB, including shared file mappings."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 

@@ -1,7 +1,7 @@
-"""The links a memory has drawn between statements, with the words on both sides, for a reviewer to read.
+"""List the links between the statements of a memory, with the words on both sides, for a reviewer.
 
-High grade: the older statement was replaced or was wrong, and its words are withheld. Low grade: both stand, the older
-one is labelled. Taken back: a statement ended with nothing in its place, because somebody asked for it.
+High grade: the older statement was superseded or wrong, and is withheld. Low grade: both are active, the older one is
+marked. Taken back: a statement ended without a successor, because a user asked for it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ENDED = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.TOMBSTONED})
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What gave way, what it gave way to, and both as a reviewer reads them."""
+    """An ended statement, its successor, and both as a reviewer reads them."""
 
     old: Atom
     new: Atom | None
@@ -29,30 +29,32 @@ class Link:
 
 
 def links_in(memory: Memory) -> list[Link]:
-    """Every link between the statements of a memory, each once, oldest first."""
+    """Return every link between the statements of a memory once, oldest first."""
     atoms: dict[str, Atom] = {atom.id: atom for atom in memory.list(status=None, limit=None)}
-    found: dict[tuple[str, str], Link] = {}
+    links: dict[tuple[str, str], Link] = {}
     for old, new, grade in _drawn(atoms):
         key = old.id, new.id if new else ""
-        if key not in found or grade == "high":
-            found[key] = Link(old, new, _told(memory, atoms, old, new, grade))
-    return sorted(found.values(), key=lambda link: (link.told["old_said"], link.old.id))
+        if key not in links or grade == "high":
+            links[key] = Link(old, new, _told(memory, atoms, old, new, grade))
+    return sorted(links.values(), key=lambda link: (link.told["old_said"], link.old.id))
 
 
 def rests_on(atom: Atom, places: Places) -> Iterator[str]:
-    """The turns a statement rests on."""
-    return (turn for each in atom.evidence if (turn := places.at(each.segment, each.passage)))
+    """Yield the turns that a statement rests on."""
+    return (turn for evidence in atom.evidence if (turn := places.at(evidence.segment, evidence.passage)))
 
 
 def _drawn(atoms: Mapping[str, Atom]) -> Iterator[tuple[Atom, Atom | None, str]]:
     for atom in atoms.values():
-        heirs = [atoms[each] for each in atom.superseded_by if each in atoms]
-        yield from ((atom, heir, "high") for heir in heirs)
-        if atom.status in _ENDED and not heirs and not atom.is_segment:
+        successors = [atoms[item] for item in atom.superseded_by if item in atoms]
+        yield from ((atom, successor, "high") for successor in successors)
+        if atom.status in _ENDED and not successors and not atom.is_segment:
             yield atom, None, "taken back"
         for relation in atom.relations:
             if relation.name is RelationName.CONTRADICTS and relation.target in atoms:
-                older, newer = sorted((atom, atoms[relation.target]), key=lambda one: (begins(one), one.id))
+                older, newer = sorted(
+                    (atom, atoms[relation.target]), key=lambda statement: (begins(statement), statement.id)
+                )
                 yield older, newer, "high" if relation.confidence >= SURE else "low"
 
 
@@ -74,11 +76,15 @@ def _told(memory: Memory, atoms: Mapping[str, Atom], old: Atom, new: Atom | None
 
 
 def _words(atom: Atom, atoms: Mapping[str, Atom]) -> list[str]:
-    """The sentences a statement rests on, each with who said it; its own words where it rests on none."""
-    found = []
-    for each in atom.evidence:
-        segment = atoms.get(each.segment)
-        passage = next((one for one in passages_of(segment) if one.n == each.passage), None) if segment else None
+    """Return the sentences a statement rests on with their speakers; its own text if it rests on none."""
+    sentences = []
+    for evidence in atom.evidence:
+        segment = atoms.get(evidence.segment)
+        passage = (
+            next((candidate for candidate in passages_of(segment) if candidate.n == evidence.passage), None)
+            if segment
+            else None
+        )
         if passage is not None:
-            found.append(f"{passage.speaker or ''}: {passage.text[each.start : each.end]}")
-    return found or [atom.content]
+            sentences.append(f"{passage.speaker or ''}: {passage.text[evidence.start : evidence.end]}")
+    return sentences or [atom.content]

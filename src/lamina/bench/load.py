@@ -1,6 +1,6 @@
-"""Many at once: a real `lamina serve` on a made vault, clients that read and write, and others that only hold the line.
+"""Load benchmark: a real `lamina serve` on a generated vault, with clients that read and write, and slow connections.
 
-Afterwards the server is killed without a word, and every write it had acknowledged is looked for in the vault.
+At the end the server is killed, and every write that it acknowledged must be in the vault.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ BARS: dict[str, tuple[str, float]] = {
 }
 READS: tuple[tuple[str, float], ...] = (("recall", 0.55), ("get", 0.15), ("list", 0.1), ("context", 0.05))
 WRITES: tuple[tuple[str, float], ...] = (("remember", 0.12), ("capture", 0.03))
-"""What a client does next, and how often: agents ask much more than they tell."""
+"""What a client does next, and how often: agents read much more than they write."""
 _SYLLABLES = ("ba", "do", "fi", "gu", "ka", "lem", "mor", "ni", "pel", "ra", "sto", "ti", "vu", "wen", "yo", "zan")
 _NOUNS = tuple("".join(each) for each in product(_SYLLABLES, repeat=3))
-"""As many words as people really use, so that a question meets few statements, as questions do."""
+"""As many words as people really use, so that a question matches few statements."""
 _VERBS = ("sold", "painted", "repaired", "borrowed", "visited", "described", "planned", "finished")
 _PLENTY = "100000000"
 _BATCH = 500
@@ -59,28 +59,28 @@ class Load:
     errors: list[str] = field(default_factory=list)
     beside_errors: list[str] = field(default_factory=list)
     written: dict[str, str] = field(default_factory=dict)
-    """The words of every acknowledged write, by the id it was given."""
+    """The text of every acknowledged write, by the id of its atom."""
     lost: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
     def figures(self) -> dict[str, float]:
-        """Everything in numbers."""
-        every = [each for own in self.times.values() for each in own]
-        told: dict[str, float] = {
+        """Return all figures."""
+        every = [seconds for times in self.times.values() for seconds in times]
+        figures: dict[str, float] = {
             "errors": len(self.errors),
             "lost": len(self.lost),
             "acknowledged_writes": len(self.written),
             "requests": len(every),
             "requests_per_s": len(every) / max(self.seconds, 1e-9),
         }
-        told |= {f"{name}_s": value for name, value in _quantiles(every).items()}
+        figures |= {f"{name}_s": value for name, value in _quantiles(every).items()}
         if self.beside:
-            told["beside_slow_errors"] = len(self.beside_errors)
-            told |= {f"beside_slow_{name}_s": value for name, value in _quantiles(self.beside).items()}
-        return told
+            figures["beside_slow_errors"] = len(self.beside_errors)
+            figures |= {f"beside_slow_{name}_s": value for name, value in _quantiles(self.beside).items()}
+        return figures
 
     def result(self) -> Result:
-        """The figures with their bars, by verb."""
+        """Return the figures by verb, and whether each requirement is met."""
         figures = self.figures()
         bars = {}
         for name, (sign, limit) in BARS.items():
@@ -88,15 +88,15 @@ class Load:
                 holds = figures[name] < limit if sign == "<" else figures[name] <= limit
                 bars[name] = {"figure": figures[name], "bar": f"{sign} {limit:g}", "holds": holds}
         verbs = {
-            verb: {"requests": len(own), **{f"{name}_s": value for name, value in _quantiles(own).items()}}
-            for verb, own in sorted(self.times.items())
+            verb: {"requests": len(times), **{f"{name}_s": value for name, value in _quantiles(times).items()}}
+            for verb, times in sorted(self.times.items())
         }
         wrong = sorted(set(self.errors + self.beside_errors))[:20]
         return Result("load", None, self.settings, {"bars": bars, "wrong": wrong}, verbs, figures)
 
 
 def run(clients: int, seconds: float, slow: int, atoms: int, pause: float, embedder: str, seed: int, say: Say) -> Load:
-    """Measure everything; `say` is told what is going on."""
+    """Measure everything; `say` reports the progress."""
     chosen = {
         "clients": clients,
         "seconds": seconds,
@@ -110,10 +110,10 @@ def run(clients: int, seconds: float, slow: int, atoms: int, pause: float, embed
     with _folder() as folder:
         vault = folder / "vault"
         say(f"making a vault of {atoms} statements")
-        known = _made(vault, atoms, embedder, seed)
+        ids = _made(vault, atoms, embedder, seed)
         say("starting a server")
         with _served(vault, embedder) as (url, token):
-            asyncio.run(_measured(load, url, token, known, say))
+            asyncio.run(_measured(load, url, token, ids, say))
         say(f"the server was killed; looking for {len(load.written)} acknowledged writes")
         load.lost += _lost(vault, load.written)
     return load
@@ -123,21 +123,21 @@ async def _measured(load: Load, url: str, token: str, known: list[str], say: Say
     from lamina.http.slow import raise_limits
 
     raise_limits()
-    own, address = load.settings, urlsplit(url)
-    place = _Place(address.hostname or "127.0.0.1", address.port or 80, token)
-    rng = random.Random(own["seed"])
-    await _warm(place, known)
-    say(f"{own['clients']} clients for {own['seconds']:g} s")
+    options, address = load.settings, urlsplit(url)
+    server = _Place(address.hostname or "127.0.0.1", address.port or 80, token)
+    rng = random.Random(options["seed"])
+    await _warm(server, known)
+    say(f"{options['clients']} clients for {options['seconds']:g} s")
     began = time.perf_counter()
-    ends = began + own["seconds"]
+    ends = began + options["seconds"]
     await asyncio.gather(
-        *(_client(n, place, load, known, random.Random(rng.random()), ends) for n in range(own["clients"]))
+        *(_client(n, server, load, known, random.Random(rng.random()), ends) for n in range(options["clients"]))
     )
     load.seconds = time.perf_counter() - began
-    if own["slow"]:
-        say(f"{own['slow']} slow connections beside one client")
-        async with _slow_ones(place, own["slow"]):
-            await _beside(place, load, known, rng, time.perf_counter() + max(10.0, own["seconds"] / 3))
+    if options["slow"]:
+        say(f"{options['slow']} slow connections beside one client")
+        async with _slow_ones(server, options["slow"]):
+            await _beside(server, load, known, rng, time.perf_counter() + max(10.0, options["seconds"] / 3))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,24 +148,25 @@ class _Place:
 
 
 class _Line:
-    """One connection that is kept, as programs do."""
+    """One HTTP connection that is kept open."""
 
     def __init__(self, place: _Place) -> None:
-        self._place = place
+        self._server = place
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, method: str, target: str, body: object = None) -> tuple[int, Any]:
-        """The status of the answer and its document."""
-        place = self._place
+        """Send a request; return the status and the parsed body of the response."""
+        server = self._server
         if self._streams is None:
-            self._streams = await asyncio.open_connection(place.host, place.port)
+            self._streams = await asyncio.open_connection(server.host, server.port)
         reader, writer = self._streams
-        said = json.dumps(body).encode() if body is not None else b""
+        payload = json.dumps(body).encode() if body is not None else b""
         head = (
-            f"{method} {target} HTTP/1.1\r\nHost: {place.host}:{place.port}\r\nAuthorization: Bearer {place.token}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(said)}\r\n\r\n"
+            f"{method} {target} HTTP/1.1\r\nHost: {server.host}:{server.port}\r\n"
+            f"Authorization: Bearer {server.token}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(payload)}\r\n\r\n"
         )
-        writer.write(head.encode() + said)
+        writer.write(head.encode() + payload)
         status = int((await reader.readline()).split()[1])
         length = 0
         while line := (await reader.readline()).strip():
@@ -180,7 +181,7 @@ class _Line:
 
 
 async def _client(n: int, place: _Place, load: Load, known: list[str], rng: random.Random, ends: float) -> None:
-    """Ask, tell, wait a moment, until the time is over."""
+    """Send requests with pauses until the time is over."""
     line, verbs = _Line(place), dict((*READS, *WRITES))
     count = 0
     while time.perf_counter() < ends:
@@ -201,28 +202,28 @@ async def _one(line: _Line, verb: str, name: str, known: list[str], rng: random.
     words = f"{rng.choice(_VERBS)} the {rng.choice(_NOUNS)}"
     match verb:
         case "recall":
-            status, told = await line.ask("GET", f"/v1/recall?q={quote(f'who {words}?')}&k=10")
+            status, answer = await line.ask("GET", f"/v1/recall?q={quote(f'who {words}?')}&k=10")
         case "get":
-            status, told = await line.ask("GET", f"/v1/atoms/{rng.choice(known)}")
+            status, answer = await line.ask("GET", f"/v1/atoms/{rng.choice(known)}")
         case "list":
-            status, told = await line.ask("GET", f"/v1/atoms?limit=20&offset={rng.randrange(100)}")
+            status, answer = await line.ask("GET", f"/v1/atoms?limit=20&offset={rng.randrange(100)}")
         case "context":
-            status, told = await line.ask("GET", f"/v1/context?budget=800&about={quote(rng.choice(_NOUNS))}")
+            status, answer = await line.ask("GET", f"/v1/context?budget=800&about={quote(rng.choice(_NOUNS))}")
         case "remember":
-            said = _statement(rng)
-            content = said["content"]
-            status, told = await line.ask("POST", "/v1/remember", said)
+            statement = _statement(rng)
+            content = statement["content"]
+            status, answer = await line.ask("POST", "/v1/remember", statement)
         case _:
             content = f"I {words} yesterday, near the {rng.choice(_NOUNS)}."
-            status, told = await line.ask("POST", "/v1/capture", {"text": content, "session_id": f"s-{name}"})
+            status, answer = await line.ask("POST", "/v1/capture", {"text": content, "session_id": f"s-{name}"})
     if status != 200:
-        raise ValueError(f"{status} {told.get('detail', '')}")
+        raise ValueError(f"{status} {answer.get('detail', '')}")
     if verb in dict(WRITES):
-        load.written[told["outcomes"][0]["atom"]["id"]] = content
+        load.written[answer["outcomes"][0]["atom"]["id"]] = content
 
 
 def _statement(rng: random.Random) -> dict[str, str]:
-    """Something somebody did, as nobody else did it."""
+    """Return a random statement that no other client writes."""
     who = f"{rng.choice(_NOUNS)} {rng.choice(_NOUNS)}".title()
     return {
         "content": f"{who} {rng.choice(_VERBS)} the {rng.choice(_NOUNS)} near the {rng.choice(_NOUNS)}.",
@@ -231,7 +232,7 @@ def _statement(rng: random.Random) -> dict[str, str]:
 
 
 async def _warm(place: _Place, known: list[str]) -> None:
-    """The first question loads models; nobody counts it."""
+    """Send the first requests, which load the models and are not counted."""
     line = _Line(place)
     await line.ask("GET", "/v1/recall?q=is+anything+there")
     await line.ask("GET", f"/v1/atoms/{known[0]}")
@@ -239,7 +240,7 @@ async def _warm(place: _Place, known: list[str]) -> None:
 
 
 async def _beside(place: _Place, load: Load, known: list[str], rng: random.Random, ends: float) -> None:
-    """One client that goes on as if nothing were the matter, on a new connection each time."""
+    """Run one client as usual, with a new connection for each request."""
     while time.perf_counter() < ends:
         line, began = _Line(place), time.perf_counter()
         try:
@@ -253,7 +254,7 @@ async def _beside(place: _Place, load: Load, known: list[str], rng: random.Rando
 
 @contextlib.asynccontextmanager
 async def _slow_ones(place: _Place, many: int) -> AsyncIterator[None]:
-    """So many connections that say a word a second and never come to the point; who is cut off comes back."""
+    """Keep this many connections open that send a header line each second and never finish; reconnect if cut off."""
     tasks = [asyncio.create_task(_dawdle(place)) for _ in range(many)]
     await asyncio.sleep(2.0)
     try:
@@ -286,7 +287,7 @@ def _settings(embedder: str) -> Settings:
 
 
 def _made(vault: Path, atoms: int, embedder: str, seed: int) -> list[str]:
-    """A vault with something in it; returns the ids."""
+    """Fill a vault with statements; return their ids."""
     rng, ids = random.Random(seed), list[str]()
     with Memory(vault, watch=False, settings=_settings(embedder)) as memory:
         for start in range(0, atoms, _BATCH):
@@ -298,7 +299,7 @@ def _made(vault: Path, atoms: int, embedder: str, seed: int) -> list[str]:
 
 @contextlib.contextmanager
 def _served(vault: Path, embedder: str) -> Iterator[tuple[str, str]]:
-    """A server in a process of its own: its address, and the token its first start makes. Killed at the end."""
+    """Start a server process; yield its URL and the token of its first start. Kill it at the end."""
     env = {
         **os.environ,
         "LAMINA_VAULT": str(vault),
@@ -321,15 +322,15 @@ def _served(vault: Path, embedder: str) -> Iterator[tuple[str, str]]:
 def _told(server: subprocess.Popen[str]) -> tuple[str, str]:
     url = token = ""
     for line in server.stdout or ():
-        told = json.loads(line)
-        url, token = told.get("url", url), told.get("token", token)
+        message = json.loads(line)
+        url, token = message.get("url", url), message.get("token", token)
         if url and token:
             return url, token
-    raise InvalidInput("`lamina serve` did not start; run it by hand to see why, or pip install 'lamina[serve]'")
+    raise InvalidInput("`lamina serve` did not start; run it yourself to see why, or run `pip install 'lamina[serve]'`")
 
 
 def _lost(vault: Path, written: dict[str, str]) -> list[str]:
-    """The acknowledged writes that are not there, or not in the words that were sent."""
+    """Return the ids of acknowledged writes that are missing or have other text."""
     lost = []
     with Memory(vault, watch=False, settings=_settings("none")) as memory:
         for id, content in written.items():

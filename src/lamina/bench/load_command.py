@@ -1,4 +1,4 @@
-"""`lamina bench load`: options in, a table or JSON out."""
+"""`lamina bench load`: parse options, print tables or JSON."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from lamina.bench.command import AsJson, ending
 
 
 def load(
-    clients: Annotated[int, typer.Option(help="how many at once", min=1, max=1000)] = 50,
+    clients: Annotated[int, typer.Option(help="how many clients at the same time", min=1, max=1000)] = 50,
     seconds: Annotated[float, typer.Option(help="for how long", min=1)] = 60.0,
     slow: Annotated[int, typer.Option(help="slow connections beside a client; 0 leaves them out", min=0)] = 1000,
     atoms: Annotated[int, typer.Option(help="how many statements the vault has", min=1)] = 2000,
     pause: Annotated[float, typer.Option(help="seconds a client waits between two requests, on average", min=0)] = 0.5,
-    embedder: Annotated[str, typer.Option(help="what the server looks through: light, auto, none, …")] = "light",
-    seed: Annotated[int, typer.Option(help="of everything random")] = 1,
+    embedder: Annotated[str, typer.Option(help="the embedding model of the server: light, auto, none, …")] = "light",
+    seed: Annotated[int, typer.Option(help="random seed")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Ask and tell a real server from many clients at once, then kill it and look for every acknowledged write; and
-    let slow connections hold the line beside one client.
+    """Send requests to a real server from many clients, then kill it and check every acknowledged write; also measure
+    one client beside slow connections.
 
     Example: lamina bench load --clients 20 --seconds 10 --slow 200 --json
     """
@@ -42,9 +42,9 @@ def load(
         bar = bars.get(name, {"bar": "", "holds": None})
         table.add_row(name, f"{value:,.3f}", bar["bar"], {True: "yes", False: "NO", None: ""}[bar["holds"]])
     by_verb = Table("verb", "requests", "p50 s", "p95 s", "p99 s", "max s")
-    for verb, own in result.categories.items():
-        times = (f"{own[name]:.3f}" for name in ("p50_s", "p95_s", "p99_s", "max_s"))
-        by_verb.add_row(verb, str(own["requests"]), *times)
+    for verb, figures in result.categories.items():
+        times = (f"{figures[name]:.3f}" for name in ("p50_s", "p95_s", "p99_s", "max_s"))
+        by_verb.add_row(verb, str(figures["requests"]), *times)
     Console().print(table, by_verb)
-    for each in result.overall["wrong"]:
-        typer.echo(each, err=True)
+    for message in result.overall["wrong"]:
+        typer.echo(message, err=True)

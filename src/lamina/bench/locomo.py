@@ -1,6 +1,6 @@
-"""LoCoMo: long conversations of two people, and text of the same shape in any amount.
+"""LoCoMo: long conversations of two people, and generated text of the same shape in any amount.
 
-A turn is what the speaker said and, where an image was shared, its caption. Evidence is repaired ("D8:6; D9:17",
+A turn is what the speaker said and, if an image was shared, its caption. Evidence ids are repaired ("D8:6; D9:17",
 "D:11:26", "D30:05"), turns that do not exist are dropped, and questions left without evidence are not asked.
 """
 
@@ -18,7 +18,7 @@ from lamina.bench.collection import Asked, Collection, Session, Turn, read, some
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 APART = frozenset({"adversarial"})
-"""Told by itself: a fact attributed to the wrong person is no question to be answered."""
+"""Reported separately: a fact attributed to the wrong person is not a question with an answer."""
 _TURN_ID = re.compile(r"D:?(\d+):0*(\d+)")
 _FILLER = (
     "I went to the market this morning and found a lovely old lamp for the hallway.",
@@ -30,22 +30,24 @@ _FILLER = (
 
 
 def load(path: Path) -> tuple[list[Collection], str]:
-    """The conversations of a LoCoMo file and the SHA-256 of the file."""
-    return read(path, "LoCoMo", lambda data: some((_conversation(each) for each in data), "conversations"))
+    """Return the conversations of a LoCoMo file and the SHA-256 of the file."""
+    return read(
+        path, "LoCoMo", lambda data: some((_conversation(conversation) for conversation in data), "conversations")
+    )
 
 
 def _conversation(data: dict[str, Any]) -> Collection:
-    name, said = str(data["sample_id"]), data["conversation"]
-    numbers = sorted(int(key.split("_")[1]) for key in said if re.fullmatch(r"session_\d+", key))
-    sessions = tuple(_session(name, number, said) for number in numbers if said[f"session_{number}"])
+    name, conversation = str(data["sample_id"]), data["conversation"]
+    numbers = sorted(int(key.split("_")[1]) for key in conversation if re.fullmatch(r"session_\d+", key))
+    sessions = tuple(_session(name, number, conversation) for number in numbers if conversation[f"session_{number}"])
     home = {turn.id: session.id for session in sessions for turn in session.turns}
     questions = []
-    for each in data["qa"]:
-        named = {f"{name}/D{a}:{b}" for text in each.get("evidence", []) for a, b in _TURN_ID.findall(str(text))}
+    for question in data["qa"]:
+        named = {f"{name}/D{a}:{b}" for text in question.get("evidence", []) for a, b in _TURN_ID.findall(str(text))}
         gold = frozenset(named & home.keys())
         if gold:
-            category = CATEGORIES[int(each["category"])]
-            questions.append(Asked(str(each["question"]), category, gold, frozenset(home[turn] for turn in gold)))
+            category = CATEGORIES[int(question["category"])]
+            questions.append(Asked(str(question["question"]), category, gold, frozenset(home[turn] for turn in gold)))
     return Collection(name, sessions, tuple(questions))
 
 
@@ -60,31 +62,31 @@ def _session(name: str, number: int, said: dict[str, Any]) -> Session:
 
 
 def shaped(conversations: Sequence[Collection], count: int, seed: int) -> Iterator[Session]:
-    """Sessions of `count` turns in all, each word following from the one before as in the conversations given.
+    """Generate sessions with `count` turns in all, by a word chain trained on the given conversations.
 
-    Word frequencies, turn lengths, session lengths and speakers are theirs, so that an index of them costs what an
-    index of so much real talk would.
+    Word frequencies, turn lengths, session lengths and speakers are like theirs, so that indexing them costs as much as
+    indexing real talk.
     """
     rng = random.Random(seed)
     turns = [turn for conversation in conversations for session in conversation.sessions for turn in session.turns]
-    texts = [turn.text.split() for turn in turns] or [each.split() for each in _FILLER]
+    texts = [turn.text.split() for turn in turns] or [text.split() for text in _FILLER]
     speakers = sorted({turn.speaker for turn in turns if turn.speaker}) or ["Ann", "Ben"]
     follows: dict[str, list[str]] = defaultdict(list)
     for words in texts:
-        for one, other in zip(["", *words], words, strict=False):
-            follows[one].append(other)
+        for word, next_word in zip(["", *words], words, strict=False):
+            follows[word].append(next_word)
     lengths = [len(words) for words in texts]
-    made = 0
-    while made < count:
-        size = min(rng.randint(12, 40), count - made)
+    generated = 0
+    while generated < count:
+        size = min(rng.randint(12, 40), count - generated)
         pair = rng.sample(speakers, 2)
-        at = datetime.fromtimestamp(1_600_000_000 + made * 60, UTC)
-        said = (
-            Turn(f"shaped/{made + n}", _talk(rng, follows, rng.choice(lengths)), speaker=pair[n % 2], at=at)
+        at = datetime.fromtimestamp(1_600_000_000 + generated * 60, UTC)
+        session_turns = (
+            Turn(f"shaped/{generated + n}", _talk(rng, follows, rng.choice(lengths)), speaker=pair[n % 2], at=at)
             for n in range(size)
         )
-        yield Session(f"shaped-{made}", at, tuple(said))
-        made += size
+        yield Session(f"shaped-{generated}", at, tuple(session_turns))
+        generated += size
 
 
 def _talk(rng: random.Random, follows: dict[str, list[str]], length: int) -> str:

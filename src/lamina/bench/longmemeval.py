@@ -1,10 +1,10 @@
 """LongMemEval: a user's sessions with an assistant.
 
-Three files are told apart by themselves. The oracle file holds only the sessions that answer, so all of them go into
-one vault and every question is asked of it ("LME-pool": a construction of its own, not a published setting). A file
-with whole haystacks gives a vault to each question. So does the file of heads ("LME_S heads"), where a session is one
-passage, the first characters of what the user said, and only sessions can be graded. Questions nobody can answer
-(their id or type ends in `_abs`) have no gold and are not asked; their sessions are there all the same.
+Three types of files are recognised. The oracle file contains only the sessions that answer, so all of them are captured
+into one vault and every question is asked of it ("LME-pool", not a published setting). A file with complete haystacks
+gives a vault to each question. So does the file of heads ("LME_S heads"), where a session is one passage, the first
+characters of what the user said, and only sessions can be graded. Questions without an answer (their id or type ends in
+`_abs`) are not asked; their sessions are captured all the same.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _DATE = re.compile(r"(\d{4})/(\d\d)/(\d\d)\D*(\d\d):(\d\d)")
 
 
 def load(path: Path, *, pooled: bool = True) -> tuple[list[Collection], str]:
-    """The haystacks of a LongMemEval file and the SHA-256 of the file; `pooled`: evidence alone makes one haystack."""
+    """Return the haystacks of a LongMemEval file and its SHA-256; `pooled`: evidence alone makes one haystack."""
     return read(path, "LongMemEval", lambda data: _parse(data, pooled))
 
 
 def _parse(data: Any, pooled: bool) -> list[Collection]:
     if isinstance(data, dict):
         heads = data["sessions"]
-        haystacks = [_heads(each, heads) for each in some(data["questions"], "questions")]
+        haystacks = [_heads(entry, heads) for entry in some(data["questions"], "questions")]
         return some((haystack for haystack in haystacks if haystack.questions), "questions that can be answered")
-    haystacks = [_haystack(each) for each in some(data, "questions")]
-    if pooled and all(_is_evidence(each) for each in data):
+    haystacks = [_haystack(entry) for entry in some(data, "questions")]
+    if pooled and all(_is_evidence(entry) for entry in data):
         haystacks = [merged("pool", haystacks)]
     return some((haystack for haystack in haystacks if haystack.questions), "questions that can be answered")
 
@@ -42,18 +42,19 @@ def _is_evidence(data: dict[str, Any]) -> bool:
 
 def _haystack(data: dict[str, Any]) -> Collection:
     sessions, gold = [], {}
-    for name, date, said in zip(
+    for name, date, messages in zip(
         data["haystack_session_ids"], data["haystack_dates"], data["haystack_sessions"], strict=True
     ):
         at = _moment(date)
         turns = [
-            Turn(f"{name}/{n}", str(each["content"]), role=str(each["role"]), at=at) for n, each in enumerate(said)
+            Turn(f"{name}/{n}", str(entry["content"]), role=str(entry["role"]), at=at)
+            for n, entry in enumerate(messages)
         ]
         sessions.append(Session(str(name), at, tuple(turns)))
-        found = frozenset(turn.id for turn, each in zip(turns, said, strict=True) if each.get("has_answer"))
-        if found:
-            gold[at, str(name)] = found
-    return Collection(str(data["question_id"]), tuple(sessions), _asked(data, [gold[each] for each in sorted(gold)]))
+        answering = frozenset(turn.id for turn, entry in zip(turns, messages, strict=True) if entry.get("has_answer"))
+        if answering:
+            gold[at, str(name)] = answering
+    return Collection(str(data["question_id"]), tuple(sessions), _asked(data, [gold[key] for key in sorted(gold)]))
 
 
 def _heads(data: dict[str, Any], heads: dict[str, str]) -> Collection:
@@ -71,8 +72,8 @@ def _asked(data: dict[str, Any], said: Sequence[frozenset[str]]) -> tuple[Asked,
 
 
 def _moment(text: str) -> datetime:
-    found = _DATE.search(text)
-    if found is None:
-        raise ValueError(f"{text!r} is no date")
-    year, month, day, hour, minute = map(int, found.groups())
+    match = _DATE.search(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a date")
+    year, month, day, hour, minute = map(int, match.groups())
     return datetime(year, month, day, hour, minute, tzinfo=UTC)

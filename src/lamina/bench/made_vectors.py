@@ -1,4 +1,4 @@
-"""Vectors to measure search with: made ones that lie as hard as real ones do, or rows of a file, and their truth."""
+"""Vectors for measuring search: generated ones as hard as real ones, or rows of a file, and their exact neighbours."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from lamina.vectors.levels import Floats
 WIDTH = 384
 CLUSTERS = 5000
 NOISE = 0.9
-"""How far from the middle of its cluster a vector lies, beside how far the middles lie from each other."""
+"""How far a vector is from the centre of its cluster, relative to how far the centres are from each other."""
 OUTLIERS = {3: 2.0, 77: -1.5, 200: 1.2}
-"""Dimensions in which all vectors are shifted, as those of real models are."""
+"""Dimensions in which all vectors are shifted, as in real models."""
 AT_ONCE = 16_384
 NEAREST = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """Where unit vectors come from, some at a time, and the questions that are asked of them."""
+    """A source of unit vectors in blocks, and the questions asked of them."""
 
     name: str
     size: int
@@ -34,7 +34,7 @@ class Source:
 
 @dataclass(slots=True)
 class Truth:
-    """The rows nearest to each question, gathered while the vectors pass by."""
+    """The rows nearest to each question, collected block by block."""
 
     questions: Floats
     rows: NDArray[np.int64] = field(init=False)
@@ -46,47 +46,49 @@ class Truth:
         self.near = np.zeros((len(self.questions), 0), dtype=np.float32)
 
     def look(self, block: Floats) -> None:
-        """Take the next vectors in."""
+        """Add the next vectors."""
         near = np.concatenate([self.near, self.questions @ block.T], axis=1)
-        passed = np.broadcast_to(np.arange(self.seen, self.seen + len(block)), (len(near), len(block)))
-        rows = np.concatenate([self.rows, passed], axis=1)
+        block_rows = np.broadcast_to(np.arange(self.seen, self.seen + len(block)), (len(near), len(block)))
+        rows = np.concatenate([self.rows, block_rows], axis=1)
         best = np.argpartition(-near, min(NEAREST, near.shape[1]) - 1, axis=1)[:, :NEAREST]
         self.near, self.rows = np.take_along_axis(near, best, axis=1), np.take_along_axis(rows, best, axis=1)
         self.seen += len(block)
 
     def share(self, found: list[list[int]]) -> float:
-        """How many of the nearest were found, in percent."""
-        hits = sum(len(set(some) & set(true)) for some, true in zip(found, self.rows.tolist(), strict=True))
+        """Return how many of the nearest were found, in percent."""
+        hits = sum(len(set(rows) & set(exact_rows)) for rows, exact_rows in zip(found, self.rows.tolist(), strict=True))
         return 100 * hits / max(1, self.rows.size)
 
 
 def chosen(file: Path | None, size: int, questions: int, seed: int) -> Source:
-    """Rows of a file where one is given, made ones otherwise."""
+    """Return rows of a file if one is given, otherwise generated vectors."""
     return read(file, size, questions, seed) if file else made(size, questions, seed)
 
 
 def made(size: int, questions: int, seed: int) -> Source:
-    """Clusters with a decaying spectrum, noise and three outlying dimensions; no two questions share a vector."""
-    drawn = np.random.default_rng(seed)
+    """Return clusters with a decaying spectrum, noise and three shifted dimensions; no two questions share a vector."""
+    centre_rng = np.random.default_rng(seed)
     spread = (1 / np.sqrt(1 + np.arange(WIDTH) / 20)).astype(np.float32)
-    middles = drawn.standard_normal((CLUSTERS, WIDTH), dtype=np.float32) * spread
+    centres = centre_rng.standard_normal((CLUSTERS, WIDTH), dtype=np.float32) * spread
 
-    def draw(count: int, throws: np.random.Generator) -> Floats:
-        rows = middles[throws.integers(0, CLUSTERS, count)]
-        rows += NOISE * throws.standard_normal((count, WIDTH), dtype=np.float32) * spread
+    def draw(count: int, rng: np.random.Generator) -> Floats:
+        rows = centres[rng.integers(0, CLUSTERS, count)]
+        rows += NOISE * rng.standard_normal((count, WIDTH), dtype=np.float32) * spread
         rows[:, list(OUTLIERS)] += np.array(list(OUTLIERS.values()), dtype=np.float32)
         return _units(rows)
 
     def blocks() -> Iterator[Floats]:
-        throws = np.random.default_rng((seed, 1))
+        rng = np.random.default_rng((seed, 1))
         for start in range(0, size, AT_ONCE):
-            yield draw(min(AT_ONCE, size - start), throws)
+            yield draw(min(AT_ONCE, size - start), rng)
 
     return Source("made", size, draw(questions, np.random.default_rng((seed, 2))), blocks)
 
 
 def read(file: Path, size: int, questions: int, seed: int) -> Source:
-    """Rows of a .npy file in an order of their own, the questions kept out of what is searched."""
+    """Return rows of a .npy file in random order, without those used as questions; InvalidInput if it
+    has too few rows.
+    """
     rows = np.load(file, mmap_mode="r")
     if rows.ndim != 2 or rows.dtype != np.float32 or len(rows) < size + questions:
         raise InvalidInput(f"{file.name} must hold {size + questions} rows of float32; choose smaller --sizes")

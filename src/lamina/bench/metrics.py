@@ -1,7 +1,7 @@
-"""What a ranking is worth: recall, hit, all, NDCG and reciprocal rank, in percent.
+"""Metrics of a ranking, in percent: recall, hit, all, NDCG and reciprocal rank.
 
-`ranked` names each thing once, best first; `gold` is never empty. Hit@k ≥ R@k ≥ All@k, often by ten points: a figure is
-only ever compared with one of the same name.
+`ranked` names each item once, best first; `gold` is never empty. Hit@k ≥ R@k ≥ All@k, often by ten points, so compare a
+figure only with one of the same name.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ DEPTH = 100
 
 
 def recall_at(k: int, ranked: Sequence[Hashable], gold: Set[Hashable]) -> float:
-    """The share of the gold among the first k."""
+    """Return the share of the gold items among the first k."""
     return 100 * len(gold & set(ranked[:k])) / len(gold)
 
 
 def hit_at(k: int, ranked: Sequence[Hashable], gold: Set[Hashable]) -> float:
-    """100 if any gold is among the first k."""
+    """Return 100 if any gold item is among the first k."""
     return 100.0 if gold & set(ranked[:k]) else 0.0
 
 
 def all_at(k: int, ranked: Sequence[Hashable], gold: Set[Hashable]) -> float:
-    """100 if all gold is among the first k."""
+    """Return 100 if all gold items are among the first k."""
     return 100.0 if gold <= set(ranked[:k]) else 0.0
 
 
 def ndcg_at(k: int, ranked: Sequence[Hashable], gold: Set[Hashable]) -> float:
-    """Discounted gain of the first k, as a share of what the best order would gain."""
-    gained = sum(1 / log2(place + 1) for place, each in enumerate(ranked[:k], 1) if each in gold)
-    ideal = sum(1 / log2(place + 1) for place in range(1, min(k, len(gold)) + 1))
+    """Return the discounted gain of the first k as a share of the ideal gain."""
+    gained = sum(1 / log2(rank + 1) for rank, item in enumerate(ranked[:k], 1) if item in gold)
+    ideal = sum(1 / log2(rank + 1) for rank in range(1, min(k, len(gold)) + 1))
     return 100 * gained / ideal
 
 
 def reciprocal_rank(ranked: Sequence[Hashable], gold: Set[Hashable]) -> float:
-    """100 over the place of the first gold, 0 beyond the first hundred."""
-    return next((100 / place for place, each in enumerate(ranked[:DEPTH], 1) if each in gold), 0.0)
+    """Return 100 divided by the rank of the first gold item; 0 beyond the first hundred."""
+    return next((100 / rank for rank, item in enumerate(ranked[:DEPTH], 1) if item in gold), 0.0)
 
 
 def graded(ranked: Sequence[Hashable], gold: Set[Hashable]) -> dict[str, float]:
-    """Every figure of one question."""
+    """Return all metrics of one question."""
     return {
         **{f"R@{k}": recall_at(k, ranked, gold) for k in (1, 5, 10, 20)},
         "NDCG@10": ndcg_at(10, ranked, gold),
@@ -55,16 +55,16 @@ def graded(ranked: Sequence[Hashable], gold: Set[Hashable]) -> dict[str, float]:
 
 
 def averaged(grades: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The mean of each figure over the questions, and how many those were."""
+    """Return the mean of each metric over the questions, and their number."""
     means = {name: round(sum(grade[name] for grade in grades) / len(grades), 2) for name in grades[0]}
     return {"n": len(grades), **means}
 
 
 def distinct(ranked: Iterable[T]) -> list[T]:
-    """Each thing once, where it stood first."""
+    """Return each item once, at its first position."""
     return list(dict.fromkeys(ranked))
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The value that `share` of the values do not exceed."""
+    """Return the value that `share` of the values do not exceed."""
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]

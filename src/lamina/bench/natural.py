@@ -1,6 +1,6 @@
-"""Natural talk: months of a person's sessions captured as they are, then questions about current and past values.
+"""Natural talk: capture months of a person's sessions, then ask about current and past values.
 
-All sessions are captured at the file's `now`, as an import would, and their turns keep their own times.
+All sessions are captured at the file's `now`, as an import would do, and their turns keep their own times.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from lamina.bench.vaults import Desk, Progress, Vaults
 
 def run(people: Sequence[Person], vaults: Vaults, progress: Progress) -> TalkSheet:
     """Capture each person's talk into a vault of its own, ask every check and score the links."""
-    sheet, captured, asked = TalkSheet(), count(1), count(1)
-    sessions, checks = sum(len(each.sessions) for each in people), sum(len(each.checks) for each in people)
+    sheet, session_counter, question_counter = TalkSheet(), count(1), count(1)
+    sessions, checks = sum(len(entry.sessions) for entry in people), sum(len(entry.checks) for entry in people)
     vaults.warm_up()
     for person in people:
-        with vaults.fresh(person.id, person.now) as desk:
-            with desk.filling(sum(len(session.turns) for session in person.sessions), progress):
+        with vaults.fresh(person.id, person.now) as vault:
+            with vault.filling(sum(len(session.turns) for session in person.sessions), progress):
                 for session in person.sessions:
-                    desk.memory.capture(said(session), session_id=session.id)
-                    progress("capturing sessions", next(captured), sessions)
-                desk.read_all()
+                    vault.memory.capture(said(session), session_id=session.id)
+                    progress("capturing sessions", next(session_counter), sessions)
+                vault.read_all()
             for check in person.checks:
-                hits = _ask(desk, check.query, check.as_of, person)
+                hits = _ask(vault, check.query, check.as_of, person)
                 sheet.rows.append(TalkRow(person.id, check, hits, judge(check, hits)))
-                progress("asking questions", next(asked), checks)
+                progress("asking questions", next(question_counter), checks)
             if person.labels is not None:
-                sheet.links[person.id] = score_links(given_links(desk.memory), person.labels)
+                sheet.links[person.id] = score_links(given_links(vault.memory), person.labels)
     return sheet
 
 

@@ -1,4 +1,6 @@
-"""Files of natural talk: months of one person's sessions, questions about them, and labelled pairs of statements."""
+"""Load files of natural talk: months of one person's sessions, questions about them, and labelled
+pairs of statements.
+"""
 
 from __future__ import annotations
 
@@ -59,8 +61,8 @@ def default_files(*, held_out: bool, folder: Path = FOLDER) -> list[Path]:
     """Return the repository's natural talk, the held-out files or all others; InvalidInput if there are none."""
     files = [path for path in sorted(folder.glob(f"{_PREFIX}*.json")) if (_person_id(path) in HELD_OUT) == held_out]
     if not files:
-        wanted = "held-out natural talk" if held_out else "natural talk"
-        raise InvalidInput(f"there is no {wanted} in {folder}; run from a checkout or name files")
+        expected = "held-out natural talk" if held_out else "natural talk"
+        raise InvalidInput(f"there is no {expected} in {folder}; run from a checkout or name files")
     return files
 
 

@@ -58,7 +58,7 @@ class LinkTally:
         count: Counter[str] = Counter()
         for (grade, verdict), many in self.judged.items():
             count[verdict] += many if grade in grades else 0
-        counted, found = count["right"] + count["wrong"], sum(n for met, n in self.found.items() if met & grades)
+        counted, linked = count["right"] + count["wrong"], sum(n for met, n in self.found.items() if met & grades)
         return {
             "given": counted + count["unlabelled"] + count["neutral"],
             "right": count["right"],
@@ -69,8 +69,8 @@ class LinkTally:
             "precision": _percent(count["right"], counted),
             "strict precision": _percent(count["right"], counted + count["unlabelled"]),
             "wanted": self.found.total(),
-            "found": found,
-            "recall": _percent(found, self.found.total()),
+            "found": linked,
+            "recall": _percent(linked, self.found.total()),
         }
 
 
@@ -122,9 +122,10 @@ def _matches(label: LinkLabel, link: GivenLink) -> bool:
 
 def _is_quoted(quote: str, texts: Iterable[str]) -> bool:
     """Whether a text contains the quote, or the quote a text of at least two words and ten letters."""
-    wanted = _plain(quote)
+    plain_quote = _plain(quote)
     return any(
-        wanted in text or (text in wanted and len(text) >= _SHORTEST and " " in text) for text in map(_plain, texts)
+        plain_quote in text or (text in plain_quote and len(text) >= _SHORTEST and " " in text)
+        for text in map(_plain, texts)
     )
 
 
@@ -136,7 +137,9 @@ def _contradictions(atom: Atom, atoms: Mapping[str, Atom]) -> Iterator[tuple[Ato
     """Yield the pairs an atom's contradictions make, the one observed first in front."""
     for relation in atom.relations:
         if relation.name is RelationName.CONTRADICTS and relation.target in atoms:
-            older, newer = sorted((atom, atoms[relation.target]), key=lambda one: (one.observed_at, one.id))
+            older, newer = sorted(
+                (atom, atoms[relation.target]), key=lambda statement: (statement.observed_at, statement.id)
+            )
             yield older, newer
 
 

@@ -83,7 +83,9 @@ class TalkSheet:
         rows: dict[str, list[TalkRow]] = defaultdict(list)
         for row in self.rows:
             rows[row.person].append(row)
-        return {id: _figures(own, [self.links[id]] if id in self.links else []) for id, own in rows.items()}
+        return {
+            id: _figures(person_rows, [self.links[id]] if id in self.links else []) for id, person_rows in rows.items()
+        }
 
     def failures(self) -> Iterator[TalkRow]:
         """Yield the rows whose hits give a wrong answer first, or none."""
@@ -94,8 +96,8 @@ def describe_failure(row: TalkRow) -> str:
     """Return a failed check and its hits as text; `*` is a relevant hit, `(marked)` one that is marked."""
     check = row.check
     wrong = [name for name in row.verdict if row.verdict[name] == (name in _FAILURES)]
-    asked = f"{check.query} (as of {check.as_of})" if check.as_of else check.query
-    lines = [f"{row.person} [{check.kind}: {', '.join(_described(wrong))}] {asked}"]
+    question = f"{check.query} (as of {check.as_of})" if check.as_of else check.query
+    lines = [f"{row.person} [{check.kind}: {', '.join(_described(wrong))}] {question}"]
     lines.append(f"    expect={list(check.expect)} reject={list(check.reject)}")
     for hit in row.hits[:_TOP]:
         text = " / ".join(hit.text.splitlines())
@@ -116,8 +118,8 @@ def _figures(rows: Sequence[TalkRow], links: Sequence[LinkTally]) -> dict[str, A
             figures[kind] = {"n": len(verdicts), **sums}
     if links:
         tally = LinkTally()
-        for one in links:
-            tally.add(one)
+        for person_links in links:
+            tally.add(person_links)
         figures |= tally.figures()
     return figures
 

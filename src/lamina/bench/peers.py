@@ -1,7 +1,7 @@
-"""`lamina bench peers`: engines that search vectors side by side, the same vectors, questions and processors.
+"""`lamina bench peers`: compare vector search engines on the same vectors, questions and processors.
 
-Each runs in a process of its own, and all are asked in turns, some questions a round, so that whatever else the machine
-does falls on all of them. Engines that are not installed in the interpreter given are told as such.
+Each runs in its own process, and all are asked in turns, some questions in each round, so that other load on the
+machine affects all of them. Engines that are not installed in the given interpreter are reported as missing.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from lamina.errors import LaminaError
 Say = Callable[[str], None]
 
 OURS = ("lamina", "numpy")
-"""What runs in the interpreter of lamina."""
+"""What runs in lamina's own interpreter."""
 ROUNDS = 5
 EQUAL = 0.1
-"""Points of recall by which an engine may fall short of ours and still count as equal."""
+"""Points of recall by which an engine may be below ours and still count as equal."""
 _THREADS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -46,7 +46,7 @@ _THREADS = (
 
 @dataclass(slots=True)
 class Peers:
-    """What was measured: by engine what building it cost, by engine and setting what it finds and how fast."""
+    """What was measured: the build cost of each engine, and recall and speed of each engine and setting."""
 
     settings: dict[str, Any]
     built: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -55,63 +55,69 @@ class Peers:
 
     @property
     def ours(self) -> Mapping[str, float]:
-        """Our own figures."""
+        """Return lamina's figures."""
         return next(iter(self.asked["lamina"].values()))
 
     def ratios(self) -> dict[str, dict[str, Any]]:
-        """How many times as long each other takes where it finds as much, and at what setting; None if nowhere."""
-        told: dict[str, dict[str, Any]] = {}
+        """Return how many times as long each other engine takes at equal recall, and at which setting; None if it never
+        reaches it.
+        """
+        ratios: dict[str, dict[str, Any]] = {}
         for name, settings in self.asked.items():
             equal = [
-                (each["p50_ms"] / self.ours["p50_ms"], setting)
-                for setting, each in settings.items()
-                if each["recall_at_10"] >= self.ours["recall_at_10"] - EQUAL
+                (figures["p50_ms"] / self.ours["p50_ms"], setting)
+                for setting, figures in settings.items()
+                if figures["recall_at_10"] >= self.ours["recall_at_10"] - EQUAL
             ]
             if name != "lamina":
                 ratio, setting = min(equal, default=(None, None))
-                told[name] = {"times_ours": ratio, "setting": setting}
-        return told
+                ratios[name] = {"times_ours": ratio, "setting": setting}
+        return ratios
 
     def figures(self) -> dict[str, dict[str, Any]]:
-        """Everything, by engine."""
+        """Return all figures by engine."""
         named = {name: {**self.built[name], "settings": settings} for name, settings in self.asked.items()}
         return named | {name: {"missing": why} for name, why in self.missing.items()}
 
     def rows(self) -> list[list[str]]:
-        """A line for each engine and setting, as people read it."""
-        told = []
+        """Return a table row for each engine and setting."""
+        rows = []
         for name, settings in self.asked.items():
             built = self.built[name]
-            for setting, each in settings.items():
-                told.append(
+            for setting, figures in settings.items():
+                rows.append(
                     [
                         f"{name} {built['version']} {setting}".strip(),
-                        f"{each['recall_at_10']:.2f}",
-                        f"{each['p50_ms']:.2f}",
-                        f"{each['p95_ms']:.2f}",
-                        f"{each['cpu_ms']:.2f}",
-                        f"{each['p50_ms'] / self.ours['p50_ms']:.2f}",
+                        f"{figures['recall_at_10']:.2f}",
+                        f"{figures['p50_ms']:.2f}",
+                        f"{figures['p95_ms']:.2f}",
+                        f"{figures['cpu_ms']:.2f}",
+                        f"{figures['p50_ms'] / self.ours['p50_ms']:.2f}",
                         f"{built['build_s']:.1f}",
                         f"{built['ram_mb']:.0f}",
                         f"{built['disk_mb']:.0f}",
                     ]
                 )
-        return told
+        return rows
 
     def chart(self) -> Groups:
-        """How fast each is where it finds as much as ours, the fastest being 100; recall that is never reached is 0."""
-        times = {"lamina": 1.0} | {name: each["times_ours"] for name, each in self.ratios().items()}
+        """Return the speed of each engine at equal recall, with the fastest as 100; 0 if it never
+        reaches the recall.
+        """
+        times = {"lamina": 1.0} | {name: ratio["times_ours"] for name, ratio in self.ratios().items()}
         fastest = min(time for time in times.values() if time is not None)
-        return {name: {"speed": 100 * fastest / each if each else 0.0} for name, each in times.items()}
+        return {name: {"speed": 100 * fastest / ratio if ratio else 0.0} for name, ratio in times.items()}
 
     def bars(self) -> dict[str, dict[str, Any]]:
-        """Ours is to be the fastest at equal recall; an engine that never reaches it is no rival there."""
-        told = {name: each["times_ours"] for name, each in self.ratios().items()}
-        return {name: {"figure": each, "bar": "> 1", "holds": each is None or each > 1} for name, each in told.items()}
+        """Return whether lamina is the fastest at equal recall; an engine that never reaches it does not compete."""
+        ratios = {name: ratio["times_ours"] for name, ratio in self.ratios().items()}
+        return {
+            name: {"figure": ratio, "bar": "> 1", "holds": ratio is None or ratio > 1} for name, ratio in ratios.items()
+        }
 
 
 def run(source: Source, names: Sequence[str], python: str, threads: int, say: Say) -> Peers:
-    """Build every engine, then ask all of them in turns; `python` is the interpreter that has the others."""
+    """Build every engine, then ask all of them in turns; `python` is the interpreter that has the other engines."""
     result = Peers(
         {
             "size": source.size,
@@ -121,19 +127,19 @@ def run(source: Source, names: Sequence[str], python: str, threads: int, say: Sa
             "load": os.getloadavg()[0],
         }
     )
-    with TemporaryDirectory(prefix="lamina-peers-") as place, ExitStack() as ending:
+    with TemporaryDirectory(prefix="lamina-peers-") as place, ExitStack() as stack:
         folder = Path(place)
         truth = _write(source, folder)
         running: dict[str, _Child] = {}
         for name in dict.fromkeys(("lamina", *names)):
             say(f"building {name}")
             child = _Child(name, folder, sys.executable if name in OURS else python, threads)
-            ending.callback(child.end)
-            told = child.answer("built")
-            if "missing" in told:
-                result.missing[name] = told["missing"]
+            stack.callback(child.end)
+            answer = child.answer("built")
+            if "missing" in answer:
+                result.missing[name] = answer["missing"]
             else:
-                running[name], result.built[name] = child, told
+                running[name], result.built[name] = child, answer
         _ask(running, truth, result, say)
     return result
 
@@ -157,16 +163,18 @@ def _ask(running: Mapping[str, _Child], truth: Truth, result: Peers, say: Say) -
     for first, last in pairwise(edges):
         say(f"asking questions {first + 1} to {last}")
         for name, child in running.items():
-            for setting, told in child.ask(first, last).items():
-                answers[name].setdefault(setting, []).append(told)
+            for setting, answer in child.ask(first, last).items():
+                answers[name].setdefault(setting, []).append(answer)
     for name, settings in answers.items():
         result.asked[name] = {setting: _figures(rounds, truth) for setting, rounds in settings.items()}
 
 
 def _figures(rounds: Sequence[Mapping[str, Any]], truth: Truth) -> dict[str, float]:
-    took, cpu, found = ([each for one in rounds for each in one[name]] for name in ("took_ms", "cpu_ms", "found"))
+    took, cpu, rows = (
+        [value for answers in rounds for value in answers[name]] for name in ("took_ms", "cpu_ms", "found")
+    )
     return {
-        "recall_at_10": truth.share(found),
+        "recall_at_10": truth.share(rows),
         "p50_ms": quantile(took, 0.5),
         "p95_ms": quantile(took, 0.95),
         "least_ms": min(took),
@@ -175,7 +183,7 @@ def _figures(rounds: Sequence[Mapping[str, Any]], truth: Truth) -> dict[str, flo
 
 
 class _Child:
-    """A process that holds one engine."""
+    """A process that runs one engine."""
 
     def __init__(self, name: str, folder: Path, python: str, threads: int) -> None:
         self._name, self._folder = name, folder
@@ -185,22 +193,22 @@ class _Child:
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere, env=environment, text=True)
 
     def ask(self, first: int, last: int) -> dict[str, Any]:
-        """What it finds of some questions, by setting."""
+        """Return its answers to some questions, by setting."""
         assert self._process.stdin is not None
         self._process.stdin.write(f"{first} {last}\n")
         self._process.stdin.flush()
         return self.answer(str(first))
 
     def answer(self, name: str) -> dict[str, Any]:
-        """What it has left in the folder, once it says so."""
+        """Wait until it is done, and return what it wrote; LaminaError if it ended."""
         assert self._process.stdout is not None
         if not any(line.strip() == "done" for line in self._process.stdout):
             raise LaminaError(f"{self._name} ended with {self._process.wait()}; leave it out with --only")
-        told: dict[str, Any] = json.loads((self._folder / f"{self._name}-{name}.json").read_text(encoding="utf-8"))
-        return told
+        answer: dict[str, Any] = json.loads((self._folder / f"{self._name}-{name}.json").read_text(encoding="utf-8"))
+        return answer
 
     def end(self) -> None:
-        """Let it go."""
+        """Close its pipes and wait until it ends."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()

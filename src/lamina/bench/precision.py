@@ -1,9 +1,9 @@
-"""What must come back, and what must not: beliefs that were remembered, and the tiers of each answer.
+"""PrecisionMemBench: remember beliefs, and check the tiers of each answer: what must and what must not be returned.
 
 A user is an organisation and a domain an agent's scope in it; a question reads the scopes its case names. A belief's
-names are the subject and the entities of its atom, one that gave way to another fills the same claim, an open question
-is an atom of that kind which holds until it is resolved. The tiers are what is pinned (`top`), the hits that recall
-marks as relevant, and the open questions; each atom stands in one of them. A question without words is not asked.
+names are the subject and the entities of its atom; one that was superseded fills the same claim; an open question is an
+atom of that kind which is valid until it is resolved. The tiers are what is pinned (`top`), the hits that recall marks
+as relevant, and the open questions; each atom is in one of them. A question without words is not asked.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _AFTER = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A case, what came back and what does not hold."""
+    """A case, what was returned, and its faults."""
 
     case: Case
     tiers: Tiers
@@ -41,14 +41,14 @@ class Row:
 
 @dataclass(slots=True)
 class Sheet:
-    """All rows of a run: questions by themselves, and the turns of sessions."""
+    """All rows of a run: single questions, and the turns of sessions."""
 
     rows: list[Row] = field(default_factory=list)
     turns: list[Row] = field(default_factory=list)
     strays: list[float] = field(default_factory=list)
 
     def overall(self) -> dict[str, Any]:
-        """Cases passed, those that a store which returns nothing cannot pass, and how far sessions drift."""
+        """Return the cases passed, those that a store which returns nothing cannot pass, and how far sessions drift."""
         chains = [row for row in self.rows if row.case.category == SUPERSESSION]
         return {
             "retrieval": {**_passed(self.rows), **_means(self.rows)},
@@ -58,50 +58,50 @@ class Sheet:
         }
 
     def categories(self) -> dict[str, dict[str, float]]:
-        """Cases passed of each category."""
+        """Return the cases passed of each category."""
         by: dict[str, list[Row]] = defaultdict(list)
         for row in self.rows:
             by[row.case.category].append(row)
         return {category: {**_passed(rows), **_means(rows)} for category, rows in sorted(by.items())}
 
     def failures(self) -> Iterator[Row]:
-        """The cases and turns that are not passed."""
+        """Yield the cases and turns that failed."""
         return (row for row in (*self.rows, *self.turns) if row.faults)
 
 
 def limited(data: Beliefs, most: int | None) -> Beliefs:
-    """For a quick look: the first few cases, and no sessions."""
+    """Keep the first few cases, and no sessions."""
     return data if most is None else replace(data, cases=data.cases[:most], sessions=())
 
 
 def run(data: Beliefs, vaults: Vaults, progress: Progress) -> Sheet:
-    """Remember all beliefs in one vault, ask every question of it, then the sessions turn by turn."""
+    """Remember all beliefs in one vault, ask every question, then play the sessions turn by turn."""
     sheet = Sheet()
-    now = max(each.created for each in data.held) + _AFTER
+    now = max(entry.created for entry in data.held) + _AFTER
     total = len(data.cases) + sum(map(len, data.sessions))
-    with vaults.fresh("beliefs", min(each.created for each in data.held)) as desk:
-        mind = Mind(desk)
-        with desk.filling(len(data.held), progress):
-            mind.take_in(data.held)
-        desk.clock.at = now
+    with vaults.fresh("beliefs", min(entry.created for entry in data.held)) as vault:
+        beliefs = Mind(vault)
+        with vault.filling(len(data.held), progress):
+            beliefs.take_in(data.held)
+        vault.clock.at = now
         for case in data.cases:
-            sheet.rows.append(_row(case, mind))
+            sheet.rows.append(_row(case, beliefs))
             progress("asking questions", len(sheet.rows), total)
         for session in data.sessions:
-            _hold(session, mind, sheet, progress)
+            _hold(session, beliefs, sheet, progress)
             progress("asking questions", len(sheet.rows) + len(sheet.turns), total)
     return sheet
 
 
 def failure(row: Row) -> str:
-    """A case that is not passed, for whoever wants to know why."""
+    """Return a failed case as text."""
     return "\n".join(
         [f"{row.case.id} [{row.case.category}] {row.case.query}", *(f"    {fault}" for fault in row.faults)]
     )
 
 
 class Mind:
-    """The beliefs of all users in one vault, each by the atom it has become."""
+    """The beliefs of all users in one vault, and the atom of each."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -110,29 +110,29 @@ class Mind:
 
     def take_in(self, beliefs: Sequence[Belief]) -> None:
         """Remember beliefs in the order they were formed, and link those that rest on others."""
-        heirs = {each.id: each.superseded_by for each in beliefs if each.superseded_by}
-        for belief in sorted(beliefs, key=lambda each: each.created):
+        successors = {entry.id: entry.superseded_by for entry in beliefs if entry.superseded_by}
+        for belief in sorted(beliefs, key=lambda entry: entry.created):
             self._desk.clock.at = max(self._desk.clock.at, belief.created)
-            claim = _last(belief.id, heirs) if belief.id in {*heirs, *heirs.values()} else None
+            claim = _last(belief.id, successors) if belief.id in {*successors, *successors.values()} else None
             for place in belief.places:
                 self._remember(belief, self._memory(belief.user, place), claim)
         for belief in beliefs:
             self._link(belief)
 
     def teach(self, belief: str, aliases: Sequence[str]) -> None:
-        """Let a belief be known by more names."""
+        """Add names to a belief."""
         for memory, atom in self._atoms[belief]:
-            known = memory.get(atom).entities
-            memory.revise(atom, reason="known by more names", entities=(*known, *aliases))
+            entities = memory.get(atom).entities
+            memory.revise(atom, reason="known by more names", entities=(*entities, *aliases))
             memory.embed()
 
     def tiers(self, case: Case) -> Tiers:
-        """What comes back for a question."""
+        """Return the tiers of the answer to a question."""
         memories = [self._memory(case.user, place) for place in case.places]
-        asked = [
+        answers = [
             self._desk.ask(case.query, DEPTH, self._desk.clock.at, memory) for memory in memories if case.query.strip()
         ]
-        hits = sorted((hit for hits in asked for hit in hits if hit.relevant), key=lambda hit: -hit.score)
+        hits = sorted((hit for hits in answers for hit in hits if hit.relevant), key=lambda hit: -hit.score)
         pinned = [atom for memory in memories for atom in memory.top(DEPTH) if atom.pinned]
         return Tiers(
             self._names(atom for atom in pinned if atom.kind != QUESTION),
@@ -146,7 +146,7 @@ class Mind:
     def _remember(self, belief: Belief, memory: Memory, claim: str | None) -> None:
         slot = {"subject": claim, "attribute": "choice", "value": belief.name, "valid_from": belief.created}
         names = (belief.name, *belief.aliases)
-        given = slot if claim else {"subject": belief.name}
+        claim_fields = slot if claim else {"subject": belief.name}
         receipt = memory.remember(
             belief.content,
             kind=_KINDS.get(belief.type, belief.type),
@@ -157,15 +157,15 @@ class Mind:
             observed_at=belief.created,
             valid_until=belief.resolved,
             private=True,
-            **given,
+            **claim_fields,
         )
         self._atoms[belief.id].append((memory, receipt.atom.id))
         self._beliefs[receipt.atom.id] = belief.id
 
     def _link(self, belief: Belief) -> None:
         for memory, atom in self._atoms[belief.id]:
-            for each in belief.depends_on:
-                for other, target in self._atoms[each]:
+            for needed in belief.depends_on:
+                for other, target in self._atoms[needed]:
                     if other is memory:
                         memory.relate(atom, RelationName.DEPENDS_ON, target)
 
@@ -174,7 +174,7 @@ class Mind:
 
 
 def _hold(session: Sequence[Case], mind: Mind, sheet: Sheet, progress: Progress) -> None:
-    """Ask the turns of a session one after the other; what its other turns were about is drift where it comes back."""
+    """Play the turns of a session; returning beliefs of its drift turns counts as drift."""
     drifted = frozenset[str]().union(*(case.expected.wanted or () for case in session if case.drifts))
     for case in session:
         row = _row(case, mind)
@@ -191,7 +191,7 @@ def _hold(session: Sequence[Case], mind: Mind, sheet: Sheet, progress: Progress)
 def _row(case: Case, mind: Mind) -> Row:
     tiers = mind.tiers(case)
     noise = sorted(case.noise & set(tiers.relevant))
-    return Row(case, tiers, (*case.expected.faults(tiers), *(f"relevant drifts to {each}" for each in noise)))
+    return Row(case, tiers, (*case.expected.faults(tiers), *(f"relevant drifts to {belief}" for belief in noise)))
 
 
 def _open_questions(memory: Memory, at: datetime) -> list[Atom]:
@@ -199,7 +199,7 @@ def _open_questions(memory: Memory, at: datetime) -> list[Atom]:
 
 
 def _last(belief: str, heirs: Mapping[str, str]) -> str:
-    """The belief that a chain ends with."""
+    """Return the last belief of a chain of successors."""
     while belief in heirs:
         belief = heirs[belief]
     return belief
@@ -215,8 +215,8 @@ def _means(rows: Sequence[Row]) -> dict[str, float]:
         "precision": [row.case.expected.precision(row.tiers) for row in rows],
         "recall": [row.case.expected.recall(row.tiers) for row in rows],
     }
-    known = {name: [value for value in values if value is not None] for name, values in measured.items()}
-    return {name: round(100 * fmean(values), 1) for name, values in known.items() if values}
+    defined = {name: [value for value in values if value is not None] for name, values in measured.items()}
+    return {name: round(100 * fmean(values), 1) for name, values in defined.items() if values}
 
 
 def _slug(label: str) -> str:

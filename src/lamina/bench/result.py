@@ -1,4 +1,4 @@
-"""What a benchmark tells: one document, the same for all of them."""
+"""The result of a benchmark: one document, the same for all of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import lamina
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The figures of one run, in percent, and what they were measured with."""
+    """The figures of one run, in percent, and the settings they were measured with."""
 
     bench: str
     data_sha256: str | None
@@ -23,7 +23,7 @@ class Result:
     speed: Mapping[str, float]
 
     def document(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the result as a JSON document."""
         return {
             "bench": self.bench,
             "commit": commit(),
@@ -36,12 +36,14 @@ class Result:
 
 
 def commit() -> str:
-    """The commit of the checkout lamina runs from, `-dirty` where files differ; of a package, its version."""
-    here = Path(lamina.__file__).parent
+    """Return the commit of the checkout that lamina runs from, with `-dirty` if files differ; of a package, its
+    version.
+    """
+    package_folder = Path(lamina.__file__).parent
     try:
-        _git(here, "ls-files", "--error-unmatch", "__init__.py")
-        differs = _git(here, "status", "--porcelain", "--", ".")
-        return _git(here, "rev-parse", "HEAD") + ("-dirty" if differs else "")
+        _git(package_folder, "ls-files", "--error-unmatch", "__init__.py")
+        differs = _git(package_folder, "status", "--porcelain", "--", ".")
+        return _git(package_folder, "rev-parse", "HEAD") + ("-dirty" if differs else "")
     except (OSError, subprocess.CalledProcessError):
         return lamina.__version__
 

@@ -1,4 +1,4 @@
-"""The runner of the retrieval benchmarks: capture a collection, ask its questions, grade what came back."""
+"""Run the retrieval benchmarks: capture a collection, ask its questions, grade the hits."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ class Grades:
     )
 
     def add(self, asked: Asked, hits: Sequence[Hit], places: Places) -> None:
-        """Grade a question at each level that has gold."""
+        """Grade a question at each level that has gold items."""
         turns = list(turns_of(hits, places))
-        for level, gold, found in (("turn", asked.turns, turns), ("session", asked.sessions, places.sessions(turns))):
+        for level, gold, ranked in (("turn", asked.turns, turns), ("session", asked.sessions, places.sessions(turns))):
             if gold:
-                self.told[asked.category][level].append(graded(distinct(found), gold))
+                self.told[asked.category][level].append(graded(distinct(ranked), gold))
 
     def categories(self) -> dict[str, Levels]:
-        """The mean of each category."""
+        """Return the mean of each category."""
         return {
             category: {level: averaged(grades) for level, grades in levels.items()}
             for category, levels in sorted(self.told.items())
         }
 
     def overall(self, apart: Set[str]) -> Levels:
-        """The mean over all questions but those told apart."""
+        """Return the mean over all questions except the categories reported separately."""
         joined: dict[str, list[dict[str, float]]] = defaultdict(list)
         for category, levels in self.told.items():
             if category not in apart:
@@ -51,40 +51,40 @@ class Grades:
 
 
 def run(collections: Sequence[Collection], vaults: Vaults, progress: Progress) -> Grades:
-    """Give each collection a fresh vault, capture it, ask its questions and grade the hits."""
-    sessions = sum(len(each.sessions) for each in collections)
-    asking = sum(len(each.questions) for each in collections)
+    """Capture each collection into a fresh vault, ask its questions and grade the hits."""
+    sessions = sum(len(entry.sessions) for entry in collections)
+    asking = sum(len(entry.questions) for entry in collections)
     captured, answered = count(1), count(1)
     grades = Grades()
     for collection in collections:
         last = max(session.at for session in collection.sessions)
-        with vaults.fresh(collection.id, last) as desk:
-            places = fill(desk, collection, progress, lambda: progress("capturing sessions", next(captured), sessions))
-            desk.warm_up()
-            for asked in collection.questions:
-                grades.add(asked, desk.ask(asked.text, DEPTH, asked.at or last), places)
+        with vaults.fresh(collection.id, last) as vault:
+            lookup = fill(vault, collection, progress, lambda: progress("capturing sessions", next(captured), sessions))
+            vault.warm_up()
+            for question in collection.questions:
+                grades.add(question, vault.ask(question.text, DEPTH, question.at or last), lookup)
                 progress("asking questions", next(answered), asking)
     return grades
 
 
 def fill(desk: Desk, collection: Collection, progress: Progress, told: Callable[[], None]) -> Places:
-    """Capture the sessions in the order they happened, each at its own time."""
-    kept = []
+    """Capture the sessions in the order they happened, each at its own time; return the lookup from hits to turns."""
+    captured = []
     with desk.filling(sum(len(session.turns) for session in collection.sessions), progress):
-        for session in sorted(collection.sessions, key=lambda each: each.at):
+        for session in sorted(collection.sessions, key=lambda item: item.at):
             desk.clock.at = session.at
-            kept.append((session, capture(desk.memory, session)))
+            captured.append((session, capture(desk.memory, session)))
             told()
-    places = Places()
-    for session, segments in kept:
-        places.learn(session, segments)
-    return places
+    lookup = Places()
+    for session, segments in captured:
+        lookup.learn(session, segments)
+    return lookup
 
 
 def turns_of(hits: Sequence[Hit], places: Places) -> Iterator[str]:
-    """What the hits are, one after the other; a turn folded into a hit that says the same takes the next rank.
+    """Yield the turns of the hits in order; a turn folded into an equal hit takes the next rank.
 
-    What is nothing of the data keeps its place in the ranking.
+    A hit that is not part of the data keeps its rank.
     """
     for hit in hits:
         yield places.turn(hit) or f"nowhere {hit.atom.id} {hit.passage.n}"

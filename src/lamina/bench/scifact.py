@@ -15,13 +15,13 @@ WRITTEN = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 def load(path: Path) -> tuple[list[Collection], str]:
-    """The documents and claims of a SciFact file and the SHA-256 of the file."""
+    """Return the documents and claims of a SciFact file and the SHA-256 of the file."""
     return read(path, "SciFact", lambda data: [_corpus(data)])
 
 
 def _corpus(data: dict[str, Any]) -> Collection:
-    documents = {str(name): f"{each['title']}. {each['text']}" for name, each in data["docs"].items()}
+    documents = {str(name): f"{entry['title']}. {entry['text']}" for name, entry in data["docs"].items()}
     sessions = tuple(Session(name, WRITTEN, (Turn(name, text),)) for name, text in documents.items())
-    claims = [(str(each["text"]), frozenset(map(str, each["gold"])) & documents.keys()) for each in data["queries"]]
+    claims = [(str(entry["text"]), frozenset(map(str, entry["gold"])) & documents.keys()) for entry in data["queries"]]
     questions = some((Asked(text, "claim", gold, gold) for text, gold in claims if gold), "claims with documents")
     return Collection("scifact", sessions, tuple(questions))

@@ -1,7 +1,7 @@
-"""The script of a change scenario: what is captured, captured again, kept up and checked, in which order.
+"""Load the script of a change scenario: what is captured, captured again, maintained and checked, in which order.
 
-The schema is that of `change30_dev.json`. A scope's label becomes a scope of its own, so that siblings never see each
-other; the first one is the scope every benchmark's vault has.
+The schema is that of `change30_dev.json`. Each label of a scope becomes its own scope, so that siblings never see each
+other; the first one is the scope of every benchmark vault.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OUTSIDE_SCOPE = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A session, where it is captured to and where it came from."""
+    """A session, the scope it is captured into, and its origin."""
 
     session: Session
     scope: str
@@ -33,7 +33,7 @@ class Heard:
 
     @property
     def ended(self) -> datetime:
-        """When its last turn was said."""
+        """Return when its last turn was said."""
         return max([self.session.at, *(turn.at for turn in self.session.turns if turn.at)])
 
 
@@ -46,14 +46,14 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Maintain:
-    """Let the memory do its upkeep so many times."""
+    """Run maintenance this many times."""
 
     times: int
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Ask the question of a check at a moment, of the memory of one scope."""
+    """Ask the question of a check at a time, in one scope."""
 
     check: Check
     scope: str
@@ -67,7 +67,7 @@ Step = Capture | Maintain | Ask
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """One scenario: a vault of its own and what happens to it, in order."""
+    """One scenario: its own vault and what happens to it, in order."""
 
     id: str
     begins: datetime
@@ -75,26 +75,28 @@ class Script:
 
     @property
     def checks(self) -> int:
-        """How many questions it asks."""
+        """Return how many questions it asks."""
         return sum(isinstance(step, Ask) for step in self.steps)
 
 
 def load(path: Path) -> tuple[list[Script], str]:
-    """The scripts of a change file and the SHA-256 of the file."""
+    """Return the scripts of a change file and the SHA-256 of the file."""
     return read(path, "change", lambda data: some(map(_script, data["scenarios"]), "scenarios"))
 
 
 def moment(text: str) -> datetime:
-    """The moment a text names; of a bare date its last one, since what happened on a day is known by its end."""
+    """Parse a moment; for a bare date its last moment, because what happened on a day is known at its end."""
     return parse_time(text, end=True) - _LAST_MOMENT if len(text) == len("2025-01-31") else parse_time(text)
 
 
 def _script(data: dict[str, Any]) -> Script:
     scopes = _scopes(data)
-    heard = {each["id"]: Heard(session_of(each), scopes[each["scope"]], each["origin"]) for each in data["sessions"]}
-    asked = {each["id"]: _ask(each, scopes) for each in data["checks"]}
-    steps = [step for each in data["steps"] for step in _steps(each, heard, asked)]
-    return Script(str(data["id"]), min(each.session.at for each in heard.values()), tuple(steps))
+    sessions = {
+        entry["id"]: Heard(session_of(entry), scopes[entry["scope"]], entry["origin"]) for entry in data["sessions"]
+    }
+    ask_steps = {entry["id"]: _ask(entry, scopes) for entry in data["checks"]}
+    steps = [step for entry in data["steps"] for step in _steps(entry, sessions, ask_steps)]
+    return Script(str(data["id"]), min(entry.session.at for entry in sessions.values()), tuple(steps))
 
 
 def _steps(data: dict[str, Any], heard: Mapping[str, Heard], asked: Mapping[str, Ask]) -> Sequence[Step]:
@@ -104,7 +106,7 @@ def _steps(data: dict[str, Any], heard: Mapping[str, Heard], asked: Mapping[str,
         case "maintain":
             return [Maintain(data.get("times", 1))]
         case "check":
-            return [asked[each] for each in data["checks"]]
+            return [asked[check_id] for check_id in data["checks"]]
         case other:
             raise ValueError(f"there is no step {other!r}")
 
@@ -121,8 +123,8 @@ def _ask(data: dict[str, Any], scopes: Mapping[str, str]) -> Ask:
 
 
 def _scopes(data: dict[str, Any]) -> dict[str, str]:
-    """The scope of each label; the number keeps apart labels that are spelt alike."""
-    labels = dict.fromkeys((*data["scopes"], *(each["scope"] for each in (*data["sessions"], *data["checks"]))))
+    """Return the scope of each label; a number separates labels that are spelt alike."""
+    labels = dict.fromkeys((*data["scopes"], *(entry["scope"] for entry in (*data["sessions"], *data["checks"]))))
     named = {
         label: f"org:{n}-{_OUTSIDE_SCOPE.sub('-', label.casefold()).strip('-')}"[:60].strip("-")
         for n, label in enumerate(labels)

@@ -1,4 +1,4 @@
-"""A result as people read it: tables, a chart, or the JSON document."""
+"""Print a result as tables, a chart, or the JSON document."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WIDTH = 130
 
 
 def show(result: Result, *, as_json: bool, chart: Path | None = None) -> None:
-    """Print a result, and draw it where a chart is wanted."""
+    """Print a result, and draw it if a chart is requested."""
     if chart is not None:
         from lamina.bench.chart import write
 
@@ -35,7 +35,7 @@ def show(result: Result, *, as_json: bool, chart: Path | None = None) -> None:
 
 
 def _tables(result: Result) -> Iterator[Table]:
-    """A table for each level; figures without levels go in one."""
+    """Yield a table for each level; figures without levels share one."""
     if result.bench == "capture":
         yield _listed({**result.overall, **result.categories})
     elif "turn" in result.overall or "session" in result.overall:
@@ -44,9 +44,9 @@ def _tables(result: Result) -> Iterator[Table]:
             yield _figures(f"{level} level, %", {**rows, "overall": figures})
     else:
         rows = {name: figures for name, figures in result.overall.items() if name != "types"}
-        told = {name: figures for name, figures in rows.items() if isinstance(figures, Mapping)}
-        title = ", ".join(f"{name} {figure}" for name, figure in rows.items() if name not in told)
-        yield _figures(title, {**result.categories, **told})
+        groups = {name: figures for name, figures in rows.items() if isinstance(figures, Mapping)}
+        title = ", ".join(f"{name} {figure}" for name, figure in rows.items() if name not in groups)
+        yield _figures(title, {**result.categories, **groups})
 
 
 def _figures(title: str, rows: Mapping[str, Mapping[str, float]]) -> Table:
@@ -81,7 +81,7 @@ def _speed_table(result: Result) -> Table:
 
 
 def _charted(result: Result) -> dict[str, dict[str, float]]:
-    """The bars of the finest level there is."""
+    """Return the bars of the finest level."""
     rows = {**result.categories, "overall": result.overall}
     for level in ("turn", "session"):
         if level in result.overall:

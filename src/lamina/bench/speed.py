@@ -1,4 +1,4 @@
-"""`lamina bench speed`: writing, opening, rebuilding and recalling, each against a bare yardstick in the same run."""
+"""`lamina bench speed`: time writing, opening, rebuilding and recalling, each against a baseline in the same run."""
 
 from __future__ import annotations
 
@@ -52,39 +52,39 @@ class Speed:
     data_sha256: str | None = None
 
     def bars(self) -> dict[str, dict[str, Any]]:
-        """Each bar with its figure and whether it holds."""
-        told: dict[str, dict[str, Any]] = {}
+        """Return each required figure with its value and whether it passes."""
+        bars: dict[str, dict[str, Any]] = {}
         for name, (sign, limit) in BARS.items():
             if name in self.figures:
                 value = self.figures[name]
                 holds = value >= limit if sign == "≥" else value < limit if sign == "<" else value <= limit
-                told[name] = {"figure": value, "bar": f"{sign} {limit:g}", "holds": holds}
-        return told
+                bars[name] = {"figure": value, "bar": f"{sign} {limit:g}", "holds": holds}
+        return bars
 
 
 def run(
     files: int, passages: int, questions: int, data: Path | None, seed: int, say: Say, embedder: str = "none"
 ) -> Speed:
-    """Measure everything; `say` is told what is going on."""
+    """Measure everything; `say` reports the progress."""
     conversations, digest = load(data) if data else ([], None)
     chosen = {"files": files, "passages": passages, "questions": questions, "seed": seed, "embedder": embedder}
     result = Speed(chosen, data_sha256=digest)
     with _folder() as folder:
         _measure_files(folder, files, result, say)
     with _folder() as folder:
-        asked = _measure_recall(folder, conversations, passages, questions, seed, result, say)
+        sample = _measure_recall(folder, conversations, passages, questions, seed, result, say)
         if embedder != "none":
-            _measure_meaning(folder, embedder, asked, result, say)
+            _measure_meaning(folder, embedder, sample, result, say)
     return result
 
 
 def _open(vault: Path, embedder: str = "none") -> Memory:
-    """A vault with its embedder; what is about words alone is measured without one."""
+    """Open a vault with an embedding model; by default with none, to measure text search alone."""
     return Memory(vault, watch=False, settings=Settings(embedder=embedder, background=False, watch=False))
 
 
 def _measure_meaning(folder: Path, embedder: str, asked: Sequence[Asked], result: Speed, say: Say) -> None:
-    """Encode the same turns, and ask the same questions to the end: the question encoded, every word looked at."""
+    """Encode the same turns, and time complete recalls of the same questions."""
     with _open(folder / "vault", embedder) as memory:
         say(f"encoding every turn with {embedder}")
         began, worked = time.perf_counter(), time.process_time()
@@ -94,9 +94,11 @@ def _measure_meaning(folder: Path, embedder: str, asked: Sequence[Asked], result
         result.figures["first_meaning_s"] = _timed(lambda: memory.recall("Is anything there?"))
         say(f"asking {len(asked)} questions by meaning")
         for name, fast in (("meaning", False), ("meaning_fast", True)):
-            taken = [1000 * _timed(lambda text=each.text, fast=fast: memory.recall(text, fast=fast)) for each in asked]  # type: ignore[misc]
-            result.figures[f"{name}_p50_ms"] = quantile(taken, 0.5)
-            result.figures[f"{name}_p95_ms"] = quantile(taken, 0.95)
+            times_ms = []
+            for question in asked:
+                times_ms.append(1000 * _timed(lambda text=question.text, fast=fast: memory.recall(text, fast=fast)))  # type: ignore[misc]
+            result.figures[f"{name}_p50_ms"] = quantile(times_ms, 0.5)
+            result.figures[f"{name}_p95_ms"] = quantile(times_ms, 0.95)
 
 
 def _measure_files(folder: Path, count: int, result: Speed, say: Say) -> None:
@@ -130,7 +132,7 @@ def _open_and_recall(vault: Path) -> None:
 
 
 def _fsync_per_file(folder: Path, count: int) -> float:
-    """The yardstick: temp file, fsync, rename, fsync of the folder, one file after the other."""
+    """Return the baseline in files per second: temporary file, fsync, rename, fsync of the folder, one by one."""
     folder.mkdir()
     text = b"---\nid: 0\nkind: fact\n---\n\n" + b"A statement of ordinary length about an ordinary thing.\n" * 3
     began = time.perf_counter()
@@ -183,18 +185,18 @@ def _measure_recall(
     folder: Path, conversations: Sequence[Collection], passages: int, questions: int, seed: int, result: Speed, say: Say
 ) -> list[Asked]:
     real = [session for conversation in conversations for session in conversation.sessions]
-    told = sum(len(session.turns) for session in real)
-    sessions = [*real, *shaped(conversations, max(0, passages - told), seed)]
-    asked = _questions(conversations, sessions, questions, seed)
+    turn_count = sum(len(session.turns) for session in real)
+    sessions = [*real, *shaped(conversations, max(0, passages - turn_count), seed)]
+    sample = _questions(conversations, sessions, questions, seed)
     with _open(folder / "vault") as memory:
         say(f"capturing {sum(len(session.turns) for session in sessions)} turns")
         began = time.perf_counter()
-        places = _capture(memory, sessions)
+        lookup = _capture(memory, sessions)
         result.figures["capture_turns_per_s"] = passages / (time.perf_counter() - began)
         say("indexing the same turns in a bare FTS5 table")
         bare = _bare_fts5(folder / "bare.db", sessions)
-        say(f"asking {len(asked)} questions of both")
-        ours, theirs = _latencies(memory, bare, asked)
+        say(f"asking {len(sample)} questions of both")
+        ours, theirs = _latencies(memory, bare, sample)
         bare.close()
         result.figures |= {
             "recall_p50_ms": quantile(ours, 0.5),
@@ -204,16 +206,21 @@ def _measure_recall(
         }
         result.figures["recall_p50_vs_bare_fts5"] = result.figures["recall_p50_ms"] / result.figures["bare_fts5_p50_ms"]
         result.figures["recall_p95_vs_p50"] = result.figures["recall_p95_ms"] / result.figures["recall_p50_ms"]
-        graded = [each for each in asked if each.turns]
+        graded = [item for item in sample if item.turns]
         if graded:
             say("measuring what pruning costs")
-            pruned, whole = (_recall_at_10(memory, graded, places, exhaustive=each) for each in (False, True))
+            pruned, whole = (_recall_at_10(memory, graded, lookup, exhaustive=item) for item in (False, True))
             result.figures |= {"r10_pruned": pruned, "r10_exhaustive": whole, "pruning_cost_points": whole - pruned}
-    return asked
+    return sample
 
 
 def _questions(conversations: Sequence[Collection], sessions: Sequence[Session], count: int, seed: int) -> list[Asked]:
-    real = [asked for conversation in conversations for asked in conversation.questions if asked.category not in APART]
+    real = [
+        question
+        for conversation in conversations
+        for question in conversation.questions
+        if question.category not in APART
+    ]
     if not real:
         rng = random.Random(seed)
         turns = [turn for session in sessions for turn in session.turns]
@@ -222,11 +229,11 @@ def _questions(conversations: Sequence[Collection], sessions: Sequence[Session],
 
 
 def _capture(memory: Memory, sessions: Sequence[Session]) -> Places:
-    """Capture the sessions; returns which turn each passage is."""
-    places = Places()
+    """Capture the sessions; return the lookup from passages to turns."""
+    lookup = Places()
     for session in sessions:
-        places.learn(session, capture(memory, session))
-    return places
+        lookup.learn(session, capture(memory, session))
+    return lookup
 
 
 def _bare_fts5(path: Path, sessions: Sequence[Session]) -> apsw.Connection:
@@ -242,12 +249,12 @@ def _bare_fts5(path: Path, sessions: Sequence[Session]) -> apsw.Connection:
 
 def _latencies(memory: Memory, bare: apsw.Connection, asked: Sequence[Asked]) -> tuple[list[float], list[float]]:
     ours, theirs = [], []
-    for each in asked[:5]:
-        memory.recall(each.text)
-        _ask_bare(bare, each.text)
-    for each in asked:
-        theirs.append(1000 * _timed(lambda text=each.text: _ask_bare(bare, text)))  # type: ignore[misc]
-        ours.append(1000 * _timed(lambda text=each.text: memory.recall(text)))  # type: ignore[misc]
+    for question in asked[:5]:
+        memory.recall(question.text)
+        _ask_bare(bare, question.text)
+    for question in asked:
+        theirs.append(1000 * _timed(lambda text=question.text: _ask_bare(bare, text)))  # type: ignore[misc]
+        ours.append(1000 * _timed(lambda text=question.text: memory.recall(text)))  # type: ignore[misc]
     return ours, theirs
 
 
@@ -261,11 +268,11 @@ def _ask_bare(bare: apsw.Connection, text: str) -> None:
 
 
 def _recall_at_10(memory: Memory, asked: Sequence[Asked], places: Places, *, exhaustive: bool) -> float:
-    found = 0.0
-    for each in asked:
+    total = 0.0
+    for question in asked:
         query = TextQuery(
             scopes=memory.scopes,
-            tokens=tuple(term.token for term in question_terms(each.text)),
+            tokens=tuple(term.token for term in question_terms(question.text)),
             statuses=frozenset(RECALL_WEIGHT),
             memory_types=frozenset(MemoryType),
             valid_at=memory.now(),
@@ -274,8 +281,8 @@ def _recall_at_10(memory: Memory, asked: Sequence[Asked], places: Places, *, exh
         )
         best = sorted(memory.search_text(query), key=lambda match: (-match.score, match.atom_id, match.n))[:10]
         hits = {places.at(match.atom_id, match.n) for match in best}
-        found += len(hits & each.turns) / len(each.turns)
-    return 100 * found / len(asked)
+        total += len(hits & question.turns) / len(question.turns)
+    return 100 * total / len(asked)
 
 
 def _timed(work: Callable[[], object]) -> float:

@@ -1,7 +1,7 @@
-"""Newest first: where evidence was overtaken by newer evidence, does the newer one rank above it, and are they linked?
+"""Staleness: does newer evidence rank above the evidence that it outdates, and are their statements linked?
 
-Takes the questions of LongMemEval and BEAM whose evidence was said at different times. A question counts as in order
-where the newest evidence is found and nothing older stands above it. Any conversation will do for its links alone.
+Takes the questions of LongMemEval and BEAM whose evidence was said at different times. A question is in order if the
+newest evidence is found and nothing older is above it. Any conversation can be used for its links alone.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ KINDS = frozenset({"knowledge-update", "knowledge_update", "contradiction_resolu
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One question: the ranks of its newest and of its older evidence, and whether statements made of them are linked.
+    """One question: the ranks of its newest and its older evidence, and whether their statements are linked.
 
-    `stated` tells whether there are statements on both sides that a link could lie between.
+    `stated` tells whether there are statements on both sides that a link could connect.
     """
 
     kind: str
@@ -43,20 +43,20 @@ class Row:
 
 @dataclass(slots=True)
 class Sheet:
-    """All rows of a run, and every link that was met."""
+    """All rows of a run, and all links."""
 
     rows: list[Row] = field(default_factory=list)
     links: list[dict[str, Any]] = field(default_factory=list)
 
     def overall(self) -> dict[str, dict[str, float]]:
-        """All questions together, and how many links of each sort there are."""
+        """Return the figures of all questions, and the number of links of each grade."""
         sorts: dict[str, float] = defaultdict(int)
         for link in self.links:
             sorts[link["grade"]] += 1
         return {"all": _figures(self.rows), "links": dict(sorts)}
 
     def categories(self) -> dict[str, dict[str, float]]:
-        """The questions of each kind."""
+        """Return the figures of each kind of question."""
         by: dict[str, list[Row]] = defaultdict(list)
         for row in self.rows:
             by[row.kind].append(row)
@@ -64,38 +64,38 @@ class Sheet:
 
 
 def overtaken(collection: Collection) -> list[Asked]:
-    """The questions whose evidence was overtaken by newer evidence."""
+    """Return the questions whose evidence was outdated by newer evidence."""
     return [question for question in collection.questions if question.category in KINDS and len(question.said) > 1]
 
 
 def run(collections: Sequence[Collection], vaults: Vaults, progress: Progress) -> Sheet:
-    """Capture each collection into a vault of its own, look at its links, ask what was overtaken."""
+    """Capture each collection into its own vault, list its links, and ask the questions with outdated evidence."""
     sheet, captured = Sheet(), count(1)
-    sessions = sum(len(each.sessions) for each in collections)
+    sessions = sum(len(entry.sessions) for entry in collections)
     for collection in collections:
         last = max(session.at for session in collection.sessions)
-        with vaults.fresh(collection.id, last) as desk:
-            places = fill(desk, collection, progress, lambda: progress("capturing sessions", next(captured), sessions))
-            desk.clock.at = last
-            found = links_in(desk.memory)
-            sheet.links += [{"data": collection.id, **link.told} for link in found]
+        with vaults.fresh(collection.id, last) as vault:
+            lookup = fill(vault, collection, progress, lambda: progress("capturing sessions", next(captured), sessions))
+            vault.clock.at = last
+            links = links_in(vault.memory)
+            sheet.links += [{"data": collection.id, **link.told} for link in links]
             asking = overtaken(collection)
-            stated, linked = _by_turn(desk.memory, places), _linked_turns(found, places)
-            for n, asked in enumerate(asking, 1):
-                sheet.rows.append(_row(asked, desk, places, stated, linked))
+            stated, linked = _by_turn(vault.memory, lookup), _linked_turns(links, lookup)
+            for n, question in enumerate(asking, 1):
+                sheet.rows.append(_row(question, vault, lookup, stated, linked))
                 progress("asking questions", n, len(asking))
     return sheet
 
 
 def _row(asked: Asked, desk: Desk, places: Places, stated: frozenset[str], linked: frozenset[tuple[str, str]]) -> Row:
     newest, older = asked.said[-1], frozenset[str]().union(*asked.said[:-1]) - asked.said[-1]
-    found = list(turns_of(desk.ask(asked.text, DEPTH, asked.at or desk.clock.at), places))
+    ranked_turns = list(turns_of(desk.ask(asked.text, DEPTH, asked.at or desk.clock.at), places))
     return Row(
         asked.category,
-        _first(found, newest),
-        _first(found, older),
+        _first(ranked_turns, newest),
+        _first(ranked_turns, older),
         bool(stated & newest and stated & older),
-        any(one in older and other in newest for one, other in linked),
+        any(old_turn in older and new_turn in newest for old_turn, new_turn in linked),
     )
 
 
@@ -104,31 +104,31 @@ def _first(found: Sequence[str], wanted: frozenset[str]) -> int | None:
 
 
 def _by_turn(memory: Memory, places: Places) -> frozenset[str]:
-    """The turns that a statement rests on."""
+    """Return the turns that a statement rests on."""
     statements = (atom for atom in memory.list(status=None, limit=None) if not atom.is_segment)
     return frozenset(turn for atom in statements for turn in rests_on(atom, places))
 
 
 def _linked_turns(links: Iterable[Link], places: Places) -> frozenset[tuple[str, str]]:
-    """The pairs of turns, the older first, that a link lies between."""
+    """Return the linked pairs of turns, the older first."""
     return frozenset(
-        (one, other)
+        (old_turn, new_turn)
         for link in links
         if link.new is not None
-        for one in rests_on(link.old, places)
-        for other in rests_on(link.new, places)
+        for old_turn in rests_on(link.old, places)
+        for new_turn in rests_on(link.new, places)
     )
 
 
 def _figures(rows: Sequence[Row]) -> dict[str, float]:
     n = len(rows)
-    found = [row for row in rows if row.newest is not None]
+    found_rows = [row for row in rows if row.newest is not None]
     return {
         "n": n,
         "newest first": _share(sum(row.in_order for row in rows), n),
-        "newest found": _share(len(found), n),
+        "newest found": _share(len(found_rows), n),
         "older found": _share(sum(row.older is not None for row in rows), n),
-        "newest first of found": _share(sum(row.in_order for row in found), len(found)),
+        "newest first of found": _share(sum(row.in_order for row in found_rows), len(found_rows)),
         "stated": _share(sum(row.stated for row in rows), n),
         "linked": _share(sum(row.linked for row in rows), n),
     }

@@ -26,7 +26,7 @@ WITH_MODEL, WITHOUT_MODEL = "with model", "without model"
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one run gave: figures overall and by category, bars of a chart, and the failed checks as text."""
+    """The result of one run: figures overall and by category, bars of a chart, and the failed checks as text."""
 
     overall: Mapping[str, Any]
     categories: Mapping[str, Any]

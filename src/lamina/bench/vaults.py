@@ -21,7 +21,7 @@ from lamina import FixedClock, Hit, InvalidInput, LaminaError, Memory, Settings
 from lamina.bench.metrics import quantile
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, how far it is, and how much there is."""
+"""Called with the current task, how far it is, and how much there is."""
 
 SCOPE = "org:bench"
 StateModel = Literal["auto", "off"]
@@ -30,10 +30,10 @@ _PATIENCE_S = 120
 
 
 class Vaults:
-    """Makes one vault after the other and adds up what they cost.
+    """Creates vaults and adds up what they cost.
 
-    `keep` is a folder they stay in; `state_model` overrides the user's own setting; `background` reads captured words
-    in a thread, as a program with default settings does.
+    `keep` is a folder they stay in; `state_model` overrides the user's setting; `background` extracts in a thread, as a
+    program with default settings does.
     """
 
     def __init__(
@@ -46,71 +46,73 @@ class Vaults:
     ) -> None:
         self._settings = _settings(light, state_model, background)
         self._keep = keep
-        self._items, self._capturing, self._filling, self._filling_cpu = 0, 0.0, 0.0, 0.0
-        self._asking: list[float] = []
-        self._asking_cpu: list[float] = []
+        self._items, self._capture_seconds, self._ingest_seconds, self._ingest_cpu_seconds = 0, 0.0, 0.0, 0.0
+        self._recall_ms: list[float] = []
+        self._recall_cpu_ms: list[float] = []
         self._bytes = 0
         self._models: set[str] = set()
 
     @contextmanager
     def fresh(self, name: str, at: datetime, copied: Path | None = None) -> Iterator[Desk]:
-        """A new vault, or a copy of a closed one, whose clock stands at a moment; gone at the end unless kept."""
+        """Yield a new vault, or a copy of a closed one, with its clock at a time; it is deleted at the
+        end unless kept.
+        """
         folder = self._folder(name)
         try:
             if copied is not None:
                 shutil.copytree(copied, folder, dirs_exist_ok=True)
-            with self.at(folder, at) as desk:
-                yield desk
+            with self.at(folder, at) as vault:
+                yield vault
             self._bytes += sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
         finally:
             if self._keep is None:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def at(self, folder: Path, at: datetime) -> Desk:
-        """The vault in a folder, its clock standing at a moment; whoever asks for it also removes it."""
+        """Return the vault in a folder with its clock at a time; the caller removes the folder."""
         return Desk(folder, FixedClock(at), self, self._settings)
 
     def warm_up(self) -> None:
-        """Load the models in a vault that is thrown away, so that no measured turn or question pays for it."""
+        """Load the models in a temporary vault, so that no measured turn or question pays for it."""
         at = datetime(2026, 1, 1, tzinfo=UTC)
-        with tempfile.TemporaryDirectory(prefix="lamina-bench-") as folder, self.at(Path(folder), at) as desk:
-            desk.memory.capture([{"speaker": "Ann", "content": "I live in Bergen."}], session_id="s", wait=True)
-            desk.memory.embed()
-            desk.memory.recall("Where do I live?")
+        with tempfile.TemporaryDirectory(prefix="lamina-bench-") as folder, self.at(Path(folder), at) as vault:
+            vault.memory.capture([{"speaker": "Ann", "content": "I live in Bergen."}], session_id="s", wait=True)
+            vault.memory.embed()
+            vault.memory.recall("Where do I live?")
 
     def filled(self, items: int, captured: float, ready: float, cpu: float) -> None:
-        """Count what went into a vault: the seconds until it was acknowledged, until it was all encoded, and of CPU."""
+        """Count what was written: the seconds until acknowledged, until all was encoded, and of CPU."""
         self._items += items
-        self._capturing += captured
-        self._filling += ready
-        self._filling_cpu += cpu
+        self._capture_seconds += captured
+        self._ingest_seconds += ready
+        self._ingest_cpu_seconds += cpu
 
     def asked(self, seconds: float, cpu: float, model: str) -> None:
-        """Count a question: its seconds on the wall and of CPU."""
-        self._asking.append(1000 * seconds)
-        self._asking_cpu.append(1000 * cpu)
+        """Count a question: its wall-clock and CPU seconds."""
+        self._recall_ms.append(1000 * seconds)
+        self._recall_cpu_ms.append(1000 * cpu)
         self._models.add(model)
 
     def speed(self) -> dict[str, float]:
-        """What it cost, all vaults together."""
+        """Return the costs of all vaults together."""
         return {
             "items": self._items,
-            "capture_items_per_s": round(self._items / max(self._capturing, 1e-9), 1),
-            "ingest_items_per_s": round(self._items / max(self._filling, 1e-9), 1),
-            "ingest_cpu_ms_per_item": round(1000 * self._filling_cpu / max(self._items, 1), 2),
+            "capture_items_per_s": round(self._items / max(self._capture_seconds, 1e-9), 1),
+            "ingest_items_per_s": round(self._items / max(self._ingest_seconds, 1e-9), 1),
+            "ingest_cpu_ms_per_item": round(1000 * self._ingest_cpu_seconds / max(self._items, 1), 2),
             **self._recalled(),
             "disk_mb": round(self._bytes / _MEGABYTE, 2),
             "peak_rss_mb": round(_peak_rss() / _MEGABYTE, 1),
         }
 
     def _recalled(self) -> dict[str, float]:
-        if not self._asking:
+        if not self._recall_ms:
             return {}
-        wall = {f"recall_p{share}_ms": round(quantile(self._asking, share / 100), 2) for share in (50, 95)}
-        return {**wall, "recall_cpu_p50_ms": round(quantile(self._asking_cpu, 0.5), 2)}
+        wall = {f"recall_p{share}_ms": round(quantile(self._recall_ms, share / 100), 2) for share in (50, 95)}
+        return {**wall, "recall_cpu_p50_ms": round(quantile(self._recall_cpu_ms, 0.5), 2)}
 
     def settings(self) -> dict[str, Any]:
-        """The memory's settings, without places and secrets, and the model its answers were found with."""
+        """Return the memory's settings, without paths and secrets, and the models that answered."""
         chosen = {name: value for name, value in self._settings if not isinstance(value, Path | SecretStr)}
         return {**chosen, "model": ", ".join(sorted(self._models))}
 
@@ -124,23 +126,23 @@ class Vaults:
 
 
 class Desk:
-    """An open vault, its clock in our hand; one memory for each scope that is asked for."""
+    """An open vault with a controlled clock, and one memory for each scope."""
 
     def __init__(self, folder: Path, clock: FixedClock, vaults: Vaults, settings: Settings) -> None:
         self.clock = clock
         self._folder, self._vaults, self._settings = folder, vaults, settings
-        self._open: dict[str, Memory] = {}
+        self._memories: dict[str, Memory] = {}
         self.memory = self.beside(settings.scope)
 
     def beside(self, scope: str) -> Memory:
-        """The memory of the same vault in a scope."""
-        if scope not in self._open:
-            self._open[scope] = Memory(self._folder, scope, clock=self.clock, watch=False, settings=self._settings)
-        return self._open[scope]
+        """Return the memory of the same vault in a scope."""
+        if scope not in self._memories:
+            self._memories[scope] = Memory(self._folder, scope, clock=self.clock, watch=False, settings=self._settings)
+        return self._memories[scope]
 
     def open(self) -> tuple[Memory, ...]:
-        """The memories of every scope that was asked for."""
-        return tuple(self._open.values())
+        """Return the memories of all scopes that were opened."""
+        return tuple(self._memories.values())
 
     def __enter__(self) -> Desk:
         return self
@@ -153,7 +155,7 @@ class Desk:
 
     @contextmanager
     def filling(self, items: int, progress: Progress) -> Iterator[None]:
-        """Write inside; at the end everything is encoded."""
+        """Write inside; at the end everything is encoded and counted."""
         began, cpu = time.perf_counter(), time.process_time()
         yield
         captured = time.perf_counter() - began
@@ -162,7 +164,7 @@ class Desk:
         self._vaults.filled(items, captured, time.perf_counter() - began, time.process_time() - cpu)
 
     def read_all(self) -> None:
-        """Read every captured word for statements, also what a background thread has taken; LaminaError if it hangs."""
+        """Extract from all captured words, including those a background thread has taken; LaminaError on timeout."""
         self.memory.read_waiting()
         deadline = time.monotonic() + _PATIENCE_S
         while self.memory.waiting():
@@ -171,7 +173,7 @@ class Desk:
             time.sleep(0.05)
 
     def warm_up(self) -> None:
-        """Let what is read at the first question be read before a question is timed."""
+        """Run a recall, so that nothing is loaded during the first timed question."""
         self.memory.recall("Is anything there?")
 
     def ask(
@@ -184,18 +186,19 @@ class Desk:
         as_of: datetime | str | None = None,
         known_at: datetime | None = None,
     ) -> tuple[Hit, ...]:
-        """The hits of a question asked at a moment, of the memory of a scope, by default the vault's own."""
+        """Return the hits of a question asked at a time, in a memory of a scope, by default the vault's own."""
         self.clock.at = at
         began, cpu = time.perf_counter(), time.process_time()
-        found = (memory or self.memory).recall(question, k=k, as_of=as_of, known_at=known_at)
-        self._vaults.asked(time.perf_counter() - began, time.process_time() - cpu, found.model)
-        return found.hits
+        recall = (memory or self.memory).recall(question, k=k, as_of=as_of, known_at=known_at)
+        self._vaults.asked(time.perf_counter() - began, time.process_time() - cpu, recall.model)
+        return recall.hits
 
 
 def _settings(light: bool, state_model: StateModel | None, background: bool) -> Settings:
-    """The user's own, but in a scope and a place where nothing else is.
+    """Return the user's settings, with a separate scope and state folder.
 
-    Passages are encoded by us, by default not in the background: a question must not be asked before the last one is.
+    The benchmark encodes passages itself, by default not in the background: no question may be asked before the last
+    one is encoded.
     """
     chosen: dict[str, Any] = {"embedder": "light"} if light else {}
     if state_model is not None:

@@ -1,4 +1,4 @@
-"""`lamina bench scale` and `lamina bench peers`: options in, tables, a chart or JSON out."""
+"""`lamina bench scale` and `lamina bench peers`: parse options, print tables, a chart or JSON."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from lamina.bench.result import Result
 from lamina.errors import InvalidInput
 
 Questions = Annotated[int, typer.Option(help="how many questions are asked", min=10)]
-Seed = Annotated[int, typer.Option(help="of everything random")]
+Seed = Annotated[int, typer.Option(help="random seed")]
 Vectors = Annotated[
-    Path | None, typer.Option("--vectors", metavar="FILE", help="Rows of this .npy (float32) instead of made vectors.")
+    Path | None,
+    typer.Option("--vectors", metavar="FILE", help="Rows of this .npy (float32) instead of generated vectors."),
 ]
 PEER_COLUMNS = ("engine", "recall@10", "p50 ms", "p95 ms", "CPU ms", "times ours", "build s", "memory MB", "disk MB")
 WIDTH = 140
@@ -27,19 +28,19 @@ SMALLEST = 1000
 
 
 def scale(
-    sizes: Annotated[str, typer.Option(help="how many vectors, by commas")] = "10000,100000,1000000",
+    sizes: Annotated[str, typer.Option(help="how many vectors, separated by commas")] = "10000,100000,1000000",
     questions: Questions = 200,
     seed: Seed = 1,
     vectors: Vectors = None,
     passages: Annotated[
-        str, typer.Option(help="whole vaults of so many passages, by commas; a million take 20 min")
+        str, typer.Option(help="also vaults of this many passages, separated by commas; a million take 20 min")
     ] = "",
-    data: Annotated[Path | None, typer.Option(help="A LoCoMo file: the passages are shaped after its talk.")] = None,
+    data: Annotated[Path | None, typer.Option(help="A LoCoMo file: the passages are generated like its talk.")] = None,
     as_json: AsJson = False,
     chart: Chart = None,
 ) -> None:
-    """Search ever more vectors: time, recall, memory, disk, adding, filters, and by what power each grows. With
-    --passages also fill vaults with talk, open them and recall to the end.
+    """Measure vector search at growing sizes: time, recall, memory, disk, adding, filters, and how each grows. With
+    --passages also fill vaults with talk, open them and time complete recalls.
 
     Example: lamina bench scale --sizes 10000,100000 --passages 100000 --data locomo.json.gz --chart scale.svg
     """
@@ -62,16 +63,18 @@ def scale(
     _print_table(["measured", *(f"{size:,}" for size in result.figures)], rows)
     for size, figures in result.whole.items():
         _print_table(
-            [f"whole recall, {size:,} passages", ""], [[name, f"{each:,.2f}"] for name, each in figures.items()]
+            [f"whole recall, {size:,} passages", ""], [[name, f"{figure:,.2f}"] for name, figure in figures.items()]
         )
     _print_table(["grows by the power", ""], [[name, f"{value:.2f}"] for name, value in result.growth().items()])
     _print_bars(result.bars())
 
 
 def peers(
-    sizes: Annotated[str, typer.Option(help="how many vectors, by commas")] = "100000",
-    python: Annotated[str | None, typer.Option(help="the interpreter that has the other engines, if not this")] = None,
-    only: Annotated[str, typer.Option(help="some of the engines, by commas")] = "",
+    sizes: Annotated[str, typer.Option(help="how many vectors, separated by commas")] = "100000",
+    python: Annotated[
+        str | None, typer.Option(help="the Python interpreter that has the other engines, if not this one")
+    ] = None,
+    only: Annotated[str, typer.Option(help="only these engines, separated by commas")] = "",
     threads: Annotated[int, typer.Option(help="how many processors each engine may use", min=1)] = 1,
     questions: Questions = 200,
     seed: Seed = 1,
@@ -79,7 +82,7 @@ def peers(
     as_json: AsJson = False,
     chart: Chart = None,
 ) -> None:
-    """Search the same vectors with other engines: usearch, sqlite-vec, chromadb, lancedb, faiss and plain numpy.
+    """Compare with other engines on the same vectors: usearch, sqlite-vec, chromadb, lancedb, faiss and plain numpy.
 
     Example: lamina bench peers --sizes 100000 --python peers/bin/python --only usearch,lancedb
     """
@@ -99,10 +102,12 @@ def peers(
         largest = max(results)
         _draw(chart, f"Speed at equal recall, {largest:,} vectors (fastest = 100)", results[largest].chart())
     if as_json:
-        settings = {"seed": seed, "runs": [each.settings for each in results.values()]}
-        told = {f"{size} {name}": each for size, result in results.items() for name, each in result.bars().items()}
+        settings = {"seed": seed, "runs": [entry.settings for entry in results.values()]}
+        all_bars = {
+            f"{size} {name}": entry for size, result in results.items() for name, entry in result.bars().items()
+        }
         figures = {str(size): result.figures() for size, result in results.items()}
-        _print_json(Result("peers", None, settings, told, figures, {}))
+        _print_json(Result("peers", None, settings, all_bars, figures, {}))
         return
     for result in results.values():
         _print_table(PEER_COLUMNS, result.rows())
@@ -113,11 +118,11 @@ def peers(
 
 def _sizes(given: str) -> list[int]:
     try:
-        sizes = [int(each) for each in given.split(",")]
+        sizes = [int(number) for number in given.split(",")]
     except ValueError:
-        raise InvalidInput(f"--sizes takes numbers by commas, not {given!r}") from None
+        raise InvalidInput(f"--sizes takes numbers separated by commas, not {given!r}") from None
     if min(sizes) < SMALLEST:
-        raise InvalidInput(f"--sizes are {SMALLEST:,} or more; fewer vectors say nothing")
+        raise InvalidInput(f"--sizes must be {SMALLEST:,} or more; smaller sets give no useful figures")
     return sizes
 
 
@@ -138,9 +143,9 @@ def _print_json(result: Result) -> None:
 
 def _print_bars(bars: Mapping[str, Mapping[str, Any]]) -> None:
     rows = []
-    for name, each in bars.items():
-        figure = "never" if each["figure"] is None else f"{each['figure']:,.2f}"
-        rows.append([name, figure, each["bar"], "yes" if each["holds"] else "NO"])
+    for name, entry in bars.items():
+        figure = "never" if entry["figure"] is None else f"{entry['figure']:,.2f}"
+        rows.append([name, figure, entry["bar"], "yes" if entry["holds"] else "NO"])
     _print_table(["bar", "figure", "wanted", "holds"], rows)
 
 

@@ -1,4 +1,4 @@
-"""Vectors that compression is measured on: made ones of every shape, and those of real conversations."""
+"""Vectors that compression is measured on: generated ones of every shape, and those of real conversations."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Say = Callable[[str], None]
 
 WIDTH = 384
 HUM = {"one-hot-like": 0.001, "one large dimension": 0.02}
-"""What the other dimensions vary by, of the large one. With next to nothing, two values say all there is to say."""
+"""How much the other dimensions vary relative to the large one. With almost nothing, two values describe a vector."""
 HEAPS, SPREAD = 100, 1.5
-"""How many heaps the clustered vectors lie in, and how wide a heap is beside the distance of its middle from 0."""
+"""How many clusters the clustered vectors have, and how wide a cluster is relative to its distance from 0."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorSet:
-    """Unit vectors of one kind, and questions where it makes sense to look for the nearest."""
+    """Unit vectors of one type, and questions if it makes sense to look for the nearest."""
 
     name: str
     vectors: Floats
@@ -38,7 +38,7 @@ class VectorSet:
 
 
 def made(count: int, questions: int, seed: int) -> list[VectorSet]:
-    """A bell curve, heavy tails, one large dimension each, and heaps with questions."""
+    """Generate gaussian, heavy-tailed, one-hot-like and clustered vectors; the clustered ones with questions."""
     rng = np.random.default_rng(seed)
     bell = rng.standard_normal((count, WIDTH))
     spiky = rng.standard_normal((count, WIDTH)) ** 5
@@ -53,33 +53,33 @@ def made(count: int, questions: int, seed: int) -> list[VectorSet]:
 
 
 def real(conversations: Sequence[Collection], questions: int, light: bool, seed: int, say: Say) -> VectorSet | None:
-    """The turns of conversations and some of the questions about them as the model sees them; None without a model."""
+    """Encode the turns of conversations and some of their questions; None if the model is not installed."""
     embedder = _embedder(light, say)
     if embedder is None:
         return None
     turns = [turn for conversation in conversations for session in conversation.sessions for turn in session.turns]
-    asked = [question.text for one in conversations for question in one.questions]
-    some = np.random.default_rng(seed).permutation(len(asked))[:questions]
-    say(f"encoding {len(turns)} turns and {len(some)} questions with {embedder.model.id}")
+    question_texts = [question.text for collection in conversations for question in collection.questions]
+    chosen_rows = np.random.default_rng(seed).permutation(len(question_texts))[:questions]
+    say(f"encoding {len(turns)} turns and {len(chosen_rows)} questions with {embedder.model.id}")
     encoded = embedder.passages([Piece(f"{turn.speaker}: {turn.text}", 1) for turn in turns])
-    probes = [embedder.question(asked[n]).vector for n in some]
-    return VectorSet(embedder.model.id, np.stack([each.vectors[0] for each in encoded]), np.stack(probes))
+    probes = [embedder.question(question_texts[n]).vector for n in chosen_rows]
+    return VectorSet(embedder.model.id, np.stack([item.vectors[0] for item in encoded]), np.stack(probes))
 
 
 def _embedder(light: bool, say: Say) -> Embedder | None:
-    own = Settings().models_dir
-    folder = own.expanduser() if own else models_folder(os.environ, Path.home(), sys.platform)
+    configured = Settings().models_dir
+    folder = configured.expanduser() if configured else models_folder(os.environ, Path.home(), sys.platform)
     chosen = choose("light" if light else "auto", folder)
-    found = chosen.light if light else chosen.primary
-    if found is None:
-        say("the model is not here, so only made vectors are measured: `lamina models download` gets it")
-    return found
+    embedder = chosen.light if light else chosen.primary
+    if embedder is None:
+        say("the model is not installed, so only generated vectors are measured; run `lamina models download`")
+    return embedder
 
 
 def _clustered(count: int, questions: int, rng: np.random.Generator) -> VectorSet:
-    middles = rng.standard_normal((HEAPS, WIDTH)) / math.sqrt(WIDTH)
-    homes = middles[rng.integers(0, HEAPS, count + questions)]
-    drawn = _units(homes + SPREAD * rng.standard_normal(homes.shape) / math.sqrt(WIDTH))
+    centres = rng.standard_normal((HEAPS, WIDTH)) / math.sqrt(WIDTH)
+    vector_centres = centres[rng.integers(0, HEAPS, count + questions)]
+    drawn = _units(vector_centres + SPREAD * rng.standard_normal(vector_centres.shape) / math.sqrt(WIDTH))
     return VectorSet("clustered", drawn[:count], drawn[count:])
 
 

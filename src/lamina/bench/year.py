@@ -1,7 +1,7 @@
-"""`lamina bench year`: a year of writing, using and dreaming in simulated time, beside a store that never forgets.
+"""`lamina bench year`: simulate a year of writing, using and dreaming, compared with a store that never dreams.
 
-Everything is made here from a seed: what is stated, when, and what is used how often. One store is told, used and
-dreamt in through the shipped verbs; the other takes over the same atoms and the same uses, and never dreams.
+Everything is generated from a seed: what is stated, when, and what is used how often. One store is written, used and
+dreamt in through the shipped methods; the control takes over the same atoms and the same uses, and never dreams.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ BEGINS = datetime(2025, 1, 1, 20, tzinfo=UTC)
 DAILY = ("age", "prune")
 NOW_AND_THEN = ("merge", "cards", "bridge", "probe")
 EVERY_DAYS = 30
-"""The steps that read every statement are dreamt once in so many days; the others every day."""
+"""The steps that read every statement run once in this many days; the others every day."""
 POINTS = 4
 ASKED = 200
 OLD_DAYS = 242
 DEPTH = 10
 _PER_NAME, _PER_THING = 12, 60
 _USED_A_DAY = 500
-"""One use a day for so many atoms of the whole year."""
+"""One use a day for this many atoms of the whole year."""
 _FAVOURITES = 100
-"""One in so many statements becomes somebody's favourite."""
+"""One in this many statements becomes a favourite."""
 _YOUNG, _FAVOURED = 0.40, 0.92
-"""Of all uses two in five are of what is young, half are of favourites, and the rest are of anything."""
+"""Of all uses two in five are of young statements, half are of favourites, and the rest are of any."""
 _RESOLVED = 0.7
 _DEMOTED_EVERY = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """A sort of statement: how common it is, who says it, how sure and how important it is, and how it is told."""
+    """A type of statement: how common it is, who says it, its range of confidence and importance, and its template."""
 
     share: float
     kind: str
@@ -75,12 +75,12 @@ SORTS: tuple[Sort, ...] = (
     Sort(0.03, "fact", "agent", (0.10, 0.39), (0.10, 0.50), "Perhaps {name} has seen {thing} near {other}."),
     Sort(0.02, "decision", "human", (0.95, 1.00), (0.60, 0.95), "We chose {thing} for {name} over {other}."),
 )
-"""What a year is made of: four in five are an agent's own notes or happenings, which begin as episodes."""
+"""What a year consists of: four in five are an agent's notes or events, which begin as episodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One thing that is stated on a day, and the words that ask for it."""
+    """One statement of a day, and the words that ask for it."""
 
     n: int
     day: int
@@ -93,7 +93,7 @@ class Statement:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """As `remember_many` takes it."""
+        """Return the fields that `remember_many` takes."""
         return {
             "content": self.content,
             "kind": self.sort.kind,
@@ -104,36 +104,36 @@ class Statement:
 
     @property
     def stays_true(self) -> bool:
-        """Whether nothing but its age could count against it: no guess, and no promise that is kept and over."""
+        """Return whether only its age could count against it: no guess, and no commitment that is resolved."""
         return self.sort.confidence[1] >= 0.4 and self.sort.kind != "commitment"
 
 
 def words(random: Random, many: int) -> list[str]:
-    """Made-up words, all different, that no language holds."""
+    """Return made-up words, all different, that are in no language."""
     heads, vowels, tails = (
         ["b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "br", "dr", "kl", "st", "tr"],
         "aeiou",
         ["l", "n", "r", "s", "x", "mp", "nd", "rk"],
     )
-    found: dict[str, None] = {}
-    while len(found) < many:
+    made_words: dict[str, None] = {}
+    while len(made_words) < many:
         parts = (random.choice(heads) + random.choice(vowels) for _ in range(random.choice((2, 3, 3))))
-        found["".join(parts) + random.choice(tails)] = None
-    return list(found)
+        made_words["".join(parts) + random.choice(tails)] = None
+    return list(made_words)
 
 
 def statements(atoms: int, days: int, seed: int) -> list[list[Statement]]:
-    """What is stated, day by day."""
+    """Return the statements of each day."""
     random = Random(seed)
     pool = words(random, 2 + atoms // _PER_NAME + atoms // _PER_THING)
-    names, things = [each.title() for each in pool[: 1 + atoms // _PER_NAME]], pool[1 + atoms // _PER_NAME :]
+    names, things = [entry.title() for entry in pool[: 1 + atoms // _PER_NAME]], pool[1 + atoms // _PER_NAME :]
     others = words(random, 40)
     year: list[list[Statement]] = [[] for _ in range(days)]
-    for n, sort in enumerate(random.choices(SORTS, [each.share for each in SORTS], k=atoms)):
+    for n, sort in enumerate(random.choices(SORTS, [entry.share for entry in SORTS], k=atoms)):
         day, name, thing = n * days // atoms, random.choice(names), f"{random.choice(things)}{n % 1000}"
         content = sort.told.format(name=name, thing=thing, other=random.choice(others))
-        confidence, importance = (round(random.uniform(*each), 2) for each in (sort.confidence, sort.importance))
-        # A preference takes the place of the one before it about the same; these are all to stay.
+        confidence, importance = (round(random.uniform(*entry), 2) for entry in (sort.confidence, sort.importance))
+        # A preference supersedes an earlier one about the same subject; here all of them should stay.
         subject = f"{name} {thing}" if sort.kind == "preference" else name
         year[day].append(Statement(n, day, sort, content, f"{name} {thing}", confidence, importance, subject))
     return year
@@ -141,14 +141,14 @@ def statements(atoms: int, days: int, seed: int) -> list[list[Statement]]:
 
 @dataclass(slots=True)
 class Habits:
-    """What is used when: mostly what is young, always the same few favourites, and now and then anything at all."""
+    """What is used when: mostly young statements, always the same few favourites, and sometimes any."""
 
     random: Random
     a_day: int
     favourites: list[int] = field(default_factory=list)
 
     def of(self, written: int, fresh: int) -> list[int]:
-        """The numbers of the statements that are used on a day, each once, of those written so far."""
+        """Return the numbers of the statements that are used on a day, each once, among those written so far."""
         self.favourites += [n for n in range(written - fresh, written) if self.random.random() < 1 / _FAVOURITES]
         return sorted({self._one(written, fresh) for _ in range(self.a_day)}) if written else []
 
@@ -162,12 +162,12 @@ class Habits:
 
 
 class Life:
-    """A vault that lives through the year: written, used, and dreamt in if it forgets."""
+    """A vault that is written and used for a year, and dreams unless it is the control."""
 
     def __init__(self, folder: Path) -> None:
         self.clock = FixedClock(BEGINS)
-        own = Settings(embedder="none", extractor="none", background=False, watch=False)
-        self.memory = Memory(folder, clock=self.clock, watch=False, settings=own)
+        settings = Settings(embedder="none", extractor="none", background=False, watch=False)
+        self.memory = Memory(folder, clock=self.clock, watch=False, settings=settings)
         self.ids: list[AtomId] = []
         self.used: set[int] = set()
         self.seconds: defaultdict[str, float] = defaultdict(float)
@@ -176,42 +176,44 @@ class Life:
         self.held = 0
 
     def write(self, today: Sequence[Statement]) -> list[Atom]:
-        """Remember what is stated today, each in the name of whoever says it."""
-        found: dict[int, Atom] = {}
+        """Remember the statements of today, each with its origin."""
+        atoms_by_number: dict[int, Atom] = {}
         with self._timed("writing"):
             for origin in ("human", "agent"):
-                of = [statement for statement in today if statement.sort.origin == origin]
-                if of:
-                    receipt = self.memory.remember_many([each.fields for each in of], origin=origin)
-                    told = receipt.outcomes[: len(of)]
-                    found |= {each.n: outcome.atom for each, outcome in zip(of, told, strict=True)}
-        atoms = [found[n] for n in sorted(found)]
+                of_origin = [statement for statement in today if statement.sort.origin == origin]
+                if of_origin:
+                    receipt = self.memory.remember_many([entry.fields for entry in of_origin], origin=origin)
+                    outcomes = receipt.outcomes[: len(of_origin)]
+                    atoms_by_number |= {
+                        entry.n: outcome.atom for entry, outcome in zip(of_origin, outcomes, strict=True)
+                    }
+        atoms = [atoms_by_number[n] for n in sorted(atoms_by_number)]
         self.ids += [atom.id for atom in atoms]
         return atoms
 
     def copy(self, atoms: Sequence[Atom]) -> None:
-        """Take over what another store was told, as it was on that day."""
-        fresh = {atom.id: Change(atom.with_(revision=0, recorded_at=None)) for atom in atoms}
-        about = Commit(
+        """Store the atoms of the other vault as they were on that day."""
+        changes = {atom.id: Change(atom.with_(revision=0, recorded_at=None)) for atom in atoms}
+        commit = Commit(
             actor="human",
             origin=Origin.HUMAN,
             verb="remember",
             reason="told elsewhere",
             scope=self.memory.scope,
-            changes=tuple(fresh.values()),
+            changes=tuple(changes.values()),
         )
         with self._timed("writing"):
-            self.memory._store.commit(about)
+            self.memory._store.commit(commit)
         self.ids += [atom.id for atom in atoms]
 
     def use(self, numbers: Sequence[int]) -> None:
-        """Count a use of each."""
+        """Count a use of each statement."""
         with self._timed("using"):
             self.memory.cite([self.ids[n] for n in numbers])
             self.used |= set(numbers)
 
     def dream(self, steps: Sequence[str]) -> None:
-        """Dream, and count what it comes to."""
+        """Dream, and count the moves."""
         with self._timed("dreaming"):
             report: DreamReport = self.memory.dream(steps)
         self.held += len(report.held)
@@ -223,7 +225,7 @@ class Life:
                     self.moves[what] += int(many)
 
     def finds(self, asked: Sequence[Statement]) -> float:
-        """How many of these are among the first hits, in percent."""
+        """Return how many of these statements are among the first hits, in percent."""
         with self._timed("asking"):
             hits = sum(
                 self.ids[statement.n] in {hit.atom.id for hit in self.memory.recall(statement.asked, DEPTH).hits}
@@ -232,7 +234,7 @@ class Life:
         return round(100 * hits / len(asked), 2) if asked else 0.0
 
     def close(self) -> None:
-        """Let go of the vault."""
+        """Close the vault."""
         self.memory.close()
 
     @contextmanager
@@ -254,17 +256,17 @@ BARS: dict[str, tuple[str, float]] = {
 
 
 def bars(figures: Mapping[str, float]) -> dict[str, dict[str, Any]]:
-    """Each bar with its figure and whether it holds."""
-    told: dict[str, dict[str, Any]] = {}
+    """Return each required figure with its value and whether it passes."""
+    judged: dict[str, dict[str, Any]] = {}
     for name, (sign, limit) in BARS.items():
         value = figures.get(name, 0.0)
         holds = value >= limit if sign == "≥" else value <= limit
-        told[name] = {"figure": value, "bar": f"{sign} {limit:g}", "holds": holds}
-    return told
+        judged[name] = {"figure": value, "bar": f"{sign} {limit:g}", "holds": holds}
+    return judged
 
 
 def run(atoms: int, days: int, seed: int, say: Say) -> Result:
-    """Live a year in two stores, one that dreams every day and one that never does, and ask both."""
+    """Simulate a year in two stores, one that dreams every day and one that never does, and ask both."""
     began, folder = time.perf_counter(), Path(tempfile.mkdtemp(prefix="lamina-year-"))
     try:
         with closing(Life(folder / "dreams")) as dreams, closing(Life(folder / "control")) as control:
@@ -291,7 +293,7 @@ def _lived(
     dreams: Life, control: Life, year: Sequence[Sequence[Statement]], seed: int, say: Say
 ) -> dict[str, dict[str, float]]:
     days, random = len(year), Random(seed + 1)
-    every = [each for today in year for each in today]
+    every = [statement for today in year for statement in today]
     habits = Habits(Random(seed + 2), max(3, len(every) // _USED_A_DAY))
     due: dict[int, list[int]] = {}
     points: dict[str, dict[str, float]] = {}
@@ -312,14 +314,14 @@ def _lived(
 
 
 def _promise(today: Sequence[Statement], day: int, days: int, due: dict[int, list[int]], random: Random) -> None:
-    """Most promises are kept some weeks later."""
+    """Schedule that most commitments are resolved some weeks later."""
     for statement in today:
         if statement.sort.kind == "commitment" and random.random() < _RESOLVED:
             due.setdefault(day + random.randint(10, 60), []).append(statement.n)
 
 
 def _by_hand(dreams: Life, day: int, resolved: Sequence[int], every: Sequence[Statement]) -> None:
-    """What people do themselves: promises kept, and now and then something taken down a layer."""
+    """Do what users do: resolve commitments, and sometimes demote a statement."""
     for n in resolved:
         dreams.memory.resolve(dreams.ids[n])
         dreams.moves["resolve by hand"] += 1
@@ -329,36 +331,36 @@ def _by_hand(dreams: Life, day: int, resolved: Sequence[int], every: Sequence[St
             for statement in every
             if day - _DEMOTED_EVERY < statement.day < day and statement.sort.origin == "human"
         )
-        for each in islice((each for each in stated if each.sort.kind == "fact"), 2):
-            dreams.memory.demote(dreams.ids[each.n])
+        for entry in islice((entry for entry in stated if entry.sort.kind == "fact"), 2):
+            dreams.memory.demote(dreams.ids[entry.n])
             dreams.moves["demote by hand"] += 1
 
 
 def _asked(dreams: Life, control: Life, every: Sequence[Statement], day: int, random: Random) -> dict[str, float]:
-    """Ask both stores for what was used, and for what was not used and is old."""
+    """Ask both stores for statements that were used, and for old unused ones."""
     used = [statement for statement in every[: len(dreams.ids)] if statement.n in dreams.used and statement.stays_true]
     old = [
         statement
         for statement in every[: len(dreams.ids)]
         if day - statement.day >= OLD_DAYS and statement.n not in dreams.used and statement.stays_true
     ]
-    some, oldest = (random.sample(each, min(ASKED, len(each))) for each in (used, old))
-    now = {"used": dreams.finds(some), "used, control": control.finds(some)}
+    used_sample, old_sample = (random.sample(entry, min(ASKED, len(entry))) for entry in (used, old))
+    now = {"used": dreams.finds(used_sample), "used, control": control.finds(used_sample)}
     now["used, of control"] = round(100 * now["used"] / now["used, control"], 2) if now["used, control"] else 0.0
-    if oldest:
-        now |= {"old and unused": dreams.finds(oldest), "old and unused, control": control.finds(oldest)}
+    if old_sample:
+        now |= {"old and unused": dreams.finds(old_sample), "old and unused, control": control.finds(old_sample)}
     return {**now, "hot episodic": _hot(dreams), "archived": dreams.memory.stats()["by_status"].get("archived", 0)}
 
 
 def _hot(store: Life) -> float:
-    """How much of the episodic memories is kept at hand, in percent."""
+    """Return the share of episodic memories in the hot tier, in percent."""
     tiers = store.memory.stats()["at_hand"]
     hot, cold = tiers.get("episodic hot", 0), tiers.get("episodic cold", 0)
     return round(100 * hot / (hot + cold), 2) if hot + cold else 0.0
 
 
 def _speed(dreams: Life, control: Life, atoms: int) -> dict[str, float]:
-    """Where the time went in the store that dreams, how much of it was work, and what the other one took."""
+    """Return the time of the dreaming store by activity, its CPU time, and the time of the control."""
     return {
         **{f"{name}_s": round(value, 1) for name, value in dreams.seconds.items()},
         **{f"{name}_cpu_s": round(value, 1) for name, value in dreams.worked.items()},

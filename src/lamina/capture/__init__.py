@@ -1,1 +1,1 @@
-"""Text in, atoms out: words are kept as they were said, statements become atoms."""
+"""Write path: store text verbatim as segments, and turn its statements into atoms."""

@@ -1,4 +1,4 @@
-"""Boxes and traces: statements made in one go about one thing lie together, and boxes that recur form a thread."""
+"""Boxes and traces: a box is the statements of one capture about one topic, a trace is its recurring boxes."""
 
 from __future__ import annotations
 
@@ -18,93 +18,98 @@ from lamina.text.normal import normal_form
 from lamina.vault import layout
 
 OVERLAP = 0.35
-"""A statement goes into a box that holds so much of what it is about."""
+"""The least share of its topics that a statement must have in common with a box."""
 IDLE = timedelta(minutes=30)
+"""A box accepts no statement that is this much older or younger than its last one."""
 MOST = 50
+"""The most statements of a box."""
 RECENT = 60
-"""So many of the youngest statements are looked at for the boxes that are open."""
+"""How many of the newest statements are read to find the open boxes."""
 UNSEALED = 2000
-"""So many are looked at for boxes to seal."""
+"""How many are read to find boxes to seal."""
 TRACE = timedelta(days=7)
+"""How far apart two boxes of a trace may be."""
 TRACE_OVERLAP = 0.4
 SHOWN = 5
-"""So many topics stand in a box's heading."""
+"""How many topics are in the heading of a box."""
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(slots=True)
 class Box:
-    """What one box holds so far."""
+    """The statements of one box so far, and how often each topic occurs."""
 
     id: AtomId
     members: list[Atom] = field(default_factory=list)
     topics: dict[str, int] = field(default_factory=dict)
 
     def add(self, atom: Atom) -> None:
-        """Put a statement in."""
+        """Add a statement and count its topics."""
         self.members.append(atom)
         for topic in topics_of(atom):
             self.topics[topic] = self.topics.get(topic, 0) + 1
 
     @property
     def last(self) -> datetime:
-        """When the youngest of its statements was made."""
+        """The time of the newest statement."""
         return max(member.observed_at for member in self.members)
 
     def takes(self, atom: Atom) -> bool:
-        """Whether a statement belongs in: said soon after, on what the box is about."""
+        """Return whether a statement belongs to the box: observed at about the same time, on the same topics."""
         near = abs(atom.observed_at - self.last) < IDLE
         return near and len(self.members) < MOST and contained(topics_of(atom), self.topics) >= OVERLAP
 
     def is_done(self, now: datetime) -> bool:
-        """Whether nothing more will go in."""
+        """Return whether the box is full or idle, so that nothing more will be added."""
         return len(self.members) >= MOST or now - self.last >= IDLE
 
 
 def topics_of(atom: Atom) -> frozenset[str]:
-    """What a statement is about: who and what it names, and the stems of its other words."""
-    named = (normal_form(each) for each in (*atom.entities, *atom.tags, atom.attribute or ""))
+    """Return the topics of a statement: the names it mentions, its tags, and the stems of its other words."""
+    names = (normal_form(topic) for topic in (*atom.entities, *atom.tags, atom.attribute or ""))
     words = (token for token in analyse(atom.content) if len(token) > 2 and token not in QUESTION_STOP)
-    return frozenset(each for each in (*named, *words) if each) - {normal_form(atom.subject)}
+    return frozenset(topic for topic in (*names, *words) if topic) - {normal_form(atom.subject)}
 
 
 def contained(topics: frozenset[str], held: Mapping[str, int] | frozenset[str]) -> float:
-    """How much of the topics is held already; a box that grows does not come to look less like them."""
+    """Return the share of the topics that the box has; it does not shrink as the box grows."""
     return sum(topic in held for topic in topics) / len(topics) if topics else 0.0
 
 
 def boxed(atoms: Sequence[Atom], store: Store, ids: Iterator[AtomId]) -> list[Atom]:
-    """The statements, each with the box it goes into: an open one that fits best, or one of its own."""
+    """Return the statements with box ids: of the open box that fits best, or of a new one."""
     if not atoms:
         return []
     open_boxes = _boxes(_recent(store, atoms[0].scope, RECENT))
-    given: list[Atom] = []
+    boxed_atoms: list[Atom] = []
     for atom in atoms:
-        fits = [box for box in open_boxes.values() if box.takes(atom)]
-        best = max(fits, key=lambda box: (contained(topics_of(atom), box.topics), box.id), default=None)
+        fitting = [box for box in open_boxes.values() if box.takes(atom)]
+        best = max(fitting, key=lambda box: (contained(topics_of(atom), box.topics), box.id), default=None)
         if best is None:
             best = Box(next(ids))
             open_boxes[best.id] = best
-        placed = atom.with_(box_id=best.id)
-        best.add(placed)
-        given.append(placed)
-    return given
+        boxed_atom = atom.with_(box_id=best.id)
+        best.add(boxed_atom)
+        boxed_atoms.append(boxed_atom)
+    return boxed_atoms
 
 
 def seal(store: Store, scope: Scope, now: datetime) -> list[Atom]:
-    """Close the boxes nothing more goes into: each becomes a file that lists what it holds, on a trace of its kind.
+    """Seal the boxes that are complete and return their statements.
 
-    Returns what lies in them.
+    Each becomes an atom that lists its statements and belongs to a trace.
     """
     boxes = _boxes(_recent(store, scope, UNSEALED))
-    sealed = {each.id for each in store.read(Filter(scopes=(scope,), ids=tuple(boxes)))} if boxes else set()
-    done = [box for box in boxes.values() if box.id not in sealed and box.is_done(now)]
-    if not done:
+    sealed = {box.id for box in store.read(Filter(scopes=(scope,), ids=tuple(boxes)))} if boxes else set()
+    complete = [box for box in boxes.values() if box.id not in sealed and box.is_done(now)]
+    if not complete:
         return []
-    known = store.read(Filter(scopes=(scope,), kinds=frozenset({"box"}), limit=UNSEALED))
-    for box in sorted(done, key=lambda each: (each.last, each.id)):
-        atom = _sealed(box, scope, [each for each in known if abs(box.last - each.observed_at) <= TRACE])
-        known.append(atom)
+    earlier_boxes = store.read(Filter(scopes=(scope,), kinds=frozenset({"box"}), limit=UNSEALED))
+    for box in sorted(complete, key=lambda box: (box.last, box.id)):
+        atom = _sealed(
+            box, scope, [earlier for earlier in earlier_boxes if abs(box.last - earlier.observed_at) <= TRACE]
+        )
+        earlier_boxes.append(atom)
         store.commit(
             Commit(
                 actor="lamina",
@@ -116,26 +121,31 @@ def seal(store: Store, scope: Scope, now: datetime) -> list[Atom]:
                 key=f"box {box.id}",
             )
         )
-    return [member for box in done for member in box.members]
+    return [member for box in complete for member in box.members]
 
 
 def _recent(store: Store, scope: Scope, limit: int) -> list[Atom]:
-    found = store.read(Filter(scopes=(scope,), statuses=frozenset(RECALL_WEIGHT), limit=limit))
-    return [each for each in found if each.box_id is not None]
+    """Return the newest statements that belong to a box."""
+    atoms = store.read(Filter(scopes=(scope,), statuses=frozenset(RECALL_WEIGHT), limit=limit))
+    return [atom for atom in atoms if atom.box_id is not None]
 
 
 def _boxes(atoms: Sequence[Atom]) -> dict[AtomId, Box]:
+    """Return the boxes of these statements, by id."""
     boxes: dict[AtomId, Box] = {}
-    for atom in sorted(atoms, key=lambda each: (each.observed_at, each.id)):
+    for atom in sorted(atoms, key=lambda statement: (statement.observed_at, statement.id)):
         box_id = AtomId(atom.box_id or "")
         boxes.setdefault(box_id, Box(box_id)).add(atom)
     return boxes
 
 
 def _sealed(box: Box, scope: Scope, known: Sequence[Atom]) -> Atom:
-    ranked = sorted(box.topics, key=lambda topic: (-box.topics[topic], topic))
-    spelt = {stem: word for member in box.members for word in _WORD.findall(member.content) for stem in analyse(word)}
-    heading = ", ".join(spelt.get(topic, topic).lower() for topic in ranked[:SHOWN])
+    """Return the atom of a sealed box: a heading of its main topics and a link to each statement."""
+    ranked_topics = sorted(box.topics, key=lambda topic: (-box.topics[topic], topic))
+    spellings = {
+        stem: word for member in box.members for word in _WORD.findall(member.content) for stem in analyse(word)
+    }
+    heading = ", ".join(spellings.get(topic, topic).lower() for topic in ranked_topics[:SHOWN])
     lines = (
         f"- [[{layout.stem(layout.path_for(member))}]] {' '.join(member.content.split())}" for member in box.members
     )
@@ -146,7 +156,7 @@ def _sealed(box: Box, scope: Scope, known: Sequence[Atom]) -> Atom:
         content="\n".join([f"# {heading}", "", *lines]),
         observed_at=box.members[0].observed_at,
         session_id=box.members[0].session_id,
-        tags=tuple(ranked[: 4 * SHOWN]),
+        tags=tuple(ranked_topics[: 4 * SHOWN]),
         origin=Origin.DREAM,
         derived_from=tuple(member.id for member in box.members),
         trace_id=_trace(box, known),
@@ -155,8 +165,8 @@ def _sealed(box: Box, scope: Scope, known: Sequence[Atom]) -> Atom:
 
 
 def _trace(box: Box, known: Sequence[Atom]) -> str:
-    """The thread of the box that is most like it; a box like no other begins one, under its own id."""
+    """Return the trace of the most similar earlier box, or a new one with the id of this box."""
     topics = frozenset(box.topics)
-    alike = [(contained(frozenset(atom.tags), topics), atom) for atom in known if atom.trace_id]
-    overlap, best = max(alike, key=lambda pair: (pair[0], pair[1].observed_at, pair[1].id), default=(0.0, None))
+    similar = [(contained(frozenset(atom.tags), topics), atom) for atom in known if atom.trace_id]
+    overlap, best = max(similar, key=lambda pair: (pair[0], pair[1].observed_at, pair[1].id), default=(0.0, None))
     return best.trace_id or box.id if best is not None and overlap >= TRACE_OVERLAP else box.id

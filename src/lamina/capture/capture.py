@@ -1,4 +1,4 @@
-"""The write path: words in, atoms out."""
+"""The write path: `capture` stores text and extracts statements from it, `remember` writes statements as given."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from lamina.text.hidden import HIDDEN, is_hidden
 from lamina.text.roles import is_instrument
 
 _PUT_OUT = Origin.TOOL
-"""Whose words the output of a tool is."""
+"""The origin of text that a tool put into a transcript."""
 
 
 def capture(
@@ -44,13 +44,18 @@ def capture(
     at_once: bool = True,
     verb: str = "capture",
 ) -> Receipt:
-    """Keep the words in the session's files, and read them for statements at once or let them wait to be read."""
+    """Store the text of a conversation in the session's segments and extract statements from it.
+
+    The statements are extracted in the same commit, or queued for extraction if `read_now` is false. Sentences that
+    were erased and pieces that the session already has are left out. A request with a known idempotency `key` changes
+    nothing.
+    """
 
     said = without_erased(said, writer.origin, writer.scope, store, now)
 
-    def kept(compare: bool) -> Receipt:
-        fresh = fresh_ids(ids, now)
-        place = Place(
+    def store_and_read(compare: bool) -> Receipt:
+        id_iterator = fresh_ids(ids, now)
+        target = Place(
             writer.scope,
             said.session_id,
             said.source_id,
@@ -61,29 +66,31 @@ def capture(
             limit,
             idle,
         )
-        there = _segments(store, writer.scope, said.session_id)
-        asked_before = key is not None and store.has_key(writer.scope, key)
-        pieces = list(said.pieces) if asked_before else unsaid(said.pieces, there)
-        if not pieces and there:
-            return Receipt(None, (Outcome(Result.DUPLICATE, there[-1], "these words were captured before"),))
-        open_segment, number = _open_segment(there, writer)
-        grown = _grown(pieces, place, open_segment, number, fresh)
-        segments = [_flagged(_tagged(_vouched(atom, writer), said.tags)) for atom in grown]
+        stored_segments = _segments(store, writer.scope, said.session_id)
+        is_repeated_request = key is not None and store.has_key(writer.scope, key)
+        pieces = list(said.pieces) if is_repeated_request else unsaid(said.pieces, stored_segments)
+        if not pieces and stored_segments:
+            return Receipt(None, (Outcome(Result.DUPLICATE, stored_segments[-1], "these words were captured before"),))
+        open_segment, number = _open_segment(stored_segments, writer)
+        extended = _grown(pieces, target, open_segment, number, id_iterator)
+        segments = [_flagged(_tagged(_vouched(atom, writer), said.tags)) for atom in extended]
         before, turns = passages_said(segments, open_segment)
         reason = f"captured {said.session_id}"
         if at_once:
-            kept_in: dict[str, Atom] = {segment.id: segment for segment in segments}
-            made = reader.read(turns, before, kept_in, writer.scope, store, fresh, now)
-            verdicts = reader.verdicts(made, turns, segments, writer.scope, store, fresh, now, compare=compare)
+            by_id: dict[str, Atom] = {segment.id: segment for segment in segments}
+            batch = reader.read(turns, before, by_id, writer.scope, store, id_iterator, now)
+            verdicts = reader.verdicts(batch, turns, segments, writer.scope, store, id_iterator, now, compare=compare)
             receipt = write(Words(segments), verdicts, writer, store, verb, reason, key)
         else:
-            words = Words(segments, waiting(turns, writer.scope, said.session_id, now, reader.patterns))
-            receipt = write(words, (), writer, store, verb, reason, key)
-        told = made.told if at_once else "wait to be read"
+            segment_batch = Words(segments, waiting(turns, writer.scope, said.session_id, now, reader.patterns))
+            receipt = write(segment_batch, (), writer, store, verb, reason, key)
+        statement_stage = batch.told if at_once else "queued for extraction"
         context = (("context", taken_out(said.recalled)),) if said.recalled else ()
-        return replace(receipt, stages=(("words", "kept"), *context, ("statements", told)), redacted=said.redacted)
+        return replace(
+            receipt, stages=(("words", "kept"), *context, ("statements", statement_stage)), redacted=said.redacted
+        )
 
-    return kept_anyway(store, kept)
+    return kept_anyway(store, store_and_read)
 
 
 def remember(
@@ -95,54 +102,66 @@ def remember(
     reason: str,
     key: str | None = None,
 ) -> Receipt:
-    """Write explicit statements, each classified against what is there, all in one commit."""
+    """Write explicit statements in one commit, each classified against the existing statements of its scope."""
 
-    def written(compare: bool) -> Receipt:
-        fresh = fresh_ids(ids, now)
-        new = (draft.to_atom(next(fresh), writer.scope, writer.origin, writer.principal, now) for draft in drafts)
-        made = map(_flagged, new)
-        atoms = [_held(each) if statements_wait(writer.origin) else each for each in made]
+    def classify_and_write(compare: bool) -> Receipt:
+        id_iterator = fresh_ids(ids, now)
+        new_atoms = (
+            draft.to_atom(next(id_iterator), writer.scope, writer.origin, writer.principal, now) for draft in drafts
+        )
+        tagged = map(_flagged, new_atoms)
+        atoms = [_held(atom) if statements_wait(writer.origin) else atom for atom in tagged]
         verdicts = verdicts_on(atoms, store, now, writer.several)
         if compare:
-            verdicts = Change((), (), {}, store, writer.scope, fresh, now).made_of(verdicts)
+            verdicts = Change((), (), {}, store, writer.scope, id_iterator, now).made_of(verdicts)
         return write(Words(), verdicts, writer, store, "remember", reason, key)
 
-    return kept_anyway(store, written)
+    return kept_anyway(store, classify_and_write)
 
 
 def _segments(store: Store, scope: Scope, session_id: str) -> list[Atom]:
-    """What was kept of a session, in the order of its pieces."""
-    found = store.read(Filter(scopes=(scope,), session_id=session_id))
-    return sorted((each for each in found if each.is_segment), key=lambda each: (_number(each), each.id))
+    """Return the stored segments of a session in the order of their numbers."""
+    atoms = store.read(Filter(scopes=(scope,), session_id=session_id))
+    return sorted(
+        (segment for segment in atoms if segment.is_segment), key=lambda segment: (_number(segment), segment.id)
+    )
 
 
 def _open_segment(segments: Sequence[Atom], writer: Writer) -> tuple[Atom | None, int]:
-    """The session's last segment if it can still grow, and its number. Nobody's words go under another's name."""
+    """Return the session's last segment if the writer may extend it, else None, and the number of the last segment.
+
+    A segment holds the words of one origin and principal only.
+    """
     if not segments:
         return None, 0
-    said = [segment for segment in segments if segment.origin is not _PUT_OUT or writer.origin is _PUT_OUT]
-    last = (said or segments)[-1]
-    # What nobody vouches for never joins words that a person has let through.
-    grows = last.status is (Status.CONSTRAINED if words_wait(writer.origin, writer.through) else Status.ACTIVE)
-    own = (last.origin, last.principal) == (writer.origin, writer.principal)
-    return last if grows and own else None, _number(segments[-1])
+    spoken = [segment for segment in segments if segment.origin is not _PUT_OUT or writer.origin is _PUT_OUT]
+    last = (spoken or segments)[-1]
+    # Untrusted text is never appended to a segment that was confirmed in review.
+    is_open = last.status is (Status.CONSTRAINED if words_wait(writer.origin, writer.through) else Status.ACTIVE)
+    is_same_writer = (last.origin, last.principal) == (writer.origin, writer.principal)
+    return last if is_open and is_same_writer else None, _number(segments[-1])
 
 
 def _grown(
     pieces: Sequence[Piece], place: Place, open_segment: Atom | None, number: int, ids: Iterator[AtomId]
 ) -> list[Atom]:
-    """The segments that hold the pieces. What a tool put out, in whoever's transcript, is kept apart as the tool's."""
-    own = [piece for piece in pieces if not is_instrument(piece.speaker)]
-    grown = extend(own, place, open_segment, number, ids)
-    foreign = [piece for piece in pieces if is_instrument(piece.speaker)]
-    if not foreign:
-        return grown
-    last = max([number, *(_number(atom) for atom in grown)])
-    return grown + extend(foreign, replace(place, origin=bound(place.origin, _PUT_OUT)), None, last, ids)
+    """Return the segments that hold the pieces.
+
+    Output of a tool gets segments of its own, with the origin of a tool.
+    """
+    spoken = [piece for piece in pieces if not is_instrument(piece.speaker)]
+    extended = extend(spoken, place, open_segment, number, ids)
+    tool_output = [piece for piece in pieces if is_instrument(piece.speaker)]
+    if not tool_output:
+        return extended
+    highest_number = max([number, *(_number(atom) for atom in extended)])
+    return extended + extend(
+        tool_output, replace(place, origin=bound(place.origin, _PUT_OUT)), None, highest_number, ids
+    )
 
 
 def _vouched(segment: Atom, writer: Writer) -> Atom:
-    """Words nobody vouches for (a tool's, the web's, a file an agent brings) wait; a person's own are found at once."""
+    """Return a new segment as pending if its origin needs review (a tool, a web page, a file that an agent sends)."""
     return _held(segment) if not segment.revision and words_wait(segment.origin, writer.through) else segment
 
 
@@ -151,7 +170,7 @@ def _tagged(segment: Atom, tags: Sequence[str]) -> Atom:
 
 
 def _flagged(atom: Atom) -> Atom:
-    """Who reads it is told that it says more than they see."""
+    """Return the atom with a tag if its text contains invisible characters, so that readers are warned."""
     return _tagged(atom, (HIDDEN,)) if is_hidden(atom.content) else atom
 
 

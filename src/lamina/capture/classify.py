@@ -1,4 +1,7 @@
-"""What a new statement is to those already there: new, the same, its successor, an older value, or a contradiction."""
+"""Classification of a new statement against the existing ones.
+
+It is new, a duplicate, a successor, an older value, or a contradiction.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +23,19 @@ from lamina.text.alike import say_the_same
 from lamina.text.normal import normal_form, value_form
 
 CORRECTION = "correction"
-"""The tag of a statement that says an earlier one was wrong."""
+"""The tag of a statement that says that an earlier one was wrong."""
 SURE, LIKELY, DOUBTFUL, STEP = 0.9, 0.8, 0.5, 0.05
-"""How sure a link is that rests on a claim, on shared words or on likeness, and what it gains when seen again."""
+"""The confidence of a relation that rests on a claim, on shared words or on similarity; and what each repetition
+adds."""
 _LEAST_WORDS = 3
+"""The fewest words of a statement that a longer one can enrich."""
 _SIGNS = re.compile(r"(?<=\w)[+#]+|(?<!\w)[-−](?=\d)|%")
-"""Signs that change what the words say: C++ is not C, and −5 is not 5."""
+"""Signs that change the meaning: C++ is not C, and −5 is not 5."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How the statement is to be written, what else changes with it, and why."""
+    """How a statement is to be written, which other atoms change with it, and why."""
 
     result: Result
     atom: Atom
@@ -44,14 +49,16 @@ class Verdict:
 
 
 def classify(atom: Atom, current: Current, now: datetime) -> Verdict:
-    """Compare a statement with the current ones of its scope."""
+    """Return the verdict on a statement, compared with the existing ones of its scope."""
     claim = claim_of(atom)
-    same = _same(atom, current)
-    if same is not None:
-        return _again(same, atom, now, "the same words are there already")
-    barred = current.ended(atom, claim) if atom.evidence else None
-    if barred is not None:
-        return Verdict(Result.REFUSED, atom, (), f"{barred[0].id} said so and was taken back on {barred[1]:%Y-%m-%d}")
+    duplicate = _same(atom, current)
+    if duplicate is not None:
+        return _again(duplicate, atom, now, "the same words are already stored")
+    retracted = current.ended(atom, claim) if atom.evidence else None
+    if retracted is not None:
+        return Verdict(
+            Result.REFUSED, atom, (), f"{retracted[0].id} said this and was retracted on {retracted[1]:%Y-%m-%d}"
+        )
     if claim is not None and claim.single_valued:
         verdict = _in_claim(atom, claim, current, now)
         verdict = _fitted(atom, verdict, current.over(verdict.atom, claim, late=_may_be_late(verdict)), claim)
@@ -61,186 +68,208 @@ def classify(atom: Atom, current: Current, now: datetime) -> Verdict:
 
 
 def _same(atom: Atom, current: Current) -> Atom | None:
-    """One that says the same of the same: in the same words or, where it was taken from words, in nearly the same."""
-    for word in current.with_words_of(atom):
-        if _slot(word) == _slot(atom) and _meets(word, atom) and _counts_as_much(word, atom):
-            return word
+    """Return an existing statement that says the same about the same slot, or None.
+
+    A statement with evidence is also a duplicate of one in nearly the same words.
+    """
+    for known in current.with_words_of(atom):
+        if _slot(known) == _slot(atom) and _meets(known, atom) and _counts_as_much(known, atom):
+            return known
     if not atom.evidence:
         return None
     form = current.form(atom)
-    alike = (each for each in current.beside(atom) if _slot(each) == _slot(atom) and _meets(each, atom))
+    similar = (known for known in current.beside(atom) if _slot(known) == _slot(atom) and _meets(known, atom))
     return next(
-        (each for each in alike if _counts_as_much(each, atom) and say_the_same(form, current.form(each))), None
+        (known for known in similar if _counts_as_much(known, atom) and say_the_same(form, current.form(known))), None
     )
 
 
 def _counts_as_much(known: Atom, atom: Atom) -> bool:
-    """What waits for review is no reason to leave unsaid what somebody vouches for."""
+    """Return whether the known statement is not pending, or both are: a pending one makes no trusted one redundant."""
     return known.status is not Status.CONSTRAINED or atom.status is Status.CONSTRAINED
 
 
 def _in_claim(atom: Atom, claim: Claim, current: Current, now: datetime) -> Verdict:
-    holders = current.holders(atom, claim)
-    rivals = [holder for holder in holders if _meets(holder, atom)]
-    doubted = _doubted_before(atom, rivals, claim, current) if begins(atom) <= now else []
-    if not rivals and not doubted:
-        if any(holder.validity.overlaps(atom.validity) for holder in holders):
+    """Return the verdict on a statement of a single-valued claim."""
+    current_values = current.holders(atom, claim)
+    rivals = [holder for holder in current_values if _meets(holder, atom)]
+    challenged = _doubted_before(atom, rivals, claim, current) if begins(atom) <= now else []
+    if not rivals and not challenged:
+        if any(holder.validity.overlaps(atom.validity) for holder in current_values):
             atom = atom.with_(valid_from=begins(atom))
-        return Verdict(Result.NEW, atom, (), f"another time of {claim}" if holders else f"first value of {claim}")
-    agreeing = next((rival for rival in rivals if value_of(rival) == value_of(atom)), None)
-    if agreeing is not None:
-        return _again(agreeing, atom, now, f"{claim} has that value already")
-    trusted = [rival for rival in rivals if current.guard(rival) > current.trust(atom)]
-    if trusted or atom.status is Status.CONSTRAINED:
-        return _doubted(atom, (trusted or rivals)[0], f"{claim} has another value; a person decides")
+        return Verdict(
+            Result.NEW, atom, (), f"another period of {claim}" if current_values else f"first value of {claim}"
+        )
+    same_value = next((rival for rival in rivals if value_of(rival) == value_of(atom)), None)
+    if same_value is not None:
+        return _again(same_value, atom, now, f"{claim} already has this value")
+    more_trusted = [rival for rival in rivals if current.guard(rival) > current.trust(atom)]
+    if more_trusted or atom.status is Status.CONSTRAINED:
+        return _doubted(atom, (more_trusted or rivals)[0], f"{claim} has another value; waiting for review")
     if CORRECTION in atom.tags:
-        return _correct(atom, [*rivals, *doubted], claim)
-    return _against(atom, [*rivals, *doubted], claim, now)
+        return _correct(atom, [*rivals, *challenged], claim)
+    return _against(atom, [*rivals, *challenged], claim, now)
 
 
 def _doubted_before(atom: Atom, rivals: Sequence[Atom], claim: Claim, current: Current) -> list[Atom]:
-    """What filled the claim before those that fill it now, and is doubted: somebody as trusted says what is so."""
+    """Return the challenged values of the claim that began before the current ones and that the statement may settle.
+
+    Those of a more trusted origin are not among them.
+    """
     if atom.status is not Status.ACTIVE:
         return []
-    first = min(begins(each) for each in (atom, *rivals))
+    earliest = min(begins(value) for value in (atom, *rivals))
     return [
-        each
-        for each in current.doubted(atom, claim)
-        if begins(each) < first and _meets(each, atom)
-        if current.guard(each) <= current.trust(atom)
+        value
+        for value in current.doubted(atom, claim)
+        if begins(value) < earliest and _meets(value, atom)
+        if current.guard(value) <= current.trust(atom)
     ]
 
 
 def _may_be_late(verdict: Verdict) -> bool:
-    """Whether values that are over may begin after the statement does: where one that holds began before, none do."""
-    alone = verdict.result is Result.NEW and verdict.atom.metadata.get(SEVERAL) != "true"
-    return alone or verdict.result is Result.SUPERSEDED
+    """Return whether ended values may begin after the statement does; none do if a current value began before it."""
+    is_only_value = verdict.result is Result.NEW and verdict.atom.metadata.get(SEVERAL) != "true"
+    return is_only_value or verdict.result is Result.SUPERSEDED
 
 
 def _beside(atom: Atom, current: Current, now: datetime) -> Verdict:
-    """A statement without rivals: it may say more than one that stands already."""
+    """Return the verdict on a statement without rivals: new, or more specific than an existing one."""
     known = _said_with_less(atom, current) if atom.evidence else None
     if known is None:
-        return Verdict(Result.NEW, atom, (), "nothing like it was there")
-    link = Relation(RelationName.ENRICHES, known.id, LIKELY, now)
-    return Verdict(Result.ENRICHES, atom.with_(relations=(*atom.relations, link)), (), f"it says more than {known.id}")
+        return Verdict(Result.NEW, atom, (), "no similar statement is stored")
+    relation = Relation(RelationName.ENRICHES, known.id, LIKELY, now)
+    return Verdict(Result.ENRICHES, atom.with_(relations=(*atom.relations, relation)), (), f"it adds to {known.id}")
 
 
 def _said_with_less(atom: Atom, current: Current) -> Atom | None:
+    """Return an existing statement of the same kind and subject whose words the statement contains, or None."""
     form = current.form(atom)
-    for each in current.beside(atom):
-        less = current.form(each)
-        if each.kind == atom.kind and len(less.members) > _LEAST_WORDS and less.members < form.members:
-            return each
+    for known in current.beside(atom):
+        known_form = current.form(known)
+        if known.kind == atom.kind and len(known_form.members) > _LEAST_WORDS and known_form.members < form.members:
+            return known
     return None
 
 
 def _held(verdict: Verdict, atom: Atom) -> Verdict:
-    """Nobody vouches for it, so it waits for a person as it was said, whatever it would be otherwise."""
+    """Return the verdict that holds an untrusted statement for review, whatever it would be otherwise."""
     if not verdict.is_written:
         return verdict
-    reason = f"{verdict.reason}; waits for review, being the word of {atom.origin}"
+    reason = f"{verdict.reason}; waiting for review: the origin is {atom.origin}"
     return Verdict(Result.HELD, atom.with_(relations=verdict.atom.relations), (), reason)
 
 
 def _doubted(atom: Atom, rival: Atom, reason: str) -> Verdict:
-    doubt = Relation(RelationName.CONTRADICTS, rival.id, SURE)
-    doubted = atom.with_(status=Status.CHALLENGED, relations=(*atom.relations, doubt))
-    return Verdict(Result.CHALLENGED, doubted, (), reason)
+    """Return the verdict that writes a statement as challenged by its contradiction of another."""
+    contradiction = Relation(RelationName.CONTRADICTS, rival.id, SURE)
+    challenged = atom.with_(status=Status.CHALLENGED, relations=(*atom.relations, contradiction))
+    return Verdict(Result.CHALLENGED, challenged, (), reason)
 
 
 def _correct(atom: Atom, rivals: Sequence[Atom], claim: Claim) -> Verdict:
-    """What stood was never so: the statement takes its place from when it was thought to begin."""
-    start = min(begins(each) for each in (atom, *rivals))
-    wrong = tuple(
+    """Return the verdict that invalidates the rivals; the statement then holds from the earliest of their starts."""
+    start = min(begins(statement) for statement in (atom, *rivals))
+    invalidated = tuple(
         rival.with_(status=Status.INVALIDATED, superseded_by=(*rival.superseded_by, atom.id)) for rival in rivals
     )
-    right = atom.with_(valid_from=start, supersedes=(*atom.supersedes, *(rival.id for rival in rivals)))
-    return Verdict(Result.SUPERSEDES, right, wrong, f"{claim} was wrong")
+    correction = atom.with_(valid_from=start, supersedes=(*atom.supersedes, *(rival.id for rival in rivals)))
+    return Verdict(Result.SUPERSEDES, correction, invalidated, f"{claim} was wrong")
 
 
 def _fitted(said: Atom, verdict: Verdict, over: Sequence[Atom], claim: Claim) -> Verdict:
-    """With room made among what is over already: at no moment has a claim two values."""
-    atom, late = verdict.atom, verdict.result is Result.SUPERSEDED
+    """Return the verdict with the ended values of the claim shortened, so that no two of them overlap in time."""
+    atom, is_late = verdict.atom, verdict.result is Result.SUPERSEDED
     if verdict.result not in (Result.NEW, Result.SUPERSEDES, Result.SUPERSEDED):
         return verdict
-    start, decided = begins(atom), {other.id for other in verdict.others}
-    meeting = [each for each in over if each.id not in decided and _shares(each, atom)]
-    rival = next((each for each in meeting if begins(each) == start and value_of(each) != value_of(atom)), None)
+    start, decided_ids = begins(atom), {other.id for other in verdict.others}
+    overlapping = [value for value in over if value.id not in decided_ids and _shares(value, atom)]
+    rival = next((value for value in overlapping if begins(value) == start and value_of(value) != value_of(atom)), None)
     if rival is not None and CORRECTION not in said.tags:
-        return _doubted(said, rival, f"{claim} had another value of the same time; a person decides")
-    heir = min((each for each in meeting if begins(each) > start), key=begins, default=None) if late else None
-    others = verdict.others
-    if heir is not None:
-        atom = atom.with_(valid_until=begins(heir), superseded_by=(heir.id,))
-        others = (heir.with_(supersedes=(*heir.supersedes, atom.id)), *others[1:])
-    cut = [each for each in meeting if _shares(each, atom)]
-    shortened = tuple(
-        each.with_(valid_until=max(start, begins(each)), superseded_by=(*each.superseded_by, atom.id)) for each in cut
+        return _doubted(said, rival, f"{claim} had another value at the same time; waiting for review")
+    successor = (
+        min((value for value in overlapping if begins(value) > start), key=begins, default=None) if is_late else None
     )
-    atom = atom.with_(valid_from=start, supersedes=(*atom.supersedes, *(each.id for each in cut)))
-    return replace(verdict, atom=atom, others=(*others, *shortened)) if cut or heir else verdict
+    others = verdict.others
+    if successor is not None:
+        atom = atom.with_(valid_until=begins(successor), superseded_by=(successor.id,))
+        others = (successor.with_(supersedes=(*successor.supersedes, atom.id)), *others[1:])
+    to_shorten = [value for value in overlapping if _shares(value, atom)]
+    shortened_atoms = tuple(
+        value.with_(valid_until=max(start, begins(value)), superseded_by=(*value.superseded_by, atom.id))
+        for value in to_shorten
+    )
+    atom = atom.with_(valid_from=start, supersedes=(*atom.supersedes, *(value.id for value in to_shorten)))
+    return replace(verdict, atom=atom, others=(*others, *shortened_atoms)) if to_shorten or successor else verdict
 
 
 def _shares(known: Atom, atom: Atom) -> bool:
-    """Whether two statements hold at some moment both."""
+    """Return whether both statements hold at some moment."""
     starts, ends = (known.valid_until, atom.valid_until), (begins(atom), begins(known))
     return all(end is None or start < end for end, start in zip(starts, ends, strict=True))
 
 
 def _slot(atom: Atom) -> tuple[str, ...]:
-    labels = (normal_form(each or "") or each or "" for each in (atom.subject, atom.attribute))
+    """Return what two duplicates must share: kind, subject, attribute, value and meaningful signs."""
+    labels = (normal_form(label or "") or label or "" for label in (atom.subject, atom.attribute))
     return atom.kind, *labels, value_form(atom.value or ""), *_SIGNS.findall(atom.content)
 
 
 def _meets(known: Atom, atom: Atom) -> bool:
-    """Whether what is known still holds when the statement begins, or begins while it holds."""
-    lasts = known.valid_until is None or known.valid_until > begins(atom)
-    return lasts and known.validity.overlaps(atom.validity)
+    """Return whether the known statement still holds when the new one begins, or begins while it holds."""
+    still_holds = known.valid_until is None or known.valid_until > begins(atom)
+    return still_holds and known.validity.overlaps(atom.validity)
 
 
 def _again(known: Atom, atom: Atom, now: datetime, reason: str) -> Verdict:
-    """Said once more: what it rests on is added to what the known one rests on, and a person makes its links surer."""
-    fresh = tuple(each for each in atom.evidence if each not in known.evidence)
-    if not fresh:
+    """Return the verdict that adds the evidence of a repetition to the known statement.
+
+    A repetition by a user also makes its relations more confident.
+    """
+    new_evidence = tuple(evidence for evidence in atom.evidence if evidence not in known.evidence)
+    if not new_evidence:
         return Verdict(Result.DUPLICATE, known, (), reason)
-    links = (
+    relations = (
         tuple(_surer(relation, now) for relation in known.relations) if atom.origin is Origin.HUMAN else known.relations
     )
-    backed = known.with_(evidence=(*known.evidence, *fresh), relations=links)
-    return Verdict(Result.DUPLICATE, backed, (backed,), reason)
+    confirmed = known.with_(evidence=(*known.evidence, *new_evidence), relations=relations)
+    return Verdict(Result.DUPLICATE, confirmed, (confirmed,), reason)
 
 
 def _surer(link: Relation, now: datetime) -> Relation:
-    """A link seen again. A contradiction guessed from likeness stays a guess, however often one side is repeated."""
+    """Return a relation that was seen again, more confident. A guessed contradiction stays a guess."""
     if link.confidence <= LIKELY_CHANGE and is_guess(link):
         return replace(link, last_reinforced_at=now)
-    most = max(link.confidence, DOUBTFUL) if is_guess(link) else 1.0
-    return replace(link, confidence=min(most, link.confidence + STEP), last_reinforced_at=now)
+    limit = max(link.confidence, DOUBTFUL) if is_guess(link) else 1.0
+    return replace(link, confidence=min(limit, link.confidence + STEP), last_reinforced_at=now)
 
 
 def _against(atom: Atom, rivals: Sequence[Atom], claim: Claim, now: datetime) -> Verdict:
+    """Return the verdict on a statement of a claim that has other values of overlapping time."""
     start = begins(atom)
-    # Somebody quicker may have written since the clock was read: what is recorded is not in the future.
-    now = max(now, *(each.recorded_at or now for each in rivals))
-    rival = next((each for each in rivals if begins(each) == start), None)
+    # Another writer may have committed since the clock was read; recorded values are not in the future.
+    now = max(now, *(value.recorded_at or now for value in rivals))
+    rival = next((value for value in rivals if begins(value) == start), None)
     if rival is not None:
-        return _doubted(atom, rival, f"{claim} has another value of the same time; a person decides")
-    heir = min(
-        (each for each in rivals if begins(each) > start), key=lambda each: (begins(each), each.id), default=None
+        return _doubted(atom, rival, f"{claim} has another value at the same time; waiting for review")
+    successor = min(
+        (value for value in rivals if begins(value) > start), key=lambda value: (begins(value), value.id), default=None
     )
-    if heir is None:
+    if successor is None:
         return _succeed(atom, rivals, claim, now)
-    until = min(atom.valid_until or begins(heir), begins(heir))
-    if begins(heir) > now:
-        return _succeed(atom.with_(valid_until=until), [each for each in rivals if begins(each) < start], claim, now)
-    made_way = _succeed(atom, [each for each in rivals if begins(each) < start], claim, now)
-    late = made_way.atom.with_(valid_until=until, status=Status.SUPERSEDED, superseded_by=(heir.id,))
-    known = heir.with_(supersedes=(*heir.supersedes, atom.id))
-    return Verdict(Result.SUPERSEDED, late, (known, *made_way.others), f"{claim} already has a later value")
+    until = min(atom.valid_until or begins(successor), begins(successor))
+    if begins(successor) > now:
+        return _succeed(atom.with_(valid_until=until), [value for value in rivals if begins(value) < start], claim, now)
+    superseding = _succeed(atom, [value for value in rivals if begins(value) < start], claim, now)
+    earlier = superseding.atom.with_(valid_until=until, status=Status.SUPERSEDED, superseded_by=(successor.id,))
+    current_value = successor.with_(supersedes=(*successor.supersedes, atom.id))
+    return Verdict(
+        Result.SUPERSEDED, earlier, (current_value, *superseding.others), f"{claim} already has a later value"
+    )
 
 
 def _succeed(atom: Atom, rivals: Sequence[Atom], claim: Claim, now: datetime) -> Verdict:
+    """Return the verdict that ends the rivals when the statement begins."""
     start = begins(atom)
     status = Status.SUPERSEDED if start <= now else Status.ACTIVE
     ended = tuple(
@@ -251,6 +280,6 @@ def _succeed(atom: Atom, rivals: Sequence[Atom], claim: Claim, now: datetime) ->
         )
         for rival in rivals
     )
-    heir = atom.with_(valid_from=start, supersedes=(*atom.supersedes, *(rival.id for rival in rivals)))
+    successor = atom.with_(valid_from=start, supersedes=(*atom.supersedes, *(rival.id for rival in rivals)))
     reason = f"{claim} changed" if start <= now else f"{claim} will change on {start:%Y-%m-%d}"
-    return Verdict(Result.SUPERSEDES if ended else Result.NEW, heir, ended, reason)
+    return Verdict(Result.SUPERSEDES if ended else Result.NEW, successor, ended, reason)

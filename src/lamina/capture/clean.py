@@ -1,5 +1,4 @@
-"""Explicit statements go the way of captured words: secrets, and what recall had told, are taken out before anything
-is written."""
+"""Redaction of explicit statements: the same rules as for captured text, field by field."""
 
 from __future__ import annotations
 
@@ -14,23 +13,26 @@ _LISTS = ("tags", "entities")
 
 
 def without_secrets(given: Mapping[str, Any], *, personal: bool = False) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The fields of a statement without secrets, and the names of those taken out. What is no text is left as it is."""
-    taken: list[str] = []
+    """Return the fields without secrets and recalled context, and the names of the secrets.
 
-    def clean(value: Any) -> Any:
+    Values that are not text stay as they are. InvalidInput if the content is nothing but recalled context.
+    """
+    secret_names: list[str] = []
+
+    def redact_value(value: Any) -> Any:
         if not isinstance(value, str):
             return value
-        found = redact(value, personal=personal)
-        taken.extend(secret.name for secret in found.found)
-        return found.text
+        redacted = redact(value, personal=personal)
+        secret_names.extend(secret.name for secret in redacted.found)
+        return redacted.text
 
     fields = dict(given)
     if isinstance(fields.get("content"), str):
         fields["content"] = own_words(fields["content"])
-    fields |= {name: clean(fields[name]) for name in _TEXTS if name in fields}
+    fields |= {name: redact_value(fields[name]) for name in _TEXTS if name in fields}
     for name in _LISTS:
         if isinstance(fields.get(name), list | tuple):
-            fields[name] = [clean(field) for field in fields[name]]
+            fields[name] = [redact_value(item) for item in fields[name]]
     if isinstance(fields.get("metadata"), Mapping):
-        fields["metadata"] = {key: clean(value) for key, value in fields["metadata"].items()}
-    return fields, tuple(dict.fromkeys(taken))
+        fields["metadata"] = {key: redact_value(value) for key, value in fields["metadata"].items()}
+    return fields, tuple(dict.fromkeys(secret_names))

@@ -1,6 +1,6 @@
-"""Words on their way in: turns or pieces of one session.
+"""The input of a capture: turns or pieces of one session.
 
-What recall itself had put among them is taken out before anything else, then their secrets.
+Recalled context that an agent sends back is removed first, then secrets are replaced.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from lamina.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Words to keep: turns or pieces of one session, and what was taken out of them: secrets, and recalled context."""
+    """The text to store: pieces of one session.
+
+    Also the names of redacted secrets and the number of removed blocks of recalled context.
+    """
 
     pieces: tuple[Piece, ...]
     session_id: str
@@ -42,42 +45,52 @@ def conversation(
     tags: Sequence[str] = (),
     personal: bool = False,
 ) -> Conversation:
-    """The pieces of a text or a list of turns, without their secrets. Without a session the words name one.
+    """Return the redacted pieces of a text or of a list of turns; InvalidInput if there is no text.
 
-    A text is cut as it is written: a transcript into turns, markdown by its headings, code by its definitions; the
-    `name` of the file it stood in helps to tell.
+    A text is split by its format: a transcript into turns, markdown at headings, code at definitions. The `file_name`
+    helps to detect the format. Without a `session_id`, one is derived from the words.
     """
     pieces, recalled = _pieces(words, at, name)
     if not pieces:
-        beyond = " besides what recall had told" if recalled else ""
-        raise InvalidInput(f"there are no words to capture{beyond}")
-    clean = _Cleaner(personal)
-    kept = tuple(clean.piece(piece) for piece in pieces)
-    session, source = clean.name(session_id or ""), clean.name(source_id or "")
-    labels = tuple(dict.fromkeys(clean.label(tag) for tag in tags))
+        suffix = " besides recalled context" if recalled else ""
+        raise InvalidInput(f"there are no words to capture{suffix}")
+    redactor = _Cleaner(personal)
+    redacted_pieces = tuple(redactor.piece(piece) for piece in pieces)
+    session_name, source_name = redactor.name(session_id or ""), redactor.name(source_id or "")
+    redacted_tags = tuple(dict.fromkeys(redactor.label(tag) for tag in tags))
     return Conversation(
-        kept, session or _name(kept, at), source or None, at, agents, tuple(clean.taken), tags=labels, recalled=recalled
+        redacted_pieces,
+        session_name or _name(redacted_pieces, at),
+        source_name or None,
+        at,
+        agents,
+        tuple(redactor.taken),
+        tags=redacted_tags,
+        recalled=recalled,
     )
 
 
 def _pieces(words: str | Sequence[Turn] | Sequence[Piece], at: datetime, name: str | None) -> tuple[list[Piece], int]:
-    """The pieces, and how many stretches of recalled context stood in them."""
+    """Return the pieces, and the number of blocks of recalled context that were removed from them."""
     if isinstance(words, str):
-        own = without_recalled(words)
-        return pieces_of(own.text, form_of(own.text, name), on=at.date()), own.taken
-    pieces, recalled = list[Piece](), 0
-    for word in words:
-        piece = word if isinstance(word, Piece) else Piece(word.content, word.name, word.at or at)
-        own = without_recalled(piece.text)
-        recalled += own.taken
-        text = own.text if isinstance(word, Piece) else own.text.strip("\n")
-        if text.strip() or not own.taken:
+        cleaned = without_recalled(words)
+        return pieces_of(cleaned.text, form_of(cleaned.text, name), on=at.date()), cleaned.taken
+    pieces, removed_blocks = list[Piece](), 0
+    for part in words:
+        piece = part if isinstance(part, Piece) else Piece(part.content, part.name, part.at or at)
+        cleaned = without_recalled(piece.text)
+        removed_blocks += cleaned.taken
+        text = cleaned.text if isinstance(part, Piece) else cleaned.text.strip("\n")
+        if text.strip() or not cleaned.taken:
             pieces.append(replace(piece, text=text))
-    return pieces, recalled
+    return pieces, removed_blocks
 
 
 class _Cleaner:
-    """Takes secrets out, and remembers what they were called. The same heading stands above many pieces."""
+    """Redacts pieces and labels and collects the names of the secrets.
+
+    Labels are cached: many pieces share a heading.
+    """
 
     def __init__(self, personal: bool) -> None:
         self._personal = personal
@@ -85,22 +98,24 @@ class _Cleaner:
         self.taken: list[str] = []
 
     def piece(self, piece: Piece) -> Piece:
+        """Return a piece with its text and labels redacted."""
         speaker = self.label(piece.speaker) if piece.speaker else None
         return Piece(self._clean(piece.text), speaker, piece.at, self.label(piece.context), self.label(piece.page))
 
     def label(self, text: str) -> str:
+        """Return a speaker, tag or heading redacted."""
         if text not in self._labels:
             self._labels[text] = self._clean(text)
         return self._labels[text]
 
     def name(self, text: str) -> str:
-        """What a session or source goes by. Numbers in it tell one from another, so they are nobody's account."""
+        """Redact a session or source id. Personal numbers stay, because digits tell one id from another."""
         return self._clean(text, personal=False)
 
     def _clean(self, text: str, personal: bool | None = None) -> str:
-        clean = redact(text, personal=self._personal if personal is None else personal)
-        self.taken += [secret.name for secret in clean.found]
-        return clean.text
+        redacted = redact(text, personal=self._personal if personal is None else personal)
+        self.taken += [secret.name for secret in redacted.found]
+        return redacted.text
 
 
 def _name(pieces: Sequence[Piece], at: datetime) -> str:

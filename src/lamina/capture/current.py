@@ -1,4 +1,4 @@
-"""The statements that new ones are compared with."""
+"""The existing statements that new ones are compared with."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ from lamina.text.normal import normal_form
 from lamina.text.times import parse_time
 
 AT_ONCE = 500
+"""How many values one read of the store asks for."""
 BESIDE = 100
-"""How many of the youngest statements on a subject, or of a claim, a new one is compared with word by word."""
+"""How many of the newest statements on a subject or a claim are compared word by word."""
 LATELY = 20
-"""How many of the youngest statements of a claim that were doubted or replaced are looked at in any case."""
+"""How many of the newest challenged or superseded values of a claim are always read."""
 ASKED_AT = "asked_to_forget_at"
-"""The key of a statement's metadata that tells when somebody asked in a conversation to have it forgotten."""
+"""The metadata key for the time at which a user asked in a conversation to forget the statement."""
 _STANDS = frozenset({Status.ACTIVE, Status.CONSTRAINED})
 _TAKEN_BACK = frozenset({Status.INVALIDATED, Status.TOMBSTONED})
 
 
 class Current:
-    """What stands of a scope, as it will be once what was decided is committed."""
+    """The statements of a scope as they will be once the decisions so far are committed."""
 
     def __init__(self, atoms: Sequence[Atom], store: Store) -> None:
         self._store = store
@@ -42,17 +43,20 @@ class Current:
         self._by_claim: dict[tuple[str, Claim], dict[AtomId, None]] = defaultdict(dict)
         self._by_subject: dict[tuple[str, str], dict[AtomId, None]] = defaultdict(dict)
         self._forms: dict[str, Form] = {}
-        self._asked: dict[Filter, bool] = {}
+        self._is_complete: dict[Filter, bool] = {}
         for scope in sorted({atom.scope for atom in atoms}):
             self._look(scope, [atom for atom in atoms if atom.scope == scope])
 
     def _look(self, scope: Scope, atoms: Sequence[Atom]) -> None:
-        """Read what can decide about these. A claim may have had thousands of values: most of them decide nothing."""
+        """Read the statements that may decide about these atoms.
+
+        A claim may have had thousands of values; most of them decide nothing and are not read.
+        """
         for batch in _batches(sorted({atom.content for atom in atoms})):
             self._find(Filter(scopes=(scope,), contents=tuple(batch)))
         claims = {claim for atom in atoms if (claim := claim_of(atom))}
-        names = {name for each in claims if each.single_valued for name in each.names}
-        for batch in _batches(sorted(names)):
+        claim_names = {name for claim in claims if claim.single_valued for name in claim.names}
+        for batch in _batches(sorted(claim_names)):
             self._find(Filter(scopes=(scope,), claims=tuple(batch), statuses=frozenset({Status.ACTIVE})))
         for subject in sorted({atom.subject for atom in atoms if atom.subject and atom.evidence}):
             self._find(Filter(scopes=(scope,), subject=subject, statuses=_STANDS, limit=BESIDE))
@@ -60,94 +64,113 @@ class Current:
             self._find(Filter(scopes=(scope,), claims=claim.names, statuses=_STANDS, limit=BESIDE))
 
     def take(self, atoms: Iterable[Atom]) -> None:
-        """Count these as decided."""
+        """Add atoms as they were decided."""
         self._put(atoms)
 
     def with_words_of(self, atom: Atom) -> list[Atom]:
-        """Those that stand and say it in the same words."""
+        """Return the current statements with the same words."""
         return [word for word in self._in_words(atom) if word.status in RECALL_WEIGHT or word.status in _STANDS]
 
     def beside(self, atom: Atom) -> list[Atom]:
-        """Those that stand on the same subject."""
-        found = self._by_subject.get((atom.scope, normal_form(atom.subject)), ()) if atom.subject else ()
-        return [self._atoms[each] for each in found if self._atoms[each].status in _STANDS]
+        """Return the current statements on the same subject."""
+        ids = self._by_subject.get((atom.scope, normal_form(atom.subject)), ()) if atom.subject else ()
+        return [self._atoms[atom_id] for atom_id in ids if self._atoms[atom_id].status in _STANDS]
 
     def holders(self, atom: Atom, claim: Claim) -> list[Atom]:
-        """Those that fill the claim now, and alone."""
-        filling = (each for each in self._in_claim(atom, claim) if each.status is Status.ACTIVE)
-        return [each for each in filling if (own := claim_of(each)) and own.single_valued]
+        """Return the active statements that are the only value of the claim."""
+        active = (statement for statement in self._in_claim(atom, claim) if statement.status is Status.ACTIVE)
+        return [
+            statement
+            for statement in active
+            if (statement_claim := claim_of(statement)) and statement_claim.single_valued
+        ]
 
     def doubted(self, atom: Atom, claim: Claim) -> list[Atom]:
-        """Those that filled the claim alone until they were doubted; one that only contradicts another never did."""
-        doubtful = frozenset({Status.CHALLENGED})
-        self._are_all(Filter(scopes=(atom.scope,), claims=claim.names, statuses=doubtful, limit=LATELY))
-        found = (each for each in self._in_claim(atom, claim) if each.status is Status.CHALLENGED)
-        alone = (each for each in found if (own := claim_of(each)) and own.single_valued)
-        return [each for each in alone if each.id != atom.id and not is_rival(each)]
+        """Return the challenged statements that were the only value of the claim.
+
+        Those that were challenged because they contradict another statement are not among them.
+        """
+        statuses = frozenset({Status.CHALLENGED})
+        self._are_all(Filter(scopes=(atom.scope,), claims=claim.names, statuses=statuses, limit=LATELY))
+        challenged = (statement for statement in self._in_claim(atom, claim) if statement.status is Status.CHALLENGED)
+        single_valued = (
+            statement
+            for statement in challenged
+            if (statement_claim := claim_of(statement)) and statement_claim.single_valued
+        )
+        return [statement for statement in single_valued if statement.id != atom.id and not is_rival(statement)]
 
     def over(self, atom: Atom, claim: Claim, *, late: bool) -> list[Atom]:
-        """Those that filled the claim for a time and were replaced; of many only those about the time at which a
-        statement begins and the youngest, unless it is a `late` one, whose place may be anywhere among them."""
-        wanted = Filter(scopes=(atom.scope,), claims=claim.names, statuses=frozenset({Status.SUPERSEDED}))
-        if not self._are_all(replace(wanted, limit=LATELY)) and not self._are_all(wanted, look=late):
-            self._find(replace(wanted, valid_at=begins(atom)))
-        found = (each for each in self._in_claim(atom, claim) if each.status is Status.SUPERSEDED)
-        return [each for each in found if each.valid_until and begins(each) < each.valid_until]
+        """Return the superseded values of the claim that held for some time.
+
+        Of many, only the newest are read and those around the time at which the statement begins; all of them if it
+        `is_late`, as its place may be anywhere among them.
+        """
+        query = Filter(scopes=(atom.scope,), claims=claim.names, statuses=frozenset({Status.SUPERSEDED}))
+        if not self._are_all(replace(query, limit=LATELY)) and not self._are_all(query, look=late):
+            self._find(replace(query, valid_at=begins(atom)))
+        superseded = (statement for statement in self._in_claim(atom, claim) if statement.status is Status.SUPERSEDED)
+        return [
+            statement for statement in superseded if statement.valid_until and begins(statement) < statement.valid_until
+        ]
 
     def ended(self, atom: Atom, claim: Claim | None) -> tuple[Atom, datetime] | None:
-        """One that said the same and was taken back after this was said, and when; by nobody less trusted."""
+        """Return a statement that said the same and was retracted after this one was said, and when; else None.
+
+        Retractions by a less trusted origin do not count.
+        """
         if claim:
             self._are_all(Filter(scopes=(atom.scope,), claims=claim.names, statuses=_TAKEN_BACK))
-        rivals = self._in_claim(atom, claim) if claim else []
-        said = [*self._in_words(atom), *(rival for rival in rivals if value_of(rival) == value_of(atom))]
-        for each in said:
-            if each.status in _TAKEN_BACK and each.revision and self.guard(each) >= self.trust(atom):
-                at = ended_at(each, self._store)
+        claim_values = self._in_claim(atom, claim) if claim else []
+        restatements = [*self._in_words(atom), *(rival for rival in claim_values if value_of(rival) == value_of(atom))]
+        for statement in restatements:
+            if statement.status in _TAKEN_BACK and statement.revision and self.guard(statement) >= self.trust(atom):
+                at = ended_at(statement, self._store)
                 if at is not None and atom.observed_at <= at:
-                    return each, at
+                    return statement, at
         return None
 
     def guard(self, atom: Atom) -> float:
-        """How trusted one must be to take an atom's place."""
+        """Return the trust that an origin needs to supersede the atom."""
         return self._store.guard(atom) if atom.revision else self.trust(atom)
 
     def trust(self, atom: Atom) -> float:
-        """How much the word of a statement is worth that is not written yet."""
+        """Return the trust of a statement that is not stored yet."""
         return trust(atom, lambda ids: self._ancestors(atom.scope, ids)) if atom.derived_from else trust_of(atom.origin)
 
     def _ancestors(self, scope: Scope, ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
-        return {each.id: each for each in self._store.read(Filter(scopes=visible_from(scope), ids=tuple(ids)))}
+        return {atom.id: atom for atom in self._store.read(Filter(scopes=visible_from(scope), ids=tuple(ids)))}
 
     def form(self, atom: Atom) -> Form:
-        """The atom's words as they are compared."""
+        """Return the words of the atom in the form in which they are compared."""
         if atom.content not in self._forms:
             self._forms[atom.content] = form_of(atom.content)
         return self._forms[atom.content]
 
     def _in_words(self, atom: Atom) -> list[Atom]:
         words = normal_form(atom.content)
-        return [self._atoms[each] for each in self._by_words.get((atom.scope, words), ())] if words else []
+        return [self._atoms[atom_id] for atom_id in self._by_words.get((atom.scope, words), ())] if words else []
 
     def _in_claim(self, atom: Atom, claim: Claim) -> list[Atom]:
-        found = (self._atoms[each] for each in self._by_claim.get((atom.scope, claim), ()))
-        return [each for each in found if may_replace(each, atom)]
+        atoms = (self._atoms[atom_id] for atom_id in self._by_claim.get((atom.scope, claim), ()))
+        return [known for known in atoms if may_replace(known, atom)]
 
     def _are_all(self, wanted: Filter, *, look: bool = True) -> bool:
-        """Read these once, and tell whether there are no more of them than that."""
-        if wanted not in self._asked and look:
-            found = self._find(wanted)
-            self._asked[wanted] = wanted.limit is None or found < wanted.limit
-        return self._asked.get(wanted, False)
+        """Read the atoms of a filter once, and return whether there are no more of them than its limit."""
+        if wanted not in self._is_complete and look:
+            count = self._find(wanted)
+            self._is_complete[wanted] = wanted.limit is None or count < wanted.limit
+        return self._is_complete.get(wanted, False)
 
     def _find(self, wanted: Filter) -> int:
-        """Read from the store, and count; what was decided meanwhile counts as it was decided."""
-        found = self._store.read(wanted)
-        self._put(each for each in found if each.id not in self._atoms)
-        return len(found)
+        """Read atoms from the store and return how many there are; decided versions are not overwritten."""
+        atoms = self._store.read(wanted)
+        self._put(atom for atom in atoms if atom.id not in self._atoms)
+        return len(atoms)
 
     def _put(self, atoms: Iterable[Atom]) -> None:
-        """Take these in. A run's notes are laid aside with it, so nothing is left unsaid because a note says it."""
-        for atom in (each for each in atoms if each.is_searched):
+        """Add atoms to the lookup tables. Notes of a run are left out: they are archived with it."""
+        for atom in (candidate for candidate in atoms if candidate.is_searched):
             self._atoms[atom.id] = atom
             self._by_words[atom.scope, normal_form(atom.content)][atom.id] = None
             if atom.subject:
@@ -158,16 +181,19 @@ class Current:
 
 
 def ended_at(atom: Atom, store: Store) -> datetime | None:
-    """When a statement was found wrong or taken back; None where an undo did it: then it may be said at any time."""
-    ended = next(
+    """Return when a statement was invalidated or forgotten.
+
+    None if an undo removed it: then it may be said again at any time.
+    """
+    last_change = next(
         version for version in reversed(store.versions(atom.id)) if version.old_status is not version.atom.status
     )
     if atom.status is not Status.TOMBSTONED:
-        return ended.at
-    if ended.verb == "undo":
+        return last_change.at
+    if last_change.verb == "undo":
         return None
-    asked = asked_at(atom)
-    return min(ended.at, asked) if asked else ended.at
+    requested_at = asked_at(atom)
+    return min(last_change.at, requested_at) if requested_at else last_change.at
 
 
 def is_undone(atom: Atom, store: Store) -> bool:
@@ -176,7 +202,7 @@ def is_undone(atom: Atom, store: Store) -> bool:
 
 
 def asked_at(atom: Atom) -> datetime | None:
-    """When somebody asked in a conversation to have it forgotten; a person may have written anything there."""
+    """Return when a user asked in a conversation to forget it; None if the metadata has no valid time."""
     try:
         return parse_time(atom.metadata[ASKED_AT]) if ASKED_AT in atom.metadata else None
     except ValueError:

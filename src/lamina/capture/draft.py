@@ -1,4 +1,4 @@
-"""What comes in from outside, checked once at the border."""
+"""Validation of input from callers: statements, turns and the header of a conversation."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ LABEL_LIMIT = 500
 
 
 def clean_text(text: str) -> str:
-    """The text with one kind of line end; refused where no file could hold it."""
+    """Return the text with uniform line ends; ValueError if it contains characters that no file can store."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
-        raise ValueError("text may not hold NUL or lone surrogate characters")
+        raise ValueError("text may not contain NUL or lone surrogate characters")
     return text
 
 
@@ -39,9 +39,9 @@ def _label(text: str) -> str:
 def _content(text: str) -> str:
     content = clean_text(text).strip()
     if not content:
-        raise ValueError("the content is empty; say something to remember")
+        raise ValueError("the content is empty; give a text to remember")
     if len(content.encode()) > CONTENT_LIMIT:
-        raise ValueError("longer than 64 KiB; capture long text instead, it is kept in pieces")
+        raise ValueError("longer than 64 KiB; use capture for long text, it is stored in segments")
     return content
 
 
@@ -53,11 +53,11 @@ def _moment(moment: datetime) -> datetime:
 
 
 def _through_the_day(given: object) -> object:
-    """A bare end date means through that day."""
+    """Return the end of the day for a bare date, and any other value unchanged."""
     if isinstance(given, date) and not isinstance(given, datetime):
         given = given.isoformat()
-    bare = isinstance(given, str) and len(given.strip()) == 10 and given.strip()[4] == "-"
-    return parse_time(str(given), end=True) if bare else given
+    is_bare_date = isinstance(given, str) and len(given.strip()) == 10 and given.strip()[4] == "-"
+    return parse_time(str(given), end=True) if is_bare_date else given
 
 
 Label = Annotated[str, AfterValidator(_label)]
@@ -105,16 +105,18 @@ class Draft(_Border):
         return self
 
     def to_atom(self, atom_id: AtomId, scope: Scope, origin: Origin, principal: str | None, now: datetime) -> Atom:
-        """The atom this draft describes, its kind's traits filled in."""
-        given = {name: getattr(self, name) for name in type(self).model_fields}
-        overridden = {name: given.pop(name) for name in ("layer", "durability", "memory_type")}
-        own = kind_defaults(self.kind, self.confidence, origin) | {k: v for k, v in overridden.items() if v is not None}
-        given["observed_at"] = self.observed_at or now
-        return Atom(id=atom_id, scope=scope, origin=origin, principal=principal, **given, **own)
+        """Return the atom that this draft describes, with the defaults of its kind."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        overridden = {name: fields.pop(name) for name in ("layer", "durability", "memory_type")}
+        traits = kind_defaults(self.kind, self.confidence, origin) | {
+            k: v for k, v in overridden.items() if v is not None
+        }
+        fields["observed_at"] = self.observed_at or now
+        return Atom(id=atom_id, scope=scope, origin=origin, principal=principal, **fields, **traits)
 
 
 class Turn(_Border):
-    """One thing somebody said."""
+    """What one speaker said at one time."""
 
     content: Annotated[str, AfterValidator(clean_text)]
     speaker: Label | None = None
@@ -123,11 +125,12 @@ class Turn(_Border):
 
     @property
     def name(self) -> str | None:
+        """The speaker, or the role if no speaker is given."""
         return self.speaker or self.role
 
 
 class Heading(_Border):
-    """What is said of a conversation as a whole."""
+    """The ids and the time of a conversation as a whole."""
 
     session_id: Label | None = None
     source_id: Label | None = None
@@ -135,17 +138,17 @@ class Heading(_Border):
 
 
 def parse_draft(**given: Any) -> Draft:
-    """A draft from a caller's arguments, or InvalidInput that says which one is wrong."""
+    """Return a draft made of keyword arguments; InvalidInput names the argument that is wrong."""
     return _parsed(Draft, given)
 
 
 def parse_heading(**given: Any) -> Heading:
-    """A conversation's heading from a caller's arguments, or InvalidInput that says which one is wrong."""
+    """Return the header of a conversation made of keyword arguments; InvalidInput names the one that is wrong."""
     return _parsed(Heading, given)
 
 
 def parse_text(text: str) -> str:
-    """Plain words from a caller, or InvalidInput where no file could hold them."""
+    """Return plain text with uniform line ends; InvalidInput if it contains characters that no file can store."""
     try:
         return clean_text(text)
     except ValueError as error:
@@ -153,11 +156,13 @@ def parse_text(text: str) -> str:
 
 
 def parse_turns(turns: Sequence[dict[str, Any]]) -> list[Turn]:
-    """The turns of a conversation; blank ones are left out."""
+    """Return the turns of a conversation without blank ones; InvalidInput names the turn that is wrong."""
     if isinstance(turns, Mapping):
         raise InvalidInput("capture takes a text or a list of turns; put a single turn into a list")
     return [
-        turn for turn in (_parsed(Turn, each, f"turn {n}") for n, each in enumerate(turns, 1)) if turn.content.strip()
+        turn
+        for turn in (_parsed(Turn, values, f"turn {n}") for n, values in enumerate(turns, 1))
+        if turn.content.strip()
     ]
 
 
@@ -165,8 +170,8 @@ def _parsed(model: type[M], values: object, noun: str = "input") -> M:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        said = "; ".join(
-            f"{'.'.join(str(part) for part in each['loc']) or noun}: {each['msg'].removeprefix('Value error, ')}"
-            for each in error.errors()
+        details = "; ".join(
+            f"{'.'.join(str(part) for part in problem['loc']) or noun}: {problem['msg'].removeprefix('Value error, ')}"
+            for problem in error.errors()
         )
-        raise InvalidInput(said) from error
+        raise InvalidInput(details) from error

@@ -1,6 +1,6 @@
-"""What was erased does not come back: not with an old transcript, not with an import, not from a machine's memory.
+"""Erased text does not come back: not with an old transcript, not with an import, not from an agent's memory.
 
-A person who says it anew, after it was erased, is heard.
+A person who says it again after the erasure is believed.
 """
 
 from __future__ import annotations
@@ -23,44 +23,46 @@ from lamina.text.normal import normal_form
 from lamina.text.sentences import sentences
 
 LONGEST_VALUE = 4
-"""Words of the longest value that is looked for inside a sentence."""
+"""The most words of an erased value that is looked for inside a sentence."""
 NOW = timedelta(seconds=2)
-"""Words this near to the clock have most likely no time of their own."""
+"""Text with a time this near to the clock most likely has no time of its own."""
 _SPOKEN = frozenset({Origin.HUMAN, Origin.AGENT})
+"""Origins whose new statements may repeat erased text."""
 
 
 def without_erased(said: Conversation, origin: Origin, scope: Scope, store: Store, now: datetime) -> Conversation:
-    """The words without sentences that were erased after they were said, or that come from where nobody says them.
+    """Return the conversation without sentences that were erased after they were said.
 
-    Words without a time of their own seem to be said now. They are an old transcript once more where an erased
-    sentence stands next to the words it stood next to.
+    Sentences that an untrusted origin repeats are removed as well. Text without a time of its own seems to be new; it
+    counts as an old transcript if an erased sentence is next to the same sentences as before.
     """
     if not store.fingerprints.any():
         return said
-    heard = _Hearing(said, origin, scope, store, now)
-    return replace(said, pieces=tuple(heard.piece(n, each) for n, each in enumerate(said.pieces)))
+    erased = _Hearing(said, origin, scope, store, now)
+    return replace(said, pieces=tuple(erased.piece(n, piece) for n, piece in enumerate(said.pieces)))
 
 
 def erased_among(atoms: Sequence[Atom], store: Store) -> dict[AtomId, datetime]:
-    """Those of the statements that were erased and are not said anew by a person, and when they were."""
+    """Return the statements that were erased and that no person repeats afterwards, with the time of the erasure."""
     if not atoms or not store.fingerprints.any():
         return {}
-    known = store.fingerprints.known({mark for atom in atoms for mark in _marks(atom)})
-    found: dict[AtomId, datetime] = {}
+    erased_at = store.fingerprints.known({mark for atom in atoms for mark in _marks(atom)})
+    erased: dict[AtomId, datetime] = {}
     for atom in atoms:
-        times = [known[mark] for mark in _marks(atom) if mark in known]
+        times = [erased_at[mark] for mark in _marks(atom) if mark in erased_at]
         if times and not _is_said_anew(atom, max(times)):
-            found[atom.id] = max(times)
-    return found
+            erased[atom.id] = max(times)
+    return erased
 
 
 def _is_said_anew(atom: Atom, erased_at: datetime) -> bool:
-    """Whether a person says so after the erasure. A machine may well remember what a person had erased."""
+    """Return whether a person says it after the erasure; an agent alone may just remember the erased text."""
     by_person = atom.origin is Origin.HUMAN or (atom.origin is Origin.AGENT and bool(atom.evidence))
     return by_person and atom.observed_at > erased_at
 
 
 def _marks(atom: Atom) -> Iterator[Mark]:
+    """Yield the fingerprints under which a statement may have been erased."""
     org, form, claim = organisation(atom.scope), normal_form(atom.content), claim_of(atom)
     yield Mark(org, MarkKind.STATEMENT, form)
     if is_telling(form):
@@ -70,55 +72,62 @@ def _marks(atom: Atom) -> Iterator[Mark]:
 
 
 class _Hearing:
-    """Looks every sentence of a conversation up at once."""
+    """Looks up all sentences of a conversation among the erased ones."""
 
     def __init__(self, said: Conversation, origin: Origin, scope: Scope, store: Store, now: datetime) -> None:
-        self._org, self._at, self._spoken = organisation(scope), said.observed_at, origin in _SPOKEN
+        self._org, self._at, self._is_trusted = organisation(scope), said.observed_at, origin in _SPOKEN
         self._now = now
         forms = {form for piece in said.pieces for _, form in _sentences(piece.text)}
-        known = store.fingerprints.known({self._mark(MarkKind.SENTENCE, form) for form in forms if is_telling(form)})
-        self._known: dict[str, datetime] = {mark.form: at for mark, at in known.items()}
+        erased_marks = store.fingerprints.known(
+            {self._mark(MarkKind.SENTENCE, form) for form in forms if is_telling(form)}
+        )
+        self._erased_at: dict[str, datetime] = {mark.form: at for mark, at in erased_marks.items()}
         self._echoes(forms, store)
-        self._again = self._said_again(said, store) if self._known and self._spoken else frozenset()
+        self._repeated = self._said_again(said, store) if self._erased_at and self._is_trusted else frozenset()
 
     def _echoes(self, forms: set[str], store: Store) -> None:
-        """Sentences in other words that name an erased value together with what it is the value of."""
-        values = {form: set(_runs(form)) for form in forms}
-        wanted = {self._mark(MarkKind.VALUE, run) for runs in values.values() for run in runs}
-        erased = {mark.form for mark in store.fingerprints.known(wanted)}
+        """Find sentences in other words that contain an erased value together with a word of its slot."""
+        word_runs = {form: set(_runs(form)) for form in forms}
+        value_marks = {self._mark(MarkKind.VALUE, run) for runs in word_runs.values() for run in runs}
+        erased_values = {mark.form for mark in store.fingerprints.known(value_marks)}
         pairs = {
             (form, self._mark(MarkKind.ECHO, f"{value}\0{word}"))
-            for form, runs in values.items()
-            for value in runs & erased
+            for form, runs in word_runs.items()
+            for value in runs & erased_values
             for word in form.split()
         }
-        known = store.fingerprints.known({mark for _, mark in pairs})
+        erased_at = store.fingerprints.known({mark for _, mark in pairs})
         for form, mark in pairs:
-            if mark in known:
-                self._known[form] = max(known[mark], self._known.get(form, known[mark]))
+            if mark in erased_at:
+                self._erased_at[form] = max(erased_at[mark], self._erased_at.get(form, erased_at[mark]))
 
     def _said_again(self, said: Conversation, store: Store) -> frozenset[tuple[int, Span]]:
-        """Where an erased sentence stands next to words it stood next to."""
-        found = [each for each in beside([piece.text for piece in said.pieces]) if each[2] in self._known]
-        pairs = {f"{form}\0{word}" for _, _, form, near in found for word in near}
-        known = {mark.form for mark in store.fingerprints.known({self._mark(MarkKind.BESIDE, pair) for pair in pairs})}
-        again = set()
-        for n, span, form, near in found:
-            same = [each for each in near if f"{form}\0{each}" in known]
-            if len(same) > 1 or any(map(is_telling, same)):
-                again.add((n, span))
-        return frozenset(again)
+        """Return the places where an erased sentence is next to the same sentences as before the erasure."""
+        candidates = [
+            candidate for candidate in beside([piece.text for piece in said.pieces]) if candidate[2] in self._erased_at
+        ]
+        pairs = {f"{form}\0{word}" for _, _, form, neighbours in candidates for word in neighbours}
+        known_pairs = {
+            mark.form for mark in store.fingerprints.known({self._mark(MarkKind.BESIDE, pair) for pair in pairs})
+        }
+        repeated = set()
+        for n, span, form, neighbours in candidates:
+            known_neighbours = [neighbour for neighbour in neighbours if f"{form}\0{neighbour}" in known_pairs]
+            if len(known_neighbours) > 1 or any(map(is_telling, known_neighbours)):
+                repeated.add((n, span))
+        return frozenset(repeated)
 
     def piece(self, n: int, piece: Piece) -> Piece:
+        """Return the piece without its erased sentences."""
         at = piece.at or self._at
-        told = [(span, self._known[form]) for span, form in _sentences(piece.text) if form in self._known]
-        spans = [span for span, erased_at in told if not self._is_anew(n, span, at, erased_at)]
+        erased = [(span, self._erased_at[form]) for span, form in _sentences(piece.text) if form in self._erased_at]
+        spans = [span for span, erased_at in erased if not self._is_anew(n, span, at, erased_at)]
         return replace(piece, text=without(piece.text, spans)) if spans else piece
 
     def _is_anew(self, n: int, span: Span, at: datetime, erased_at: datetime) -> bool:
-        """Whether somebody who may says it after the erasure, and not only because nobody wrote down when."""
-        timeless = abs(self._now - at) <= NOW
-        return self._spoken and at > erased_at and not (timeless and (n, span) in self._again)
+        """Return whether a trusted speaker says it after the erasure, and not only because the text has no time."""
+        is_untimed = abs(self._now - at) <= NOW
+        return self._is_trusted and at > erased_at and not (is_untimed and (n, span) in self._repeated)
 
     def _mark(self, kind: MarkKind, form: str) -> Mark:
         return Mark(self._org, kind, form)

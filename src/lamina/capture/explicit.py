@@ -1,4 +1,4 @@
-"""What somebody asks for by name: "remember that …", "please remember: …", "for the record, …"."""
+"""Explicit requests to remember a sentence: "remember that …", "please note that …", "for the record, …"."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ _ASKED = re.compile(
 
 
 def asked_for(text: str) -> list[tuple[int, int]]:
-    """The spans of the sentences somebody asked to have remembered, without the asking; a question asks for no such."""
+    """Return the spans of the sentences that a text asks to remember.
+
+    The asking words are not part of them, and questions are left out.
+    """
     ends = [end for _, end in sentences(text)]
-    starts = [asked.end() for asked in _ASKED.finditer(text)]
-    found = [(start, ends[at]) for start in starts if (at := bisect_right(ends, start)) < len(ends)]
-    return [(start, end) for start, end in found if not text[start:end].rstrip().endswith(("?", "？"))]
+    starts = [match.end() for match in _ASKED.finditer(text)]
+    spans = [(start, ends[index]) for start in starts if (index := bisect_right(ends, start)) < len(ends)]
+    return [(start, end) for start, end in spans if not text[start:end].rstrip().endswith(("?", "？"))]

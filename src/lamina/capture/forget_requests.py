@@ -1,4 +1,4 @@
-"""Requests to forget something or not to keep it: the sentences that ask, and the words that name what is meant.
+"""Requests to forget something or not to store it: the sentences that ask, and the words that name the target.
 
 The state model recognises requests in ordinary words. A short list of direct orders is recognised without it.
 """
@@ -15,12 +15,14 @@ from lamina.models.state_model import SentenceState
 from lamina.text.sentences import sentences
 
 LONGEST = 400
-"""Longer sentences ask for something else."""
+"""Longer sentences are not taken for requests."""
 
 
 class RequestKind(StrEnum):
-    """What is asked for: to forget what was said earlier, or not to keep what is being said. A secret is not kept
-    either, though nobody asks."""
+    """What is asked for: to forget what was said earlier, or not to store what is being said.
+
+    A secret is not stored either, although no one asks.
+    """
 
     FORGET = "forget"
     KEEP_OUT = "keep out"
@@ -28,17 +30,17 @@ class RequestKind(StrEnum):
 
 
 LEAST = {RequestKind.FORGET: 0.8, RequestKind.KEEP_OUT: 0.8, RequestKind.SECRET: 0.5}
-"""The least probabilities at which the model is believed: about nine of ten are right on turns it never saw."""
+"""The least probabilities at which the model is believed; about nine of ten are right on unseen turns."""
 LEAST_LIGHT = dict.fromkeys(RequestKind, 0.95)
 """The same for the light model."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
-    """A sentence that asks, as characters of its turn, and the words that name what is meant.
+    """A sentence that asks, as characters of its turn, and the words that name the target.
 
-    Without a `topic` it is what was said just before. `is_own`: it is the speaker's; `is_all`: all there is about it,
-    but for what `spared` names.
+    Without a `topic`, the target is what was said just before. `is_about_speaker`: it is about the speaker;
+    `is_everything`: all statements on the topic are meant, except those on `exception_topic`.
     """
 
     kind: RequestKind
@@ -53,8 +55,11 @@ class ForgetRequest:
 def forget_requests(
     text: str, states: Sequence[SentenceState] = (), least: Mapping[RequestKind, float] = LEAST
 ) -> list[ForgetRequest]:
-    """Return the requests of a turn, in order; `states` are what the state model says of its sentences, `least` from
-    which probability on it is believed."""
+    """Return the requests of a turn, in order.
+
+    `states` are the state model's readings of its sentences, `min_probability` the least probabilities at which it is
+    believed.
+    """
     by_place = {state.start: state for state in states}
     code = fenced(text)
     requests: list[ForgetRequest] = []
@@ -68,28 +73,34 @@ def forget_requests(
         elif kind is not None:
             about, _, spared = _EXCEPT.sub("\0", sentence, count=1).partition("\0")
             for topic, part in [] if _ALL_OF_ME.search(about) else _topics_of(about):
-                is_own, is_all = _OWN.search(part) is not None, _ALL.search(part) is not None
-                requests.append(ForgetRequest(kind, start, end, topic, is_own, is_all, _topics_of(spared)[0][0]))
+                is_about_speaker, is_everything = _OWN.search(part) is not None, _ALL.search(part) is not None
+                requests.append(
+                    ForgetRequest(kind, start, end, topic, is_about_speaker, is_everything, _topics_of(spared)[0][0])
+                )
     return requests
 
 
 def may_hold_request(text: str) -> bool:
-    """Whether a turn has a word that requests to forget or not to keep commonly have. Cheap, and often wrong."""
+    """Return whether a turn contains a word that such requests commonly have. Fast, with many false positives."""
     return _CUE.search(text) is not None
 
 
 def is_direct_order(sentence: str) -> bool:
-    """Whether a sentence is one of the direct orders that are recognised without the model."""
+    """Return whether a sentence is one of the direct orders that are recognised without the model."""
     return _ordered_kind(sentence) is not None
 
 
 def _kind_of(sentence: str, state: SentenceState | None, least: Mapping[RequestKind, float]) -> RequestKind | None:
-    ordered = _ordered_kind(sentence)
-    if ordered is not None or state is None:
-        return ordered
-    chances = {RequestKind.FORGET: state.forget, RequestKind.KEEP_OUT: state.keep_out, RequestKind.SECRET: state.secret}
-    kind = max(chances, key=lambda each: chances[each])
-    if chances[kind] < least[kind] or (is_question(sentence) and not _ASKS_POLITELY.search(_plain(sentence))):
+    order_kind = _ordered_kind(sentence)
+    if order_kind is not None or state is None:
+        return order_kind
+    probabilities = {
+        RequestKind.FORGET: state.forget,
+        RequestKind.KEEP_OUT: state.keep_out,
+        RequestKind.SECRET: state.secret,
+    }
+    kind = max(probabilities, key=lambda request_kind: probabilities[request_kind])
+    if probabilities[kind] < least[kind] or (is_question(sentence) and not _ASKS_POLITELY.search(_plain(sentence))):
         return None
     return kind
 
@@ -108,9 +119,9 @@ def _plain(sentence: str) -> str:
 
 
 def _topics_of(sentence: str) -> list[tuple[str, str]]:
-    """Return the words that name what is meant, each thing by itself with the part of the sentence it stands in.
+    """Return the words that name the target, each topic with the part of the sentence it is in.
 
-    Where only a pronoun says what is meant, it is one "" with the whole sentence.
+    If only a pronoun names it, the result is one empty topic with the whole sentence.
     """
     topics: list[tuple[str, str]] = []
     for part in _PART.split(_plain(sentence)):
@@ -180,7 +191,7 @@ _KEEP_OUT_ORDER = re.compile(
 _ALL_OF_ME = re.compile(
     r"\b(?:everything|anything|all)\b[^.!?]{0,30}\b(?:about|on|of) (?:me|us|myself)\b", re.IGNORECASE
 )
-"""Nobody loses everything by a sentence."""
+"""One sentence does not delete everything about a user."""
 _EXCEPT = re.compile(r"\b(?:except(?: for)?|but not|apart from|other than)\b", re.IGNORECASE)
 _AND = re.compile(r"\s*(?:and|plus|as well as|also)\b", re.IGNORECASE)
 _OWN = re.compile(r"\b(?:my|our|mine|i|i'[a-z]+|we)\b", re.IGNORECASE)
@@ -211,4 +222,4 @@ _REQUEST_WORDS = """
     of at by for with from about into onto to in on over regarding concerning as second thought thoughts
 """
 _NO_TOPIC = frozenset(_REQUEST_WORDS.split())
-"""Words of a request that never name what it is about."""
+"""Words of a request that never name its target."""

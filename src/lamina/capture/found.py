@@ -1,4 +1,4 @@
-"""What an extractor is given and what it finds: the seam between words and statements."""
+"""The interface between text and statements: what an extractor receives and what it returns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lamina.atom.atom import Evidence
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One turn or paragraph as it is kept: its place, its words, who said them and when."""
+    """One stored turn or paragraph: its segment and number, its text, its speaker and its time."""
 
     segment: str
     n: int
@@ -23,9 +23,9 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One statement with the exact sentence it came from.
+    """One extracted statement, with the sentence it came from as evidence.
 
-    `is_sure`: its claim may end other values; otherwise it stands beside them.
+    Its claim ends other values of the slot only if `may_end_others`; otherwise it is added beside them.
     """
 
     content: str
@@ -40,32 +40,32 @@ class Finding:
 
 
 class Extractor(Protocol):
-    """Reads words and tells what they state. One that is `instant` asks no service and never fails."""
+    """Extracts statements from turns. An `instant` one calls no service and never fails."""
 
     @property
     def name(self) -> str:
-        """What the receipt calls it."""
+        """The name that receipts show."""
 
     @property
     def instant(self) -> bool:
-        """Whether nobody has to be asked."""
+        """Whether it works without calling a service."""
 
     def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
-        """Every statement the turns make, in their order; `before` are the turns that led up to them."""
+        """Return every statement of the turns, in their order; `before` are the turns before them, as context."""
 
 
 class AskedFor:
-    """Finds nothing by itself, where no model can be loaded: only sentences a person asked to remember are kept."""
+    """Extracts nothing, for when no model can be loaded: only explicit requests to remember become statements."""
 
     name = "explicit requests only"
     instant = True
 
     def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
-        """Return nothing."""
+        """Return an empty list."""
         return []
 
 
 class Nobody(AskedFor):
-    """Switched off: only sentences a person asked to remember become statements, and no changes are looked for."""
+    """Switched off: only explicit requests to remember become statements, and changes are not detected."""
 
-    name = "nobody"
+    name = "no extractor"

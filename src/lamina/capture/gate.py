@@ -1,7 +1,7 @@
-"""What is let through to memory: how much a statement matters, and what is only an echo of memory itself.
+"""Filters for statements: how important a statement is, and whether it only echoes the memory itself.
 
-Words that recall put in front of an agent, prompts and the agent's talk about its memory come back as if somebody had
-said them. Kept, they confirm themselves; they are the largest source of junk in systems that keep everything.
+Recalled text, prompts and an agent's talk about its memory come back as if a user had said them. Stored, they would
+confirm themselves.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ ECHO_SHARE = 0.8
 
 
 def importance_of(text: str, kind: str) -> float:
-    """How much a statement matters, from 0 to 1, by its words and its kind."""
+    """Return the importance of a statement, from 0 to 1, by its words and its kind."""
     if is_trivial(text):
         return TRIVIAL
     words = text[:_READ].lower().replace("’", "'")
-    marks = ((_CRITICAL, CRITICAL), (_MARKED, HIGH), (_HEDGED, HEDGED), (_FIRST_PERSON, FIRST_PERSON))
+    signals = ((_CRITICAL, CRITICAL), (_MARKED, HIGH), (_HEDGED, HEDGED), (_FIRST_PERSON, FIRST_PERSON))
     score = START + traits(kind).importance_boost + min(max(len(text) - 200, 0) / 1000, LONGEST)
-    score += sum(amount for pattern, amount in (*marks, (_SPECIFIC, SPECIFIC)) if pattern.search(words))
+    score += sum(amount for pattern, amount in (*signals, (_SPECIFIC, SPECIFIC)) if pattern.search(words))
     return round(min(1.0, max(0.0, score)), 2)
 
 
 def is_trivial(text: str) -> bool:
-    """Whether a text is nothing but greetings and acknowledgements, or has no word at all."""
+    """Return whether a text is nothing but greetings and acknowledgements, or has no word."""
     words = normal_form(text).split()
     return len(words) <= _LONGEST_GREETING and all(word in _GREETINGS for word in words)
 
 
 def is_memory_talk(text: str) -> bool:
-    """Whether a text is mostly the agent's talk about its own memory, a tool call or a prompt."""
+    """Return whether a text is mostly an agent's talk about its memory, a tool call or a prompt."""
     text = text.replace("’", "'")
     if _MACHINE.search(text[:_OPENING]):
         return True
@@ -50,17 +50,17 @@ def is_memory_talk(text: str) -> bool:
 
 
 def is_echo(text: str, shown: Collection[str]) -> bool:
-    """Whether a text only repeats what recall showed: a fence, the same words, or four fifths of its runs of words."""
-    own = without_recalled(text).text
-    tokens = analyse(own)
+    """Return whether a text only repeats recalled statements: the same words, or four fifths of its word sequences."""
+    cleaned = without_recalled(text).text
+    tokens = analyse(cleaned)
     if not tokens:
-        return own != text
-    known = [analyse(each) for each in shown]
-    if tokens in known:
+        return cleaned != text
+    recalled_tokens = [analyse(text_shown) for text_shown in shown]
+    if tokens in recalled_tokens:
         return True
-    runs = _runs(tokens)
-    told = {run for each in known for run in _runs(each)}
-    return bool(runs) and sum(run in told for run in runs) >= ECHO_SHARE * len(runs)
+    shingles = _runs(tokens)
+    recalled_shingles = {run for statement_tokens in recalled_tokens for run in _runs(statement_tokens)}
+    return bool(shingles) and sum(run in recalled_shingles for run in shingles) >= ECHO_SHARE * len(shingles)
 
 
 def _runs(tokens: list[str]) -> list[tuple[str, ...]]:
@@ -68,7 +68,7 @@ def _runs(tokens: list[str]) -> list[tuple[str, ...]]:
 
 
 _READ = 4000
-"""Characters in which marks are looked for; a statement that has not said it by then is long, and counts for that."""
+"""How many characters are searched for signals; a longer statement scores by its length."""
 _LONGEST_GREETING = 8
 _SMALL_TALK = """
     hi hello hey hiya yo howdy greetings morning afternoon evening night good bye goodbye cya see you later soon
@@ -84,8 +84,8 @@ _GREETINGS = frozenset(_SMALL_TALK.split())
 
 
 def _any_of(phrases: str) -> re.Pattern[str]:
-    """Any of the phrases, parted by commas, as whole words."""
-    return re.compile(rf"\b(?:{'|'.join(re.escape(' '.join(each.split())) for each in phrases.split(','))})\b")
+    """Return a pattern for any of the phrases, separated by commas, as whole words."""
+    return re.compile(rf"\b(?:{'|'.join(re.escape(' '.join(phrase.split())) for phrase in phrases.split(','))})\b")
 
 
 _CRITICAL = _any_of("""

@@ -1,4 +1,4 @@
-"""Which parts of a turn are talk: code, headings, tables, list items, placeholders and pasted text are not."""
+"""Which parts of a turn are prose: code, headings, tables, list items, placeholders and pasted text are not."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ _PASTED = re.compile(
 
 @lru_cache(maxsize=4096)
 def is_pasted(turn: str) -> bool:
-    """Whether a turn brings in words from elsewhere."""
+    """Return whether a turn quotes text from elsewhere, such as an old note or a forwarded message."""
     return _PASTED.search(turn) is not None
 
 
 def is_question(sentence: str) -> bool:
-    """Whether a sentence ends as a question does."""
+    """Return whether a sentence ends with a question mark."""
     return sentence.rstrip("\"'”’)!.* ").endswith(("?", "？"))
 
 
 def fenced(text: str) -> list[tuple[int, int]]:
-    """Where code stands between fences; an open fence runs to the end."""
+    """Return the spans of fenced code blocks; an unclosed one runs to the end."""
     marks = [match.start() for match in _FENCE.finditer(text)]
     ends = [*marks[1::2], len(text)] if len(marks) % 2 else marks[1::2]
     return list(zip(marks[::2], ends, strict=False))
 
 
 def is_prose(sentence: str) -> bool:
-    """Whether a sentence is said and not set: no code, no quotation, no list item unless somebody speaks in it."""
+    """Return whether a sentence is prose: no code, no quotation, no list item unless it is in the first person."""
     if _SIGNS.search(sentence) or _QUOTED.match(sentence) or sentence.endswith(":") or _opens_quotation(sentence):
         return False
     return not _MARKED.match(sentence) or bool(
@@ -52,5 +52,5 @@ def is_prose(sentence: str) -> bool:
 
 
 def _opens_quotation(sentence: str) -> bool:
-    """Whether a quotation begins in it and ends in another, or the other way round."""
+    """Return whether a sentence contains only one end of a quotation."""
     return sentence.count('"') % 2 == 1 or sentence.count("“") != sentence.count("”")

@@ -1,4 +1,7 @@
-"""How far a writer's word reaches: what they may not change stays as it is, and their own word becomes a doubt."""
+"""Limits by trust: which changes an origin may make.
+
+A statement that may not supersede another is written as challenged.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +19,17 @@ _SURE = 0.9
 
 
 def within_reach(changed: Mapping[AtomId, Atom], by: Origin, scope: Scope, store: Store) -> dict[AtomId, Atom]:
-    """What of these changes somebody of this origin may make.
+    """Return those of the changes that the origin may make.
 
-    An atom that would take the place of one out of reach is written as challenged, and says what it contradicts.
+    An atom that would supersede one it may not change is written as challenged, with a relation to what it contradicts.
     """
     if by is Origin.HUMAN:
         return dict(changed)
-    high = _words_out_of_reach(changed, by, scope, store)
-    known = {each.id: each for each in store.read(Filter(scopes=(scope,), ids=tuple(changed)))} if high else {}
-    lower = [_without_words(atom, known.get(atom.id), high) for atom in changed.values()]
-    beyond = {each.id: each for each in lower if _is_beyond(each, by, store)}
-    return {each.id: _beside(each, beyond) for each in lower if each.id not in beyond}
+    trusted_ids = _words_out_of_reach(changed, by, scope, store)
+    stored = {atom.id: atom for atom in store.read(Filter(scopes=(scope,), ids=tuple(changed)))} if trusted_ids else {}
+    allowed_evidence = [_without_words(atom, stored.get(atom.id), trusted_ids) for atom in changed.values()]
+    forbidden = {atom.id: atom for atom in allowed_evidence if _is_beyond(atom, by, store)}
+    return {atom.id: _beside(atom, forbidden) for atom in allowed_evidence if atom.id not in forbidden}
 
 
 def _is_beyond(atom: Atom, by: Origin, store: Store) -> bool:
@@ -34,32 +37,34 @@ def _is_beyond(atom: Atom, by: Origin, store: Store) -> bool:
 
 
 def _words_out_of_reach(changed: Mapping[AtomId, Atom], by: Origin, scope: Scope, store: Store) -> set[str]:
-    """Of the words these rest on, those of somebody more trusted."""
-    ids = {AtomId(each.segment) for atom in changed.values() for each in atom.evidence} - changed.keys()
-    found = store.read(Filter(scopes=(scope,), ids=tuple(sorted(ids)))) if ids else []
-    return {each.id for each in found if TRUST[each.origin] > TRUST[by]}
+    """Return the ids of the segments among the evidence that are more trusted than the origin."""
+    ids = {AtomId(evidence.segment) for atom in changed.values() for evidence in atom.evidence} - changed.keys()
+    segments = store.read(Filter(scopes=(scope,), ids=tuple(sorted(ids)))) if ids else []
+    return {segment.id for segment in segments if TRUST[segment.origin] > TRUST[by]}
 
 
 def _without_words(atom: Atom, known: Atom | None, high: Collection[str]) -> Atom:
-    """The atom without words out of reach, but for those it rests on already."""
-    before = known.evidence if known else ()
-    rests = tuple(each for each in atom.evidence if each.segment not in high or each in before)
-    return atom if rests == atom.evidence else atom.with_(evidence=rests)
+    """Return the atom without evidence in these segments, except what it had before."""
+    stored_evidence = known.evidence if known else ()
+    evidence = tuple(item for item in atom.evidence if item.segment not in high or item in stored_evidence)
+    return atom if evidence == atom.evidence else atom.with_(evidence=evidence)
 
 
 def _beside(atom: Atom, beyond: Mapping[AtomId, Atom]) -> Atom:
-    """The atom without its links to what is out of reach, told as doubted where it would have taken its place."""
+    """Return the atom without links to forbidden atoms, challenged if it would have superseded one of them."""
     if not beyond.keys() & {*atom.supersedes, *atom.superseded_by, *(relation.target for relation in atom.relations)}:
         return atom
     rivals = [supersede for supersede in atom.supersedes if supersede in beyond and beyond[supersede].revision]
-    links = tuple(
+    relations = tuple(
         relation for relation in atom.relations if relation.target not in beyond or beyond[relation.target].revision
     )
-    links += tuple(Relation(RelationName.CONTRADICTS, rival, _SURE) for rival in rivals)
-    doubted = bool(rivals) and atom.status in RECALL_WEIGHT
+    relations += tuple(Relation(RelationName.CONTRADICTS, rival, _SURE) for rival in rivals)
+    is_challenged = bool(rivals) and atom.status in RECALL_WEIGHT
     return atom.with_(
-        relations=links,
-        status=Status.CHALLENGED if doubted else atom.status,
+        relations=relations,
+        status=Status.CHALLENGED if is_challenged else atom.status,
         supersedes=tuple(supersede for supersede in atom.supersedes if supersede not in beyond),
-        superseded_by=tuple(each for each in atom.superseded_by if each not in beyond or beyond[each].revision),
+        superseded_by=tuple(
+            atom_id for atom_id in atom.superseded_by if atom_id not in beyond or beyond[atom_id].revision
+        ),
     )

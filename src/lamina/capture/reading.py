@@ -1,4 +1,7 @@
-"""Reading kept words for statements, later than they were kept: each passage once, whatever dies in between."""
+"""Extracting statements from stored text, immediately or later from a durable queue.
+
+Each passage is read once, also if the process dies in between.
+"""
 
 from __future__ import annotations
 
@@ -38,18 +41,19 @@ from lamina.store.buffer import Queue, Waiting
 from lamina.text.roles import is_assistant
 
 JOB = "read for statements"
+"""The name of the job whose lease the background reader takes."""
 LEASE_SECONDS = 900.0
-"""Longer than a slow chat model takes for what is read in one go."""
+"""How long the job is leased: longer than a slow chat model takes for one batch."""
 ONBOARDING = 20
-"""So many passages of a scope are read turn by turn: the first ones tell who somebody is."""
+"""How many passages of a new scope are read turn by turn: the first ones tell most about a user."""
 RECENT_RECALLS = 10
 AT_MOST = 10
-"""So many passages are read in one go; between two goes others may write."""
+"""How many passages are read in one batch; other writers may commit between two batches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How words are read: which extractor finds the statements, which signals are urgent, and which models help."""
+    """How statements are extracted: the extractor, the patterns that make a turn urgent, and the models that help."""
 
     extractor: Extractor
     patterns: tuple[re.Pattern[str], ...] = ()
@@ -60,7 +64,7 @@ class Reader:
 
     @property
     def links(self) -> bool:
-        """Whether what is said is compared with what was said before; not where nothing is to be made of words."""
+        """Whether new statements are compared with earlier ones; not if extraction is switched off."""
         return not isinstance(self.extractor, Nobody)
 
     def read(
@@ -73,10 +77,10 @@ class Reader:
         ids: Iterator[AtomId],
         now: datetime,
     ) -> Made:
-        """Return the statements of turns; those that only repeat what was captured before state nothing."""
+        """Return the statements of turns, without those of turns that only repeat captured ones."""
         replays = replays_of(turns, segments.values(), store, scope, now) if self.links else {}
-        made = self.made(said_first(turns, replays), before, segments, scope, store, ids, now)
-        return replace(made, replays=replays)
+        batch = self.made(said_first(turns, replays), before, segments, scope, store, ids, now)
+        return replace(batch, replays=replays)
 
     def made(
         self,
@@ -88,28 +92,30 @@ class Reader:
         ids: Iterator[AtomId],
         now: datetime,
     ) -> Made:
-        """Return the statements turns give rise to, each in its box and with its surprise."""
+        """Return the statements of turns, each assigned to a box and scored for surprise, and the nominated changes."""
         if not turns:
             return Made([], self.extractor.name)
-        found = statements(turns, before, self.extractor, segments, ids, shown_lately(store, scope))
-        feeling = Familiarity(store, self.embedder() if found.atoms else None, now)
-        made = replace(found, atoms=[feeling.weighed(atom) for atom in boxed(found.atoms, store, ids)])
-        return self._with_changes(made, turns, segments, scope, store, now)
+        extracted = statements(turns, before, self.extractor, segments, ids, shown_lately(store, scope))
+        scorer = Familiarity(store, self.embedder() if extracted.atoms else None, now)
+        batch = replace(extracted, atoms=[scorer.weighed(atom) for atom in boxed(extracted.atoms, store, ids)])
+        return self._with_changes(batch, turns, segments, scope, store, now)
 
     def _with_changes(
         self, made: Made, turns: Sequence[Said], segments: Mapping[str, Atom], scope: Scope, store: Store, now: datetime
     ) -> Made:
-        """Add the changes a language model nominates; one that has just failed to read is not asked again."""
+        """Add the changes that a language model nominates; after a failed extraction the model is not called again."""
         if self.nominator is None or made.trouble:
             return made
         try:
-            named = nominations(self.nominator, turns, segments, scope, store, now)
+            result = nominations(self.nominator, turns, segments, scope, store, now)
         except ModelError as error:
-            failed = ModelCounts(calls=error.calls, failures=(f"changes were not compared: {error}",))
-            return replace(made, counts=(made.counts or ModelCounts()) + failed)
-        sure = sum(change.is_sure for change in named.changes)
-        found = ModelCounts(named.calls, pairs=named.pairs, likely=len(named.changes) - sure, sure=sure)
-        return replace(made, nominated=named.changes, counts=(made.counts or ModelCounts()) + found)
+            failure_counts = ModelCounts(calls=error.calls, failures=(f"changes were not compared: {error}",))
+            return replace(made, counts=(made.counts or ModelCounts()) + failure_counts)
+        sure_count = sum(change.is_sure for change in result.changes)
+        change_counts = ModelCounts(
+            result.calls, pairs=result.pairs, likely=len(result.changes) - sure_count, sure=sure_count
+        )
+        return replace(made, nominated=result.changes, counts=(made.counts or ModelCounts()) + change_counts)
 
     def verdicts(
         self,
@@ -123,16 +129,16 @@ class Reader:
         *,
         compare: bool,
     ) -> list[Verdict]:
-        """What becomes of statements made of turns, and what is over because of them."""
+        """Return the verdicts on a batch of statements and on the earlier statements that it ends."""
         verdicts = verdicts_on(made.atoms, store, now, self.several)
         if not (self.links and compare):
             return verdicts
-        change = Change(turns, words, made.replays, store, scope, ids, now, self.states, made.nominated)
-        return change.made_of(verdicts)
+        detector = Change(turns, words, made.replays, store, scope, ids, now, self.states, made.nominated)
+        return detector.made_of(verdicts)
 
 
 class Rhythm(StrEnum):
-    """When waiting passages are read."""
+    """When queued passages are read."""
 
     SMART = "smart"
     SURPRISE = "surprise"
@@ -142,29 +148,34 @@ class Rhythm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How long passages wait for company: so many of them, or for so long; `smart` lets urgent ones go first, and
-    `surprise` news as well."""
+    """When the queued passages of a session are read: after `min_turns` turns or after `max_wait`.
+
+    `smart` also reads urgent passages immediately, and `surprise` surprising ones as well.
+    """
 
     rhythm: Rhythm = Rhythm.SMART
     turns: int = 5
     patience: timedelta = timedelta(minutes=15)
 
     def is_due(self, queue: Queue, taken: int, now: datetime) -> bool:
-        """Whether a session's passages are to be read now."""
-        enough, old = queue.length >= self.turns, now - queue.oldest >= self.patience
+        """Return whether a session's passages are to be read now; `passages_read` counts those of the scope so far."""
+        is_full, is_old = queue.length >= self.turns, now - queue.oldest >= self.patience
         match self.rhythm:
             case Rhythm.EVERY_N:
-                return enough
+                return is_full
             case Rhythm.TIME_BASED:
-                return old
+                return is_old
             case Rhythm.SMART | Rhythm.SURPRISE:
-                return enough or old or queue.urgent or taken < ONBOARDING
+                return is_full or is_old or queue.urgent or taken < ONBOARDING
 
 
 def waiting(
     turns: Sequence[Said], scope: Scope, session_id: str, now: datetime, patterns: Sequence[re.Pattern[str]] = ()
 ) -> list[Waiting]:
-    """The passages as they wait: a strong signal or a request to forget is urgent. A machine's words are context."""
+    """Return queue entries for the turns of people; those of assistants are only context.
+
+    A turn that sounds important or may ask to forget something is urgent.
+    """
 
     def is_urgent(text: str) -> bool:
         return sounds_important(text, patterns) or may_hold_request(text)
@@ -177,11 +188,11 @@ def waiting(
 
 
 def passages_said(segments: Sequence[Atom], before: Atom | None) -> tuple[list[Said], list[Said]]:
-    """The turns that stood in the open segment already, and those that were added."""
-    known = [_said(before, passage) for passage in passages_of(before)] if before else []
-    old = {(each.segment, each.n) for each in known}
-    every = [_said(segment, passage) for segment in segments for passage in passages_of(segment)]
-    return known, [each for each in every if (each.segment, each.n) not in old]
+    """Return the turns that the open segment had already, and those that were added."""
+    earlier = [_said(before, passage) for passage in passages_of(before)] if before else []
+    earlier_keys = {(turn.segment, turn.n) for turn in earlier}
+    all_turns = [_said(segment, passage) for segment in segments for passage in passages_of(segment)]
+    return earlier, [turn for turn in all_turns if (turn.segment, turn.n) not in earlier_keys]
 
 
 def _said(segment: Atom, passage: Passage) -> Said:
@@ -189,9 +200,9 @@ def _said(segment: Atom, passage: Passage) -> Said:
 
 
 def shown_lately(store: Store, scope: Scope) -> list[str]:
-    """The statements that the last recalls returned: who repeats them says nothing new."""
+    """Return the contents of the statements that the last recalls returned; repeating them states nothing new."""
     ids = store.recalls.recent(scope, RECENT_RECALLS)
-    return [each.content for each in store.read(Filter(scopes=(scope,), ids=tuple(ids))) if not each.is_segment]
+    return [atom.content for atom in store.read(Filter(scopes=(scope,), ids=tuple(ids))) if not atom.is_segment]
 
 
 def read_due(
@@ -203,13 +214,16 @@ def read_due(
     now: Callable[[], datetime],
     stop: Callable[[], bool] = lambda: False,
 ) -> list[Receipt]:
-    """Read every session whose passages are due, under a lease, so that two programs do not both pay for it."""
-    due = [each for each in store.buffer.queues() if _is_due(each, pace, reader, store, now())]
+    """Read every session whose passages are due and return the receipts.
+
+    The job is leased, so that two processes do not both call the extractor.
+    """
+    due = [queue for queue in store.buffer.queues() if _is_due(queue, pace, reader, store, now())]
     holder = f"{os.getpid()}-{secrets.token_hex(4)}"
     if not due or not store.jobs.take(JOB, holder, LEASE_SECONDS):
         return []
     receipts: list[Receipt] = []
-    done, total, error = 0, sum(each.length for each in due), ""
+    done, total, error = 0, sum(queue.length for queue in due), ""
     try:
         for queue in due:
             if stop() or not store.jobs.renew(JOB, holder, LEASE_SECONDS, done, total):
@@ -234,10 +248,10 @@ def _is_due(queue: Queue, pace: Pace, reader: Reader, store: Store, now: datetim
         return True
     if pace.rhythm is not Rhythm.SURPRISE:
         return False
-    feeling = Familiarity(store, reader.embedder(), now)
-    waits = store.buffer.of(queue.scope, queue.session_id)
-    _, turns = _with_context(waits, _segments(waits, store))
-    return any((feeling.surprise(turn.text, queue.scope) or 0.0) > PROMOTES for turn in turns)
+    scorer = Familiarity(store, reader.embedder(), now)
+    queued = store.buffer.of(queue.scope, queue.session_id)
+    _, turns = _with_context(queued, _segments(queued, store))
+    return any((scorer.surprise(turn.text, queue.scope) or 0.0) > PROMOTES for turn in turns)
 
 
 def read_session(
@@ -250,14 +264,16 @@ def read_session(
     now: Callable[[], datetime],
     lease: SessionLease | None = None,
 ) -> list[Receipt]:
-    """Read what waits of one session, a few passages at a time, while the lease holds; what another reader has read
-    meanwhile is left out."""
-    queue = store.buffer.of(scope, session_id)
+    """Read the queued passages of one session in batches while the lease is held, and return the receipts.
+
+    Passages that another reader has taken meanwhile are left out.
+    """
+    queued = store.buffer.of(scope, session_id)
     receipts: list[Receipt] = []
-    for start in range(0, len(queue), AT_MOST):
+    for start in range(0, len(queued), AT_MOST):
         if lease is not None and not lease.take():
             break
-        receipt = _read(queue[start : start + AT_MOST], reader, actor, store, ids, now())
+        receipt = _read(queued[start : start + AT_MOST], reader, actor, store, ids, now())
         receipts += [receipt] if receipt is not None else []
     return receipts
 
@@ -265,50 +281,60 @@ def read_session(
 def _read(
     passages: Sequence[Waiting], reader: Reader, actor: str, store: Store, ids: IdSource, now: datetime
 ) -> Receipt | None:
-    """Read passages; None where somebody else has read them meanwhile.
+    """Read a batch of passages and return the receipt; None if another reader has taken them meanwhile.
 
-    They leave the buffer together with the commit of what they state: either both happen or neither.
+    They leave the queue in the transaction that commits their statements: both happen or neither.
     """
     scope, session_id = passages[0].scope, passages[0].session_id
     segments = _segments(passages, store)
     before, turns = _with_context(passages, segments)
-    fresh = fresh_ids(ids, now)
-    made = reader.read(turns, before, segments, scope, store, fresh, now)
+    id_iterator = fresh_ids(ids, now)
+    batch = reader.read(turns, before, segments, scope, store, id_iterator, now)
 
-    def put_down(compare: bool) -> Receipt | None:
+    def classify_and_write(compare: bool) -> Receipt | None:
         with store.alone():
             if not store.buffer.take(passages):
                 return None
             receipt = Receipt(None, ())
-            for origin, principal in dict.fromkeys((each.origin, each.principal) for each in segments.values()):
-                own = replace(
-                    made, atoms=[atom for atom in made.atoms if (atom.origin, atom.principal) == (origin, principal)]
+            for origin, principal in dict.fromkeys(
+                (segment.origin, segment.principal) for segment in segments.values()
+            ):
+                part_batch = replace(
+                    batch, atoms=[atom for atom in batch.atoms if (atom.origin, atom.principal) == (origin, principal)]
                 )
-                words = [each for each in segments.values() if (each.origin, each.principal) == (origin, principal)]
-                said = [turn for turn in turns if turn.segment in {segment.id for segment in words}]
-                verdicts = reader.verdicts(own, said, words, scope, store, fresh, now, compare=compare)
+                part_segments = [
+                    segment
+                    for segment in segments.values()
+                    if (segment.origin, segment.principal) == (origin, principal)
+                ]
+                part_turns = [turn for turn in turns if turn.segment in {segment.id for segment in part_segments}]
+                verdicts = reader.verdicts(
+                    part_batch, part_turns, part_segments, scope, store, id_iterator, now, compare=compare
+                )
                 writer = Writer(actor, origin, principal, scope)
-                part = write(Words(), verdicts, writer, store, "extract", f"read {session_id}", None)
-                receipt = replace(part, outcomes=(*receipt.outcomes, *part.outcomes))
-        return replace(receipt, stages=(("statements", made.told),), counts=made.counts)
+                part_receipt = write(Words(), verdicts, writer, store, "extract", f"read {session_id}", None)
+                receipt = replace(part_receipt, outcomes=(*receipt.outcomes, *part_receipt.outcomes))
+        return replace(receipt, stages=(("statements", batch.told),), counts=batch.counts)
 
-    return kept_anyway(store, put_down)
+    return kept_anyway(store, classify_and_write)
 
 
 def _segments(passages: Sequence[Waiting], store: Store) -> dict[str, Atom]:
-    """The segments that hold the passages, so far as they still count."""
-    found = store.read(Filter(scopes=(passages[0].scope,), ids=tuple({passage.segment for passage in passages})))
-    return {each.id: each for each in found if each.status in (Status.ACTIVE, Status.CONSTRAINED)}
+    """Return the active and pending segments that hold the passages, by id."""
+    atoms = store.read(Filter(scopes=(passages[0].scope,), ids=tuple({passage.segment for passage in passages})))
+    return {segment.id: segment for segment in atoms if segment.status in (Status.ACTIVE, Status.CONSTRAINED)}
 
 
 def _with_context(passages: Sequence[Waiting], segments: Mapping[str, Atom]) -> tuple[list[Said], list[Said]]:
-    """The turns that led up to the first waiting one, and the waiting ones with what a machine said in between."""
-    oldest_first = sorted(segments.values(), key=lambda each: each.id)
-    every = [_said(segment, passage) for segment in oldest_first for passage in passages_of(segment)]
-    wanted = {(passage.segment, passage.n) for passage in passages}
-    places = [n for n, each in enumerate(every) if (each.segment, each.n) in wanted]
-    if not places:
+    """Return the turns before the first queued one, and the queued turns with what assistants said in between."""
+    oldest_first = sorted(segments.values(), key=lambda segment: segment.id)
+    all_turns = [_said(segment, passage) for segment in oldest_first for passage in passages_of(segment)]
+    queued = {(passage.segment, passage.n) for passage in passages}
+    positions = [n for n, turn in enumerate(all_turns) if (turn.segment, turn.n) in queued]
+    if not positions:
         return [], []
-    first, last = places[0], places[-1]
-    turns = [each for each in every[first : last + 1] if (each.segment, each.n) in wanted or is_assistant(each.speaker)]
-    return every[max(0, first - CONTEXT) : first], turns
+    first, last = positions[0], positions[-1]
+    turns = [
+        turn for turn in all_turns[first : last + 1] if (turn.segment, turn.n) in queued or is_assistant(turn.speaker)
+    ]
+    return all_turns[max(0, first - CONTEXT) : first], turns

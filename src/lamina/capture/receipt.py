@@ -1,4 +1,4 @@
-"""What a write did, told outcome by outcome."""
+"""The receipt of a write: what it did, as a list of outcomes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from lamina.capture.llm.counts import ModelCounts
 from lamina.store.base import CommitId
 
 MODEL_STAGE = "language model"
-"""The stage that tells what a language model contributed."""
+"""The stage that reports what a language model contributed."""
 
 
 class Result(StrEnum):
-    """What became of one thing that was said."""
+    """What was done with one piece of input."""
 
     KEPT = "kept"
     NEW = "new"
@@ -35,7 +35,7 @@ class Result(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One atom and what happened to it, with the reason."""
+    """One atom, what happened to it, and why."""
 
     result: Result
     atom: Atom
@@ -45,10 +45,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """Every outcome of a write. `commit` undoes it; None where nothing had to change.
+    """All outcomes of a write. `commit` can be undone; it is None if nothing changed.
 
-    `stages` tells what was done and what is still to come; `redacted` names the secrets that were taken out;
-    `counts` is what a language model contributed.
+    `stages` reports what was done and what is still queued; `redacted` names the secrets that were replaced; `counts`
+    is what a language model contributed.
     """
 
     commit: CommitId | None
@@ -60,16 +60,16 @@ class Receipt:
 
     @property
     def atom(self) -> Atom:
-        """The atom the write was about."""
+        """The atom that the write was about."""
         return self.outcomes[0].atom
 
 
 def with_statements(words: Receipt, read: Sequence[Receipt]) -> Receipt:
-    """The receipt of words together with those of reading them."""
-    made = tuple(outcome for receipt in read for outcome in receipt.outcomes)
-    stages = dict(words.stages) | {name: how for receipt in read for name, how in receipt.stages}
-    counted = [receipt.counts for receipt in read if receipt.counts is not None]
-    counts = sum(counted[1:], counted[0]) if counted else None
-    if counts is not None:
-        stages[MODEL_STAGE] = str(counts)
-    return replace(words, outcomes=(*words.outcomes, *made), stages=tuple(stages.items()), counts=counts)
+    """Return the receipt of a capture merged with the receipts of extracting statements from it."""
+    new_outcomes = tuple(outcome for receipt in read for outcome in receipt.outcomes)
+    stages = dict(words.stages) | {name: report for receipt in read for name, report in receipt.stages}
+    model_counts = [receipt.counts for receipt in read if receipt.counts is not None]
+    total = sum(model_counts[1:], model_counts[0]) if model_counts else None
+    if total is not None:
+        stages[MODEL_STAGE] = str(total)
+    return replace(words, outcomes=(*words.outcomes, *new_outcomes), stages=tuple(stages.items()), counts=total)

@@ -1,4 +1,4 @@
-"""Verbatim segments: the words as they were said, a passage a turn or paragraph, in files that only grow."""
+"""Segments: the words as they were said, one passage for each turn or paragraph, in atoms that only grow."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from lamina.capture.pieces import Piece
 
 _BETWEEN = "\n\n"
 _PAGE, _HEADING = "page", "heading"
-"""Where a segment's words stood in their document: keys of its metadata."""
+"""Metadata keys: where in its document the text of a segment begins."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where pieces go: the session, its segment limits, and who says so."""
+    """Where pieces are stored: the session, the limits of its segments, and who is responsible for the words."""
 
     scope: Scope
     session_id: str
@@ -36,30 +36,31 @@ class Place:
 def extend(
     pieces: Sequence[Piece], place: Place, open_segment: Atom | None, number: int, ids: Iterator[AtomId]
 ) -> list[Atom]:
-    """The segments that hold the pieces: the open one grown first, then new ones, each closed at the limit."""
-    growing = [_Growing(open_segment, place)] if open_segment else []
+    """Return the segments that hold the pieces: the open one extended, then new ones, all within the size limit."""
+    builders = [_Growing(open_segment, place)] if open_segment else []
     for piece in pieces:
-        if not growing or not growing[-1].takes(piece):
+        if not builders or not builders[-1].takes(piece):
             number += 1
-            growing.append(_Growing(_blank(piece, place, number, next(ids)), place))
-        growing[-1].add(piece)
-    return [each.atom() for each in growing if each.grew]
+            builders.append(_Growing(_blank(piece, place, number, next(ids)), place))
+        builders[-1].add(piece)
+    return [builder.atom() for builder in builders if builder.grew]
 
 
 class _Growing:
-    """A segment while turns are added to it."""
+    """A segment while pieces are added to it."""
 
     def __init__(self, segment: Atom, place: Place) -> None:
         self._segment, self._place = segment, place
-        told = parse_segment(segment.content)
-        self._n = max((passage.n for passage in told), default=0)
-        self._last = max((passage.at for passage in told if passage.at), default=segment.observed_at)
+        passages = parse_segment(segment.content)
+        self._n = max((passage.n for passage in passages), default=0)
+        self._last = max((passage.at for passage in passages if passage.at), default=segment.observed_at)
         self._parts = [closed(segment.content)] if segment.content else []
         self._length = sum(map(len, self._parts))
         self._page = segment.metadata.get(_PAGE, "")
         self.grew = False
 
     def takes(self, piece: Piece) -> bool:
+        """Return whether a piece fits: the same page, below the size limit, soon after the last one."""
         if piece.page != self._page:
             return False
         at = piece.at or self._place.observed_at
@@ -67,6 +68,7 @@ class _Growing:
         return self._length + length <= self._place.limit and at - self._last <= self._place.idle
 
     def add(self, piece: Piece) -> None:
+        """Append a piece as a passage."""
         self._n += 1
         part = render_passage(self._n, piece.text, piece.speaker, piece.at)
         self._length += len(part) + (len(_BETWEEN) if self._parts else 0)
@@ -75,6 +77,7 @@ class _Growing:
         self.grew = True
 
     def atom(self) -> Atom:
+        """Return the segment with all passages."""
         return self._segment.with_(content=_BETWEEN.join(self._parts))
 
 
@@ -97,5 +100,5 @@ def _blank(piece: Piece, place: Place, number: int, atom_id: AtomId) -> Atom:
 
 
 def _stood(piece: Piece) -> dict[str, str]:
-    """Where in its document a segment begins, as far as its own words do not say it."""
+    """Return where in its document a segment begins, if its words do not say it."""
     return {key: value for key, value in ((_PAGE, piece.page), (_HEADING, piece.context)) if value}

@@ -29,18 +29,19 @@ class SessionLease:
         self._holder = f"{os.getpid()}-{secrets.token_hex(4)}"
 
     def take(self) -> bool:
-        """Take or renew the lease; False where another reader holds it."""
+        """Take or renew the lease; False if another reader has it."""
         now = self._now()
         until = now + timedelta(seconds=SECONDS)
         return self._buffer.lease(self._scope, self._session_id, self._holder, now, until)
 
     def release(self) -> None:
+        """Give the lease back, if this reader has it."""
         self._buffer.release(self._scope, self._session_id, self._holder)
 
 
 @contextmanager
 def waited_for(lease: SessionLease) -> Iterator[SessionLease]:
-    """Hold a lease inside the block, after waiting for another reader as long as a lease may last."""
+    """Wait for the lease, at most as long as a lease lasts, run the block, and release it."""
     pause, waited = _FIRST_PAUSE, 0.0
     while not lease.take() and waited <= SECONDS:
         time.sleep(pause)

@@ -1,4 +1,4 @@
-"""Which turns are worth reading at once: a scan by plain patterns, without a model, quick for any input."""
+"""Patterns for turns that should be read immediately: plain regular expressions, fast for any input."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from lamina.errors import InvalidInput
 
 SCANNED = 4000
-"""Characters of a turn that are read; what a person wants noticed stands early."""
+"""How many characters of a turn are scanned; what should be noticed is usually said early."""
 SLICE = 80
-"""A user's pattern sees the text in pieces of this length, so that the worst it can do is known."""
+"""The length of the slices in which a user's pattern sees the text, so that its worst cost is bounded."""
 MOST_STEPS = 500
-"""The most ways a user's pattern may try at one place."""
+"""The most alternatives that a user's pattern may try at one position."""
 LONGEST_PATTERN = 200
 MOST_OWN = 50
 
@@ -45,7 +45,7 @@ _IMPORTANT = re.compile(rf"\b(?:{_CORRECTION}|{_PREFERENCE}|{_REQUEST}|{_IDENTIT
 
 
 def sounds_important(text: str, own: Sequence[re.Pattern[str]] = ()) -> bool:
-    """Whether a turn sounds important in its first 4,000 characters, or matches one of a user's `own` patterns."""
+    """Return whether the first 4,000 characters of a turn match a built-in pattern or one of `user_patterns`."""
     scanned = text[:SCANNED]
     words = scanned.lower().replace("’", "'")
     own_matches = (pattern.search(piece) for piece in _pieces(scanned) for pattern in own)
@@ -53,20 +53,22 @@ def sounds_important(text: str, own: Sequence[re.Pattern[str]] = ()) -> bool:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Pieces that overlap by half, so that a match of up to half a piece is never cut."""
+    """Yield slices that overlap by half, so that a match of up to half a slice is never cut."""
     for start in range(0, max(1, len(text) - SLICE // 2), SLICE // 2):
         yield text[start : start + SLICE]
 
 
 def compile_patterns(patterns: Mapping[str, str]) -> tuple[re.Pattern[str], ...]:
-    """Compile a user's patterns, given by name; InvalidInput says which one cannot be used and why."""
+    """Return a user's patterns, given by name, compiled; InvalidInput says which one cannot be used and why."""
     if len(patterns) > MOST_OWN:
-        raise InvalidInput(f"{len(patterns)} signal patterns are too many; {MOST_OWN} may be added, join some with |")
+        raise InvalidInput(
+            f"{len(patterns)} signal patterns are too many: at most {MOST_OWN} are allowed; join some with |"
+        )
     return tuple(_compile(name, pattern) for name, pattern in patterns.items())
 
 
 def _compile(name: str, pattern: str) -> re.Pattern[str]:
-    """A user's pattern, case ignored; refused where it is no pattern or could take long."""
+    """Return a user's pattern compiled without case; InvalidInput if it is invalid or could take too long."""
     if not pattern or len(pattern) > LONGEST_PATTERN:
         raise InvalidInput(f"signal pattern {name!r} must have 1 to {LONGEST_PATTERN} characters")
     try:
@@ -76,7 +78,7 @@ def _compile(name: str, pattern: str) -> re.Pattern[str]:
     except (re.error, OverflowError, RecursionError, Warning) as error:
         raise InvalidInput(f"signal pattern {name!r} is not a regular expression: {error}") from error
     if compiled.search("") is not None:
-        raise InvalidInput(f"signal pattern {name!r} matches nothing at all; name a word that has to be there")
+        raise InvalidInput(f"signal pattern {name!r} matches the empty text; add a word that must occur")
     try:
         steps = _steps(pattern)
     except ValueError as error:
@@ -97,7 +99,7 @@ _PART = re.compile(
 
 
 def _steps(pattern: str) -> int:
-    """Return the most ways in which a valid pattern can go on from one place; ValueError where they have no bound."""
+    """Return the most alternatives that a valid pattern can try at one position; ValueError if they are unbounded."""
     steps, branches, before = 1, [1], ""
     for part in _PART.finditer(pattern):
         kind, text = part.lastgroup or "", part[0]
@@ -122,7 +124,7 @@ def _steps(pattern: str) -> int:
 
 
 def _choices(times: str) -> int:
-    """Return how many lengths a repeat may have; an open one as many as a piece has characters."""
+    """Return how many lengths a quantifier allows; an open one as many as a slice has characters."""
     if times == "?":
         return 2
     fewest, _, most = times.strip("{}").partition(",")

@@ -1,4 +1,4 @@
-"""From what an extractor found to atoms: only what is worth keeping, as trusted as the words it came from."""
+"""Turning extracted statements into atoms: filtered, and no more trusted than the words they came from."""
 
 from __future__ import annotations
 
@@ -33,17 +33,19 @@ from lamina.text.roles import is_assistant, is_instrument, is_prompt
 logger = logging.getLogger("lamina")
 
 AT_ONCE = 5
-"""How many turns are read together."""
+"""How many turns one call of the extractor reads."""
 CONTEXT = 4
-"""How many turns before them are shown to the extractor."""
+"""How many earlier turns the extractor sees as context."""
 WORTHLESS = 0.15
-"""Greetings and thanks have this importance or less."""
+"""Greetings and thanks have at most this importance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """The statements some turns gave rise to, who found them, and what went wrong on the way; the changes that a
-    language model nominated, the counts of what it contributed, and the turns that only repeat earlier ones."""
+    """The statements of some turns, the name of the extractor, and why it failed if it did.
+
+    `nominations` and `counts` are what a language model contributed; `replays` are turns that only repeat earlier ones.
+    """
 
     atoms: list[Atom]
     by: str
@@ -54,7 +56,7 @@ class Made:
 
     @property
     def told(self) -> str:
-        """How the reading went, for the receipt."""
+        """One line for the receipt: which extractor read the turns, and why another one was not used."""
         return f"read by {self.by}" + (f", because {self.trouble}" if self.trouble else "")
 
 
@@ -66,43 +68,45 @@ def statements(
     ids: Iterator[AtomId],
     shown: Collection[str] = (),
 ) -> Made:
-    """The atoms that turns give rise to, in their order; asked-for sentences always give one.
+    """Return the atoms that the turns state, in their order.
 
-    What recall has `shown` and somebody only repeats, and talk about memory itself, gives rise to nothing.
+    A sentence that a user asks to remember always becomes one. Repetitions of `recalled` statements and talk about the
+    memory itself are left out.
     """
-    found: list[Atom] = []
-    by, trouble = extractor.name, None
+    atoms: list[Atom] = []
+    extractor_name, failure = extractor.name, None
     counts: ModelCounts | None = None
     for start in range(0, len(turns), AT_ONCE):
-        heard = [turn for turn in turns[start : start + AT_ONCE] if not _is_nobody(turn.speaker)]
-        batch = [each for each in heard if not _is_own_talk(each.text, shown)]
-        read = _read(extractor, batch, [*before, *turns[:start]][-CONTEXT:])
-        by, trouble = (read.by, read.trouble) if read.trouble else (by, trouble)
-        counts = read.counts + counts if read.counts and counts else read.counts or counts
-        told = {(each.segment, each.n): each.text for each in batch}
-        findings = [finding for finding in read.findings if not _says_nothing(finding, told)]
-        findings += _asked(batch, findings)
-        at = {(each.segment, each.n): each.at for each in batch}
-        made = list(_atoms(sorted(findings, key=_place), segments, at, ids))
-        found += with_causes(made, told, batch[-1].at) if batch else made
-    return Made(found, by, trouble, counts=counts)
+        spoken = [turn for turn in turns[start : start + AT_ONCE] if not _is_nobody(turn.speaker)]
+        batch = [turn for turn in spoken if not _is_own_talk(turn.text, shown)]
+        result = _read(extractor, batch, [*before, *turns[:start]][-CONTEXT:])
+        extractor_name, failure = (result.by, result.trouble) if result.trouble else (extractor_name, failure)
+        counts = result.counts + counts if result.counts and counts else result.counts or counts
+        turn_texts = {(turn.segment, turn.n): turn.text for turn in batch}
+        extracted = [statement for statement in result.findings if not _says_nothing(statement, turn_texts)]
+        extracted += _asked(batch, extracted)
+        times = {(turn.segment, turn.n): turn.at for turn in batch}
+        new_atoms = list(_atoms(sorted(extracted, key=_place), segments, times, ids))
+        atoms += with_causes(new_atoms, turn_texts, batch[-1].at) if batch else new_atoms
+    return Made(atoms, extractor_name, failure, counts=counts)
 
 
 def _read(extractor: Extractor, turns: Sequence[Said], before: Sequence[Said]) -> Extraction:
-    """What the extractor finds. Words are kept whatever they do to it: what it stumbles over states nothing."""
+    """Return what the extractor finds; an extractor that raises contributes nothing, and the text is stored anyway."""
     try:
         return extraction(extractor, turns, before)
-    except Exception as error:  # noqa: BLE001 - whoever extracts is on the other side of a border
+    except Exception as error:  # noqa: BLE001 - extractors may be third-party code
         logger.error("%s failed on %d turns: %s", extractor.name, len(turns), wordless(error))
-        return Extraction((), "nobody", f"{extractor.name} failed: {type(error).__name__}")
+        return Extraction((), "no extractor", f"{extractor.name} failed: {type(error).__name__}")
 
 
 def _is_nobody(speaker: str | None) -> bool:
-    """What a tool puts out and what a machine was set up with is nobody's statement."""
+    """Return whether a turn is the output of a tool or a system prompt; neither states anything."""
     return is_instrument(speaker) or is_prompt(speaker)
 
 
 def _is_own_talk(text: str, shown: Collection[str]) -> bool:
+    """Return whether a text is about the memory itself or repeats recalled statements."""
     return is_memory_talk(text) or is_echo(text, shown)
 
 
@@ -111,15 +115,15 @@ def _place(finding: Finding) -> tuple[str, int, int]:
 
 
 def _says_nothing(finding: Finding, told: Mapping[tuple[str, int], str]) -> bool:
-    """Whether the sentence stands in a context that recall itself put there, or lost a secret and with it its point."""
-    at = finding.evidence
-    text = told[at.segment, at.passage]
-    sentence = text[at.start : at.end].strip()
+    """Return whether the sentence is part of recalled context, or lost a secret and with it its meaning."""
+    evidence = finding.evidence
+    text = told[evidence.segment, evidence.passage]
+    sentence = text[evidence.start : evidence.end].strip()
     return sentence not in without_recalled(text).text or "[redacted: " in sentence
 
 
 def _asked(turns: Sequence[Said], found: Sequence[Finding]) -> list[Finding]:
-    """The sentences somebody asked to have remembered, as they were said where the extractor made nothing of them."""
+    """Return the sentences that a user asked to remember and that the extractor did not cover, verbatim."""
     covered = [finding.evidence for finding in found]
     return [
         Finding(
@@ -130,7 +134,9 @@ def _asked(turns: Sequence[Said], found: Sequence[Finding]) -> list[Finding]:
             evidence=Evidence(turn.segment, turn.n, start, end),
         )
         for turn in turns
-        if not is_assistant(turn.speaker)  # a machine that says "keep in mind that…" asks nobody to remember anything
+        if not is_assistant(
+            turn.speaker
+        )  # an assistant that says "keep in mind that…" does not ask to remember anything
         for start, end in asked_for(turn.text)
         if len(turn.text[start:end].encode()) <= CONTENT_LIMIT and not _overlaps(turn, start, end, covered)
     ]
@@ -149,17 +155,19 @@ def _atoms(
     at: Mapping[tuple[str, int], datetime],
     ids: Iterator[AtomId],
 ) -> Iterator[Atom]:
+    """Yield the atoms of extracted statements, without greetings and statements that have no words."""
     for finding in findings:
         importance = importance_of(finding.content, finding.kind)
         if importance <= WORTHLESS or not normal_form(finding.content):
             continue
-        place = finding.evidence.segment, finding.evidence.passage
-        atom = _atom(finding, segments[place[0]], at[place], importance, next(ids))
+        turn_key = finding.evidence.segment, finding.evidence.passage
+        atom = _atom(finding, segments[turn_key[0]], at[turn_key], importance, next(ids))
         if atom is not None:
             yield atom
 
 
 def _atom(finding: Finding, segment: Atom, at: datetime, importance: float, atom_id: AtomId) -> Atom | None:
+    """Return the atom of one extracted statement, pending if its words are; None if it is too long for a statement."""
     try:
         draft = parse_draft(
             content=finding.content,
@@ -178,14 +186,14 @@ def _atom(finding: Finding, segment: Atom, at: datetime, importance: float, atom
             metadata={} if finding.is_sure else {SEVERAL: "true"},
         )
     except InvalidInput:
-        return None  # too long for a statement; the words themselves are kept
+        return None  # the words themselves are stored in the segment
     atom = draft.to_atom(atom_id, segment.scope, segment.origin, segment.principal, at)
-    held = statements_wait(segment.origin) or segment.status is Status.CONSTRAINED
-    return atom.with_(status=Status.CONSTRAINED) if held else atom
+    is_pending = statements_wait(segment.origin) or segment.status is Status.CONSTRAINED
+    return atom.with_(status=Status.CONSTRAINED) if is_pending else atom
 
 
 SAID_SO = 0.7
-"""How sure a link is that rests on one word."""
+"""The confidence of a relation that rests on a word such as "therefore"."""
 
 _FOLLOWS = re.compile(
     r"(?:and )?(?:so|therefore|hence|thus|consequently|as a result|that(?:['’]s| is| was) why|which is why|"
@@ -195,13 +203,16 @@ _FOLLOWS = re.compile(
 
 
 def with_causes(atoms: Sequence[Atom], told: Mapping[tuple[str, int], str], now: datetime) -> list[Atom]:
-    """The statements of some turns, those with a stated cause linked to the statement of it in the same turn."""
+    """Return the statements of some turns, each consequence related to the statement of its cause in the same turn."""
     linked = list(atoms)
-    for n, (before, after) in enumerate(pairwise(atoms)):
-        one, other = before.evidence[0], after.evidence[0]
-        if (one.segment, one.passage) != (other.segment, other.passage) or one.start == other.start:
+    for n, (cause, effect) in enumerate(pairwise(atoms)):
+        cause_place, effect_place = cause.evidence[0], effect.evidence[0]
+        if (cause_place.segment, cause_place.passage) != (
+            effect_place.segment,
+            effect_place.passage,
+        ) or cause_place.start == effect_place.start:
             continue
-        if _FOLLOWS.match(told[other.segment, other.passage], other.start):
-            link = Relation(RelationName.CAUSED_BY, before.id, SAID_SO, now)
-            linked[n + 1] = after.with_(relations=(*after.relations, link))
+        if _FOLLOWS.match(told[effect_place.segment, effect_place.passage], effect_place.start):
+            relation = Relation(RelationName.CAUSED_BY, cause.id, SAID_SO, now)
+            linked[n + 1] = effect.with_(relations=(*effect.relations, relation))
     return linked

@@ -1,4 +1,4 @@
-"""Who or what a claim is about: under another name or misspelled it is still the same, and fills the same slot."""
+"""Names of subjects: under an alias or misspelled, a subject is still the same and fills the same slot."""
 
 from __future__ import annotations
 
@@ -14,21 +14,26 @@ from lamina.text.analyse import analyse
 from lamina.text.normal import normal_form
 
 ALIAS = "alias"
-"""The attribute by which somebody says what else a subject is called."""
+"""The attribute of a statement that says what else a subject is called."""
 _LOOKED_AT = 20
 ALIKE = 0.80
-"""How alike the sorted words of two labels must be, and each word that differs with the one in its place."""
+"""The least similarity of two names, and of each pair of words in them that differ."""
 _SHORTEST = 5
-"""Shorter words must be the same: a cat is no bat."""
+"""Shorter words must be equal: a cat is no bat."""
 
 
 def resolved(atom: Atom, store: Store, now: datetime) -> Atom:
-    """The statement under the name its subject is known by; as it is where that is known, or nothing like it is."""
-    form = normal_form(atom.subject)
-    if not form or claim_of(atom) is None or normal_form(atom.attribute or "") == ALIAS or _is_known(atom, store):
+    """Return the statement with the name by which its subject is already known, or unchanged if there is none."""
+    subject_form = normal_form(atom.subject)
+    if (
+        not subject_form
+        or claim_of(atom) is None
+        or normal_form(atom.attribute or "") == ALIAS
+        or _is_known(atom, store)
+    ):
         return atom
-    called = _by_alias(atom, form, store, now) or _by_spelling(atom, form, store)
-    return atom.with_(subject=called) if called else atom
+    known_name = _by_alias(atom, subject_form, store, now) or _by_spelling(atom, subject_form, store)
+    return atom.with_(subject=known_name) if known_name else atom
 
 
 def _is_known(atom: Atom, store: Store) -> bool:
@@ -44,33 +49,35 @@ def _by_alias(atom: Atom, form: str, store: Store, now: datetime) -> str | None:
         valid_at=now,
         limit=_LOOKED_AT,
     )
-    ids = tuple(dict.fromkeys(each.atom_id for each in store.search(query)))
-    found = store.read(Filter(scopes=(atom.scope,), ids=ids)) if ids else []
-    told = (each for each in found if normal_form(each.attribute or "") == ALIAS)
-    return next((each.subject for each in told if normal_form(each.value or "") == form), None)
+    ids = tuple(dict.fromkeys(match.atom_id for match in store.search(query)))
+    atoms = store.read(Filter(scopes=(atom.scope,), ids=ids)) if ids else []
+    aliases = (alias for alias in atoms if normal_form(alias.attribute or "") == ALIAS)
+    return next((alias.subject for alias in aliases if normal_form(alias.value or "") == form), None)
 
 
 def _by_spelling(atom: Atom, form: str, store: Store) -> str | None:
-    """The one subject that is spelled nearly so; where several are, nobody can tell. Martina is no slip for Martin: a
-    name may be misspelled behind its first word only."""
-    near = [subject for subject in store.subjects(atom.scope, form.split()) if is_one_name(form, subject)]
+    """Return the only known subject that is spelled nearly the same; None if there are several.
+
+    The first word of a proper name must be equal: Martina is no misspelling of Martin.
+    """
+    similar = [subject for subject in store.subjects(atom.scope, form.split()) if is_one_name(form, subject)]
     if atom.subject[:1].isupper():
-        first = form.split()[0]
-        near = [each for each in near if first in each.split()]
-    if len(near) != 1:
+        first_word = form.split()[0]
+        similar = [subject for subject in similar if first_word in subject.split()]
+    if len(similar) != 1:
         return None
-    known = store.read(Filter(scopes=(atom.scope,), subject=near[0], limit=1))
-    return known[0].subject if known else None
+    statements = store.read(Filter(scopes=(atom.scope,), subject=similar[0], limit=1))
+    return statements[0].subject if statements else None
 
 
 def is_one_name(one: str, other: str) -> bool:
-    """Whether two labels in normal form name one thing; numbers and short words never differ by a slip."""
-    words, others = sorted(one.split()), sorted(other.split())
-    if words == others:
+    """Return whether two names in normal form mean one thing; numbers and short words must be equal."""
+    words, other_words = sorted(one.split()), sorted(other.split())
+    if words == other_words:
         return bool(words)
-    if len(words) != len(others) or _ratio(" ".join(words), " ".join(others)) < ALIKE:
+    if len(words) != len(other_words) or _ratio(" ".join(words), " ".join(other_words)) < ALIKE:
         return False
-    return all(a == b or _is_slip(a, b) for a, b in zip(words, others, strict=True))
+    return all(a == b or _is_slip(a, b) for a, b in zip(words, other_words, strict=True))
 
 
 def _is_slip(one: str, other: str) -> bool:

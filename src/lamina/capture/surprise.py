@@ -1,4 +1,4 @@
-"""How little a statement resembles what is known: news counts for more, what everybody knows for less."""
+"""Surprise: how little a statement resembles what is known. News is more important, common knowledge less."""
 
 from __future__ import annotations
 
@@ -17,34 +17,35 @@ from lamina.store.encodings import NearQuery, Tilts
 from lamina.vectors.levels import to_asked
 
 NEAREST = 5
+"""How many of the nearest statements are compared."""
 MIDDLE = 0.35
+"""The distance at which surprise is one half."""
 MIDDLES = {"wordllama": 0.40}
-"""The distance at which a statement is as surprising as not, for models that see things further apart: about the
-median distance of a statement from the nearest other one."""
+"""The same for models with larger distances: about the median distance of a statement from its nearest neighbour."""
 STEEPNESS = 10.0
 WEIGHT = 0.6
-"""How much surprise moves the importance of a statement."""
+"""How much surprise changes the importance of a statement."""
 PROMOTES = 0.5
-"""A waiting turn more surprising than this is read at once."""
+"""A queued turn with more surprise is read immediately."""
 LEAST = 0.05
-"""However familiar, a statement keeps this much importance."""
+"""The importance that the most familiar statement keeps."""
 
 _KNOWN = frozenset({MemoryType.FACT, MemoryType.PROCEDURE})
 
 
 @dataclass(frozen=True, slots=True)
 class Familiarity:
-    """What is known, as a model sees it. Without a model nothing is surprising and nothing is not."""
+    """Scores the surprise of statements by an embedding model; without a model there is no score."""
 
     store: Store
     embedder: Embedder | None
     now: datetime
 
     def surprise(self, text: str, scope: Scope) -> float | None:
-        """From 0, as good as known, to 1; None where there is nothing to compare with."""
+        """Return the surprise of a text from 0 (known) to 1, or None if there is nothing to compare with."""
         if self.embedder is None:
             return None
-        found = self.store.encodings.nearest(
+        nearest = self.store.encodings.nearest(
             NearQuery(
                 scopes=(scope,),
                 statuses=RECALL_WEIGHT,
@@ -59,20 +60,20 @@ class Familiarity:
                 limit=NEAREST,
             )
         )
-        distances = [1.0 - each.cosine for each in found[:NEAREST]]
-        family = self.embedder.model.id.partition("-")[0]
-        return surprise_at(distances, MIDDLES.get(family, MIDDLE)) if distances else None
+        distances = [1.0 - match.cosine for match in nearest[:NEAREST]]
+        model_family = self.embedder.model.id.partition("-")[0]
+        return surprise_at(distances, MIDDLES.get(model_family, MIDDLE)) if distances else None
 
     def weighed(self, atom: Atom) -> Atom:
-        """The statement with its surprise, and an importance that it moves."""
-        felt = self.surprise(atom.content, atom.scope)
-        if felt is None:
+        """Return the statement with its surprise and an importance adjusted by it."""
+        surprise = self.surprise(atom.content, atom.scope)
+        if surprise is None:
             return atom
-        moved = min(1.0, max(LEAST, atom.importance + WEIGHT * (felt - 0.5)))
-        return atom.with_(surprise=round(felt, 3), importance=round(moved, 3))
+        importance = min(1.0, max(LEAST, atom.importance + WEIGHT * (surprise - 0.5)))
+        return atom.with_(surprise=round(surprise, 3), importance=round(importance, 3))
 
 
 def surprise_at(distances: Sequence[float], middle: float = MIDDLE) -> float:
-    """The surprise of something at these distances from the nearest things known; a copy of one is no surprise."""
+    """Return the surprise at these distances from the nearest known statements; a copy of one is no surprise."""
     mean, nearest = sum(distances) / len(distances), min(distances)
     return 1.0 / (1.0 + exp(-STEEPNESS * (min(mean, nearest) - middle)))

@@ -1,4 +1,4 @@
-"""Putting down what was decided: one commit, and a receipt that tells every outcome."""
+"""Committing the verdicts on statements: one commit, and a receipt with every outcome."""
 
 from __future__ import annotations
 
@@ -31,8 +31,11 @@ logger = logging.getLogger("lamina")
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Who writes, into which scope, with what word for the journal; `rules` say which attributes depend on which,
-    `through` who brings what is of another origin."""
+    """Who writes, and into which scope.
+
+    `rules` say which attributes depend on which; `delivered_by` is the origin of the caller who delivers text of
+    another origin; `multi_valued` are attributes that may have several values.
+    """
 
     actor: str
     origin: Origin
@@ -45,7 +48,7 @@ class Writer:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Verbatim segments as they shall be, and which of their passages wait to be read for statements."""
+    """New versions of segments, and those of their passages that are queued for extraction."""
 
     segments: Sequence[Atom] = ()
     waiting: Sequence[Waiting] = ()
@@ -54,25 +57,28 @@ class Words:
 def write(
     words: Words, verdicts: Sequence[Verdict], writer: Writer, store: Store, verb: str, reason: str, key: str | None
 ) -> Receipt:
-    """Commit words and statements together; what waits is put down with them or not at all."""
+    """Commit segments, statements and the queue entries of new passages together, and return the receipt.
+
+    Changes that the writer's origin may not make are left out; statements that depend on an ended one are challenged.
+    """
     changed: dict[AtomId, Atom] = {segment.id: segment for segment in words.segments}
     for verdict in verdicts:
         changed |= {other.id: other for other in verdict.others}
         if verdict.is_written:
             changed[verdict.atom.id] = verdict.atom
-    outcomes = [Outcome(Result.KEPT, segment, "the words as they were said") for segment in words.segments]
-    outcomes += [Outcome(each.result, each.atom, each.reason) for each in verdicts]
+    outcomes = [Outcome(Result.KEPT, segment, "stored verbatim") for segment in words.segments]
+    outcomes += [Outcome(verdict.result, verdict.atom, verdict.reason) for verdict in verdicts]
     changed = within_reach(changed, writer.origin, writer.scope, store)
     if not changed:
         return Receipt(None, tuple(outcomes))
-    doubted = dependants(changed, store, writer.origin, writer.rules)
-    changed |= {atom.id: atom for atom, _ in doubted}
-    outcomes += [Outcome(Result.CHALLENGED, atom, why) for atom, why in doubted]
-    told = (
-        *(each.reason for each in verdicts if each.others or each.result is Result.TAKEN_BACK),
-        *(why for _, why in doubted),
+    challenged = dependants(changed, store, writer.origin, writer.rules)
+    changed |= {atom.id: atom for atom, _ in challenged}
+    outcomes += [Outcome(Result.CHALLENGED, atom, cause) for atom, cause in challenged]
+    causes = (
+        *(verdict.reason for verdict in verdicts if verdict.others or verdict.result is Result.TAKEN_BACK),
+        *(cause for _, cause in challenged),
     )
-    reason = "; ".join(dict.fromkeys([reason, *told]))
+    reason = "; ".join(dict.fromkeys([reason, *causes]))
     commit = Commit(
         actor=writer.actor,
         origin=writer.origin,
@@ -85,39 +91,44 @@ def write(
     if not words.waiting:
         return _receipt(store.commit(commit), outcomes)
     with store.alone():
-        done = store.commit(commit)
-        if not done.repeated:
+        committed = store.commit(commit)
+        if not committed.repeated:
             store.buffer.add(words.waiting)
-    return _receipt(done, outcomes)
+    return _receipt(committed, outcomes)
 
 
 def verdicts_on(
     atoms: Sequence[Atom], store: Store, now: datetime, several: frozenset[str] = frozenset()
 ) -> list[Verdict]:
-    """What each statement is to those that stand and to those before it; `several` are attributes with many values."""
+    """Return the verdict on each statement against the existing ones and those before it in the list.
+
+    `multi_valued` are attributes that may have several values.
+    """
     verdicts: list[Verdict] = []
     atoms = [beside_others(resolved(atom, store, now), several) for atom in atoms]
-    current, known = Current(atoms, store), {atom.id: atom.id for atom in atoms}
+    existing, known_ids = Current(atoms, store), {atom.id: atom.id for atom in atoms}
     erased = erased_among(atoms, store)
     for atom in atoms:
         if atom.id in erased:
             verdicts.append(Verdict(Result.REFUSED, atom, (), f"it was erased on {erased[atom.id]:%Y-%m-%d}"))
             continue
-        verdict = classify(_linked(atom, known), current, now)
-        known[atom.id] = verdict.atom.id
-        current.take((verdict.atom, *verdict.others) if verdict.is_written else verdict.others)
+        verdict = classify(_linked(atom, known_ids), existing, now)
+        known_ids[atom.id] = verdict.atom.id
+        existing.take((verdict.atom, *verdict.others) if verdict.is_written else verdict.others)
         verdicts.append(verdict)
     return verdicts
 
 
 def _linked(atom: Atom, known: Mapping[AtomId, AtomId]) -> Atom:
-    """The statement with its links to others of the same words: one that was said before is linked as it is known."""
-    links = tuple(replace(relation, target=known.get(relation.target, relation.target)) for relation in atom.relations)
-    return atom.with_(relations=links) if links else atom
+    """Return the statement with its relations to others of the list pointing at the atoms those became."""
+    relations = tuple(
+        replace(relation, target=known.get(relation.target, relation.target)) for relation in atom.relations
+    )
+    return atom.with_(relations=relations) if relations else atom
 
 
 def unhurried(store: Store, work: Callable[[], T]) -> T:
-    """Look at what stands and write; if somebody was quicker, once more with nobody in between."""
+    """Run work that reads and writes; if another writer was faster, run it again in an exclusive transaction."""
     try:
         return work()
     except (StaleRevision, ClaimTaken):
@@ -126,24 +137,26 @@ def unhurried(store: Store, work: Callable[[], T]) -> T:
 
 
 def kept_anyway(store: Store, work: Callable[[bool], T]) -> T:
-    """The same for work that may compare what is said with what was said before; where what comes of that breaks a
-    rule, it is done without: words are kept whatever they seem to change."""
+    """Run `work(True)`, which looks for changes; if a rule of the store refuses the result, run `work(False)`.
+
+    Captured text is stored whatever it seems to change.
+    """
     try:
         return unhurried(store, lambda: work(True))
     except (ClaimTaken, Refused) as problem:
-        logger.warning("kept without looking for changes: %s", type(problem).__name__)
+        logger.warning("stored without change detection: %s", type(problem).__name__)
         return unhurried(store, lambda: work(False))
 
 
 def fresh_ids(source: IdSource, at: datetime) -> Iterator[AtomId]:
-    """New ids of a moment, as many as are asked for."""
+    """Yield new atom ids of one moment, without end."""
     while True:
         yield source.new(at)
 
 
 def _receipt(done: Committed, outcomes: Sequence[Outcome]) -> Receipt:
     if done.repeated:
-        kept = tuple(Outcome(Result.DUPLICATE, atom, "this very request was carried out before") for atom in done.atoms)
-        return Receipt(done.id, kept, repeated=True)
+        duplicates = tuple(Outcome(Result.DUPLICATE, atom, "this request was already processed") for atom in done.atoms)
+        return Receipt(done.id, duplicates, repeated=True)
     written = {atom.id: atom for atom in done.atoms}
     return Receipt(done.id, tuple(Outcome(o.result, written.get(o.atom.id, o.atom), o.reason) for o in outcomes))

@@ -1,4 +1,4 @@
-"""The command line: it translates between a person's shell and `Memory`, and decides nothing."""
+"""The command line: translates between the shell and `Memory`, without logic of its own."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import sys
 
 
 def main() -> None:
-    """The `lamina` command. What a host waits for is started without all the rest."""
-    words = sys.argv[1:]
-    if "hook" in words and "--help" not in words:
+    """Run the `lamina` command. `hook` and `mcp`, which a host waits for, start without loading the other commands."""
+    arguments = sys.argv[1:]
+    if "hook" in arguments and "--help" not in arguments:
         from lamina.cli import hook
 
-        if hook.is_asked_for(words):
-            hook.main(words)
-    if "mcp" in words:
+        if hook.is_asked_for(arguments):
+            hook.main(arguments)
+    if "mcp" in arguments:
         from lamina.cli.at_once import mcp_at_once
 
-        if mcp_at_once(words):
+        if mcp_at_once(arguments):
             return
     from lamina.cli.app import run
 

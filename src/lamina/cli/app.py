@@ -1,4 +1,4 @@
-"""The command line put together: every family of commands under one name."""
+"""The command line application: all commands and command groups."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def lamina(
     json: AsJson = False,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    """A memory in markdown files you own. Alone, `lamina` shows how it stands and what to do next."""
+    """Long-term memory in markdown files you own. Without a command, show the status and what to do next."""
     ctx.obj = shared = Shared(vault, scope, json)
     if ctx.invoked_subcommand is not None:
         return
@@ -75,7 +75,7 @@ def lamina(
 
 
 def run() -> None:
-    """Run the command line; text that the terminal cannot show is escaped, never an error."""
+    """Run the command line; text that the terminal cannot display is escaped."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             with contextlib.suppress(ValueError):

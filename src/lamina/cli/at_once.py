@@ -1,6 +1,6 @@
-"""`lamina mcp` without the rest of the command line: a host waits for it, and has nothing to read meanwhile.
+"""Starts `lamina mcp` without loading the rest of the command line, because a host waits for it.
 
-Whatever is not the plain command with its own options, a question for help for one, is left to the command line.
+Anything but the plain command with its options, such as `--help`, is left to the command line.
 """
 
 from __future__ import annotations
@@ -16,50 +16,50 @@ if TYPE_CHECKING:
 
 _ANYWHERE = frozenset({"--vault", "--scope"})
 _OWN = frozenset({"--as", "--read-only"})
-"""Options of every command, and those of this one, which stand behind its name."""
+"""Options of every command, and options of `mcp`, which must follow the command name."""
 
 
 def mcp_at_once(words: Sequence[str]) -> bool:
-    """Serve if these words ask for just that; tells whether it did."""
-    given = asked_for(words)
-    if given is None:
+    """Run the MCP server if the arguments are a plain `mcp` command; return whether it ran."""
+    options = asked_for(words)
+    if options is None:
         return False
-    gc.disable()  # what is imported stays; looking through it over and over takes a third of the time
+    gc.disable()  # collecting garbage during imports takes a third of the time
     try:
         from lamina.mcp.stdio import serve
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] == "lamina":
             raise
         return False
-    wanted = _wanted(given)
+    server_options = _wanted(options)
     gc.freeze()
     gc.enable()
     try:
-        serve(wanted)
+        serve(server_options)
     except KeyboardInterrupt:
         pass
     return True
 
 
 def asked_for(words: Sequence[str]) -> dict[str, str] | None:
-    """The options by name; None where the words are anything else than this command."""
-    given, left, commands = dict[str, str](), iter(words), 0
-    for word in left:
+    """Return the options by name; None if the arguments are not a plain `mcp` command."""
+    options, remaining, command_count = dict[str, str](), iter(words), 0
+    for word in remaining:
         name, equals, value = word.partition("=")
         if word == "mcp":
-            commands += 1
-        elif name in _OWN and not commands:
+            command_count += 1
+        elif name in _OWN and not command_count:
             return None
         elif word == "--read-only":
-            given[word] = "yes"
+            options[word] = "yes"
         elif name in _ANYWHERE or name == "--as":
-            told = value if equals else next(left, "")
-            if not told or told.startswith("-") or name in given:
+            option_value = value if equals else next(remaining, "")
+            if not option_value or option_value.startswith("-") or name in options:
                 return None
-            given[name] = told
+            options[name] = option_value
         else:
             return None
-    return given if commands == 1 and given.get("--as", "agent") in ("agent", "human") else None
+    return options if command_count == 1 and options.get("--as", "agent") in ("agent", "human") else None
 
 
 def _wanted(given: dict[str, str]) -> Wanted:

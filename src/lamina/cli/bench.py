@@ -1,4 +1,4 @@
-"""`lamina bench`: handed on to the benchmarks, which are loaded only when asked for."""
+"""`lamina bench`: runs the benchmarks, which are loaded only here."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ app = typer.Typer()
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
 )
 def bench(ctx: typer.Context) -> None:
-    """Measure the shipped pipeline; `lamina bench --help` lists the benchmarks."""
+    """Run a benchmark of the shipped pipeline; `lamina bench --help` lists them."""
     with ending(Output(), "bench"):
         benchmarks = _benchmarks()
     benchmarks(ctx.args, prog_name="lamina bench")
 
 
 def _benchmarks() -> typer.Typer:
-    home = "lamina.bench.cli"
+    module_name = "lamina.bench.cli"
     try:
-        found = import_module(home).app
+        benchmark_app = import_module(module_name).app
     except ModuleNotFoundError as error:
-        if error.name != home:
+        if error.name != module_name:
             raise
-        raise NotFound("there are no benchmarks in this installation") from error
-    assert isinstance(found, typer.Typer)
-    return found
+        raise NotFound("the benchmarks are not part of this installation; run them from the repository") from error
+    assert isinstance(benchmark_app, typer.Typer)
+    return benchmark_app

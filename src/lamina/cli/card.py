@@ -1,4 +1,4 @@
-"""`lamina` alone: a status card and three next commands."""
+"""The output of `lamina` without a command: a status card and three commands to try next."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ LAST = 3
 
 
 def card(session: Session) -> View:
-    """The vault, its counts, its problems and its last commits."""
+    """Return the status card: the vault, its counts, problems and last commits."""
     if not session.choice.exists:
         data = {
             "vault": str(session.choice.folder),
             "exists": False,
-            "next": [each for each, _ in three(session, None)],
+            "next": [command for command, _ in three(session, None)],
         }
         return View(
             data,
@@ -40,7 +40,7 @@ def card(session: Session) -> View:
         "commits": stats["commits"],
         "problems": len(problems),
         "last": [entry_data(entry) for entry in entries],
-        "next": [each for each, _ in three(session, stats, len(problems))],
+        "next": [command for command, _ in three(session, stats, len(problems))],
     }
     facts = (
         ("vault", f"{memory.root} ({session.choice.way})"),

@@ -1,4 +1,4 @@
-"""What every command shares: `--vault`, `--scope` and `--json` before or after its name, and one way to end."""
+"""What all commands share: the options `--vault`, `--scope` and `--json`, opening the vault, and exit codes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Vault = Annotated[
     typer.Option(
         "--vault",
         metavar="FOLDER",
-        help="The vault; else LAMINA_VAULT, else the nearest one upwards, else ~/lamina.",
+        help="The vault. Default: LAMINA_VAULT, else the nearest vault in a parent folder, else ~/lamina.",
         show_default=False,
     ),
 ]
@@ -32,25 +32,26 @@ Scope = Annotated[
     str | None,
     typer.Option("--scope", metavar="SCOPE", help="Whose memory: org:NAME or org:NAME:agent:NAME.", show_default=False),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout; errors as JSON on stderr.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change, change nothing.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document to stdout; errors as JSON to stderr.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change, without changing anything.")]
 
 F = TypeVar("F", bound=Callable[..., View | None])
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What stood before the command's name, or after it."""
+    """The options that every command accepts, before or after its name."""
 
     vault: Path | None = None
     scope: str | None = None
     as_json: bool = False
 
     def over(self, before: Shared) -> Shared:
-        """These, completed by what stood before the name."""
+        """Return these options, with missing ones taken from those before the command name."""
         return Shared(self.vault or before.vault, self.scope or before.scope, self.as_json or before.as_json)
 
     def session(self, *, dry_run: bool = False, may_make: bool = False) -> Session:
+        """Return a session on the chosen vault."""
         choice = choose(self.vault, os.environ, Path.cwd(), Path.home())
         output = Output(as_json=self.as_json)
         return Session(choice, output, scope=self.scope, dry_run=dry_run, may_make=may_make)
@@ -59,15 +60,17 @@ class Shared:
 def command(
     app: typer.Typer, name: str, *, panel: str, example: str, changes: bool = False, may_make: bool = False
 ) -> Callable[[F], F]:
-    """Register a function `(session, …) -> View` as a command; the function itself stays callable as it is."""
+    """Register a function `(session, …) -> CommandResult` as a command; the function itself stays callable."""
 
     def register(function: F) -> F:
-        def run(ctx: typer.Context, **given: Any) -> None:
-            shared = Shared(given.pop("vault"), given.pop("scope"), given.pop("json")).over(ctx.obj or Shared())
-            dry_run = given.pop("dry_run", False)
+        def run(ctx: typer.Context, **arguments: Any) -> None:
+            shared = Shared(arguments.pop("vault"), arguments.pop("scope"), arguments.pop("json")).over(
+                ctx.obj or Shared()
+            )
+            dry_run = arguments.pop("dry_run", False)
             with ending(Output(as_json=shared.as_json), name):
                 with shared.session(dry_run=dry_run, may_make=may_make) as session:
-                    view = function(session, **given)
+                    view = function(session, **arguments)
                     if view is not None:
                         session.output.show(view)
                 if view is not None and view.code:
@@ -82,11 +85,11 @@ def command(
 
 @contextmanager
 def ending(output: Output, name: str) -> Iterator[None]:
-    """Errors become a line, a hint and an exit code; bugs keep their traceback."""
+    """Turn expected errors into a message, a hint and an exit code; other errors keep their traceback."""
     try:
         yield
     except BrokenPipeError:
-        # Whoever read the output has gone; the flush at the interpreter's exit must not complain of it.
+        # The reader of the pipe is gone; the flush at the interpreter's exit must not fail.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(exits.READER_GONE) from None
     except KeyboardInterrupt:
@@ -97,21 +100,21 @@ def ending(output: Output, name: str) -> Iterator[None]:
 
 
 def _dress(run: Callable[..., None], function: Callable[..., View | None], *, changes: bool) -> None:
-    """Give the wrapper the function's own parameters and the shared ones, for Typer to read."""
+    """Give the wrapper the parameters of the function and the shared options, for Typer."""
     hints = get_type_hints(function, include_extras=True)
-    own = [
+    command_parameters = [
         parameter.replace(annotation=hints[parameter.name], kind=inspect.Parameter.KEYWORD_ONLY)
         for parameter in list(inspect.signature(function).parameters.values())[1:]
     ]
-    shared = [("vault", Vault, None), ("scope", Scope, None), ("json", AsJson, False)]
+    shared_options = [("vault", Vault, None), ("scope", Scope, None), ("json", AsJson, False)]
     if changes:
-        shared.insert(0, ("dry_run", DryRun, False))
+        shared_options.insert(0, ("dry_run", DryRun, False))
     parameters = [
         inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
-        *own,
+        *command_parameters,
         *(
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
-            for name, kind, default in shared
+            for name, kind, default in shared_options
         ),
     ]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""What a stretch of the journal amounts to: learnt, changed, doubted, forgotten."""
+"""Summarises a range of the journal: what was learnt, changed, doubted or forgotten."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Group(StrEnum):
-    """What became of an atom."""
+    """How an atom changed."""
 
     LEARNT = "learnt"
     CHANGED = "changed"
@@ -31,7 +31,7 @@ _FORGOTTEN = frozenset({Status.TOMBSTONED, Status.ARCHIVED})
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One atom before and after, and why it last changed."""
+    """One atom before and after, and the reason of its last change."""
 
     group: Group
     before: Atom | None
@@ -40,13 +40,13 @@ class Difference:
 
 
 def differences(memory: Memory, entries: Iterable[Entry]) -> list[Difference]:
-    """The net effect of these commits on each atom they touched, in the order they were first touched."""
-    first: dict[AtomId, int] = {}
+    """Return the net effect of commits on each atom they changed, in the order of the first change."""
+    first_revisions: dict[AtomId, int] = {}
     for entry in entries:
         for change in entry.changes:
-            first.setdefault(change.atom_id, change.revision)
-    told = (_difference(memory.history(each).versions, revision) for each, revision in first.items())
-    return [each for each in told if each is not None]
+            first_revisions.setdefault(change.atom_id, change.revision)
+    results = (_difference(memory.history(atom_id).versions, revision) for atom_id, revision in first_revisions.items())
+    return [result for result in results if result is not None]
 
 
 def _difference(versions: tuple[Version, ...], since: int) -> Difference | None:

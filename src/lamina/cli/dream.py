@@ -1,4 +1,4 @@
-"""`lamina dream`: consolidation on request, or from cron."""
+"""`lamina dream`: runs the consolidation cycle, by hand or from cron."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 PANEL = "Upkeep"
 SHOWN = 12
-"""So many moves of a step are shown; `--json` has all of them."""
+"""Changes of a step that are printed; `--json` has all of them."""
 
 
 @command(app, "dream", panel=PANEL, changes=True, example="lamina dream --dry-run  ·  lamina dream --step age --yes")
@@ -29,18 +29,23 @@ def dream(
     step: Annotated[
         list[str] | None,
         typer.Option(
-            "--step", metavar="NAME", help="Only age, merge, cards, bridge, probe, drift, prune or precision."
+            "--step",
+            metavar="NAME",
+            help="Run only this step: age, merge, cards, bridge, probe, drift, prune or precision.",
         ),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Also do what would change more than a twentieth.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Also run steps that would change more than 5 % of the atoms.")
+    ] = False,
     if_due: Annotated[
-        bool, typer.Option("--if-due", help="Only where enough was captured since the last dream, for cron.")
+        bool, typer.Option("--if-due", help="Run only if enough was captured since the last dream; for cron.")
     ] = False,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Also draw how memories fade: FILE.svg, or FILE.png.")
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Also draw how memories fade, into FILE.svg or FILE.png."),
     ] = None,
 ) -> View:
-    """Consolidate: memories age, what belongs together is summed up, what no longer holds is doubted; undone as one."""
+    """Consolidate: age memories, summarise related ones, challenge outdated ones. One undo reverts all of it."""
     with session.changing() as memory:
         if if_due and not memory.dream_is_due():
             return View({"due": False}, (Line("no dream is due"),))
@@ -55,8 +60,8 @@ def dream(
 
 
 def _data(session: Session, report: DreamReport) -> Json:
-    kept = any(step.commit for step in report.steps) and not report.dry_run
-    undo = session.shell("undo", report.batch) if kept else None
+    has_commit = any(step.commit for step in report.steps) and not report.dry_run
+    undo = session.shell("undo", report.batch) if has_commit else None
     from lamina.documents.dream import dream_document
 
     return {**dream_document(report).data(), "undo": undo}
@@ -66,17 +71,17 @@ def _blocks(session: Session, report: DreamReport) -> list[Block]:
     if report.asleep:
         return [Line(report.asleep, "yellow")]
     blocks: list[Block] = []
-    many = len({step.scope for step in report.steps}) > 1
-    for told in report.steps:
-        name = f"{told.scope} {told.told}" if many else told.told
-        blocks.append(Line(name, "bold red" if told.failed else "bold yellow" if told.held else "bold"))
-        rows = tuple((move.action, short(move.atom_id), brief(move.text), move.why) for move in told.moves[:SHOWN])
+    has_scopes = len({step.scope for step in report.steps}) > 1
+    for step in report.steps:
+        name = f"{step.scope} {step.told}" if has_scopes else step.told
+        blocks.append(Line(name, "bold red" if step.failed else "bold yellow" if step.held else "bold"))
+        rows = tuple((move.action, short(move.atom_id), brief(move.text), move.why) for move in step.moves[:SHOWN])
         blocks += [Grid(("what", "id", "words", "why"), rows)] if rows else []
-        if len(told.moves) > SHOWN:
-            blocks.append(Line(f"and {len(told.moves) - SHOWN:,} more; --json has all"))
-        blocks += [Facts(tuple(("note", note) for note in told.notes), indent=2)] if told.notes else []
+        if len(step.moves) > SHOWN:
+            blocks.append(Line(f"and {len(step.moves) - SHOWN:,} more; --json lists all"))
+        blocks += [Facts(tuple(("note", note) for note in step.notes), indent=2)] if step.notes else []
     if report.guidelines:
-        blocks.append(Facts(tuple(("use shows", guideline) for guideline in report.guidelines)))
+        blocks.append(Facts(tuple(("from usage", guideline) for guideline in report.guidelines)))
     if report.dry_run:
         blocks.append(Line(DRY, "yellow"))
     elif any(step.commit for step in report.steps):

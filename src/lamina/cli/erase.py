@@ -1,4 +1,4 @@
-"""`lamina erase`: taking words out for good, after a second question."""
+"""`lamina erase`: removes text for good, after a confirmation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 PANEL = "Write"
 SHOWN = 20
-"""So many ids are told one by one; more are counted."""
+"""Ids that are printed; more are only counted."""
 
 
 @command(
@@ -33,19 +33,21 @@ SHOWN = 20
 def erase(
     session: Session,
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="Ids of atoms, or their endings.", show_default=False)
+        list[str] | None,
+        typer.Argument(metavar="[ID]...", help="Ids of atoms, or the ends of ids.", show_default=False),
     ] = None,
     session_id: Annotated[
-        str | None, typer.Option("--session", help="Everything said in this session, and what was made of it.")
+        str | None,
+        typer.Option("--session", help="Erase everything captured in this session, and what was derived from it."),
     ] = None,
     reason: Annotated[
-        str, typer.Option("--reason", help="Why; kept for good, so it must not quote the words.")
+        str, typer.Option("--reason", help="The reason; it is stored for good, so do not quote the erased text.")
     ] = "asked to erase",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask again.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> View:
-    """Erase atoms: text, sentences they rest on, copies, vectors and files are gone for good; nothing undoes it."""
+    """Erase atoms for good: their text, evidence, copies, vectors and files. This cannot be undone."""
     if not ids and session_id is None:
-        raise InvalidInput("name what is to be erased: ids, or --session")
+        raise InvalidInput("nothing to erase; give ids, or --session")
     if not session.dry_run and not yes:
         _ask(session, ids or [], session_id, reason)
     with session.changing() as memory:
@@ -53,36 +55,38 @@ def erase(
 
 
 def _ask(session: Session, ids: list[str], session_id: str | None, reason: str) -> None:
-    """Show what would go and ask; where nobody can answer, nothing is erased."""
+    """Show what would be erased and ask; Refused without a terminal or without a yes."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise Refused("nobody is here to confirm it; look with --dry-run, then say --yes")
+        raise Refused("erasing needs confirmation and there is no terminal; check with --dry-run, then add --yes")
     with session.memory.trial():
-        would = session.memory.erase(ids, reason, session=session_id)
-    told = ", ".join(f"{number:,} {name}" for name, number in would.removed)
-    if not typer.confirm(f"This erases {told}. Nothing brings it back. Go on?", default=False, err=True):
+        preview = session.memory.erase(ids, reason, session=session_id)
+    counts = ", ".join(f"{number:,} {name}" for name, number in preview.removed)
+    if not typer.confirm(f"This erases {counts}. It cannot be undone. Continue?", default=False, err=True):
         raise Refused("nothing was erased")
 
 
 def erasure_view(session: Session, receipt: ErasureReceipt) -> View:
-    """What was removed, by place, and what is out of lamina's hands."""
+    """Render what was erased, and the copies that lamina cannot erase."""
     from lamina.documents.erasure import erasure_document
 
     data = {"dry_run": session.dry_run, **erasure_document(receipt).data()}
     named = ", ".join(map(short, receipt.erased[:SHOWN]))
     more = f" and {len(receipt.erased) - SHOWN:,} more" if len(receipt.erased) > SHOWN else ""
-    word = "would erase" if session.dry_run else "erased"
+    verb = "would erase" if session.dry_run else "erased"
     blocks: list[Block] = [
-        Line(f"{word}: {named}{more}", "bold"),
+        Line(f"{verb}: {named}{more}", "bold"),
         Facts(tuple((name, f"{number:,}") for name, number in receipt.removed), indent=2),
     ]
     if receipt.still_in:
-        blocks.append(Line("your own files that still hold it:", "yellow"))
-        blocks += [Line(f"  {each}") for each in receipt.still_in]
+        blocks.append(Line("your files that still contain it:", "yellow"))
+        blocks += [Line(f"  {path}") for path in receipt.still_in]
     if receipt.outside:
-        blocks.append(Line("out of lamina's hands:", "yellow"))
-        blocks += [Line(f"  {each}") for each in receipt.outside]
+        blocks.append(Line("copies that lamina cannot erase:", "yellow"))
+        blocks += [Line(f"  {note}") for note in receipt.outside]
     if session.dry_run:
         blocks.append(Line(DRY, "yellow"))
     elif not receipt.finished:
-        blocks.append(Line("another program holds the databases; the next opening of the vault finishes it", "yellow"))
+        blocks.append(
+            Line("another program uses the databases; the erasure is finished when the vault is next opened", "yellow")
+        )
     return View(data, tuple(blocks))

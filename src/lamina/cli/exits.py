@@ -1,6 +1,6 @@
-"""How a command ends: errors become one line, a hint and an exit code.
+"""Exit codes and hints for errors.
 
-0 ok · 1 error · 2 usage or unusable input · 3 not found · 4 refused by a rule · 130 interrupted · 141 reader gone
+0 ok · 1 error · 2 usage or invalid input · 3 not found · 4 refused by a rule · 130 interrupted · 141 broken pipe
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ OK, ERROR, USAGE, NOT_FOUND, REFUSED, INTERRUPTED, READER_GONE = 0, 1, 2, 3, 4, 
 
 
 def code_of(error: Exception) -> int:
-    """The exit code an error stands for."""
+    """Return the exit code of an error."""
     match error:
         case InvalidInput():
             return USAGE
@@ -27,27 +27,27 @@ def code_of(error: Exception) -> int:
 
 
 def hint_of(error: Exception, command: str) -> str:
-    """What to do next."""
+    """Return what to do next after an error of a command."""
     match error:
         case NoVault(choice=choice):
-            return f"make one with `lamina init {choice.folder}`, or see what lamina does with `lamina tour`"
+            return f"create one with `lamina init {choice.folder}`, or see what lamina does with `lamina tour`"
         case NoFile():
-            return "check the name; if these are the words themselves, pipe them in: echo … | lamina capture -"
+            return "check the name; if this is the text itself, pipe it in: echo … | lamina capture -"
         case InvalidScope():
-            return "leave --scope out for your own memory, or name one that is yours"
+            return "leave --scope out for your own memory, or give a scope you may use"
         case InvalidInput():
-            return f"`lamina {command} --help` shows what it takes"
+            return f"`lamina {command} --help` shows the arguments and options"
         case NotFound():
-            return "`lamina list --all` shows the atoms, `lamina journal` the commits"
+            return "`lamina list --all` lists the atoms, `lamina journal` the commits"
         case UndoRefused(commit=commit):
-            return f"`lamina undo {commit} --cascade` undoes them too; add --dry-run to look first"
+            return f"`lamina undo {commit} --cascade` undoes them too; add --dry-run to check first"
         case Refused():
-            return "`lamina history ID` shows how the atom came to be what it is"
+            return "`lamina history ID` shows the changes of the atom"
         case StoreBusy():
             return "another program is writing; try again in a moment"
         case StoreTooNew():
             return "upgrade lamina"
         case ModelError():
-            return "`lamina models` shows which model files are here"
+            return "`lamina models` shows which model files are installed"
         case _:
-            return "`lamina doctor` looks for what is wrong"
+            return "`lamina doctor` checks the vault"

@@ -1,4 +1,4 @@
-"""Parts that are installed only where they are wanted."""
+"""Checks for the packages of optional extras."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from importlib.util import find_spec
 from lamina.errors import InvalidInput
 
 PARTS = {"mcp": ("mcp",), "serve": ("fastapi", "jinja2", "markdown_it", "mcp", "multipart", "nh3", "uvicorn")}
-"""What has to be there for each extra."""
+"""The packages that each extra needs."""
 
 
 def missing(extra: str) -> list[str]:
-    """What of an extra is not installed."""
+    """Return the packages of an extra that are not installed."""
     return [part for part in PARTS[extra] if find_spec(part) is None]
 
 
 def needed(extra: str) -> None:
-    """InvalidInput, with what to install, where a part of an extra is missing."""
+    """Raise InvalidInput with the install command if a package of an extra is missing."""
     absent = missing(extra)
     if absent:
-        raise InvalidInput(f"{', '.join(absent)} not installed; `pip install 'lamina[{extra}]'`")
+        raise InvalidInput(f"{', '.join(absent)} not installed; run `pip install 'lamina[{extra}]'`")

@@ -1,4 +1,4 @@
-"""`lamina hook`: started without the rest of the command line, because a host waits for it."""
+"""Starts `lamina hook` without loading the rest of the command line, because a host waits for it."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ _OPTIONS = ("--vault", "--scope", "--limit")
 
 
 def is_asked_for(words: Sequence[str]) -> bool:
-    """Whether these words ask for a hook, with options of whatever kind before it or without."""
+    """Whether the arguments are a `hook` command, with or without options before it."""
     return _parts(words)[1][:1] == [NAME]
 
 
 def main(words: Sequence[str]) -> NoReturn:
-    """Answer a host and end with 0, whatever the words are and whatever happens."""
+    """Answer a host and exit with 0, whatever the arguments are and whatever fails."""
     try:
-        out = os.dup(1)
+        host_output = os.dup(1)
         _be_quiet()
-        os.write(out, run(*_parsed(words)).encode())
-    except Exception:  # noqa: BLE001 - the border to a host, and nobody is left to tell
+        os.write(host_output, run(*_parsed(words)).encode())
+    except Exception:  # noqa: BLE001 - the boundary to a host; errors must not reach it
         pass
     finally:
-        # Nothing that is still open is waited for; all that matters is written.
+        # Do not wait for threads or buffers; everything that matters is written.
         os._exit(0)
 
 
 def run(event: str, vault: Path | None = None, scope: str | None = None, seconds: float = SECONDS) -> str:
-    """What the host is told. Without a vault there is nothing to tell."""
+    """Return the output for the host; empty if the folder is not a vault."""
     root = Path.cwd() / vault.expanduser() if vault is not None else _chosen()
     return answer(Call(Event(event), root, scope, seconds), read_call) if is_vault(root) else ""
 
@@ -46,11 +46,11 @@ def _chosen() -> Path:
 
 
 def _parsed(words: Sequence[str]) -> tuple[str, Path | None, str | None, float]:
-    given, (_, *rest) = _parts(words)
-    vault, scope = given.get("--vault"), given.get("--scope")
-    seconds = float(given.get("--limit", SECONDS))
+    options, (_, *positional) = _parts(words)
+    vault, scope = options.get("--vault"), options.get("--scope")
+    seconds = float(options.get("--limit", SECONDS))
     return (
-        rest[0] if rest else "",
+        positional[0] if positional else "",
         Path(vault) if vault else None,
         scope or None,
         seconds if 0 < seconds <= LONGER else SECONDS,
@@ -58,20 +58,20 @@ def _parsed(words: Sequence[str]) -> tuple[str, Path | None, str | None, float]:
 
 
 def _parts(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Options of ours with their values, and the words that are no options. What is none of ours is passed over."""
-    given, rest = dict[str, str](), list[str]()
-    ahead = iter(words)
-    for word in ahead:
+    """Return the known options with their values, and the positional arguments; unknown options are skipped."""
+    options, positional = dict[str, str](), list[str]()
+    remaining = iter(words)
+    for word in remaining:
         name, equals, value = word.partition("=")
         if name in _OPTIONS:
-            given[name] = value if equals else next(ahead, "")
+            options[name] = value if equals else next(remaining, "")
         elif not word.startswith("-"):
-            rest.append(word)
-    return given, rest
+            positional.append(word)
+    return options, positional
 
 
 def _be_quiet() -> None:
-    """Let nothing that is loaded on the way say anything to the host."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for each in (1, 2):
-        os.dup2(nowhere, each)
+    """Redirect stdout and stderr, so that nothing imported later prints to the host."""
+    null_device = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        os.dup2(null_device, descriptor)

@@ -1,4 +1,4 @@
-"""`lamina import`: bring in what somebody has elsewhere, and decide on the spot what of it counts."""
+"""`lamina import`: imports data of other programs, and lets the user confirm its statements interactively."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 app = typer.Typer()
 PANEL = "Write"
 LISTED = 20
-"""So many of the statements are shown where nobody can be asked."""
-KEYS = "k keep · d drop · s skip · a keep all the rest from this source · q quit"
+"""Statements that are printed if the user cannot be asked."""
+KEYS = "k keep · d drop · s skip · a keep all others of this source · q quit"
 
 
 @command(
@@ -43,22 +43,22 @@ def import_(
         Path,
         typer.Argument(help="A ChatGPT or Claude export, a vault, a folder of notes, or a file.", show_default=False),
     ],
-    yes: Annotated[bool, typer.Option("--yes", help="Keep every statement that was found, without asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Confirm every extracted statement without asking.")] = False,
     private: Private = False,
 ) -> View:
-    """Bring in what you have elsewhere: words are found at once, statements wait until you keep or drop them."""
+    """Import an export, notes or a file: words are searchable at once, statements stay pending until you decide."""
     with session.changing() as memory:
-        began = memory.now()
-        brought = _brought(session, memory, path, private)
-        learnt = [(outcome.atom, _source_turn(memory, outcome.atom)) for outcome in brought.learnt]
-        kept = _keep_all(memory, began) if yes and not session.dry_run else 0
+        started_at = memory.now()
+        imported = _brought(session, memory, path, private)
+        learnt = [(outcome.atom, _source_turn(memory, outcome.atom)) for outcome in imported.learnt]
+        confirmed = _keep_all(memory, started_at) if yes and not session.dry_run else 0
     session.encode()
-    data = _data(session, brought, learnt, kept)
-    blocks = _summary(session, brought)
+    data = _data(session, imported, learnt, confirmed)
+    blocks = _summary(session, imported)
     if yes or not _can_ask(session) or not learnt:
-        return View(data, (*blocks, *_listed(session, brought, learnt, kept)))
+        return View(data, (*blocks, *_listed(session, imported, learnt, confirmed)))
     session.output.blocks(blocks)
-    return View(data, tuple(_ask(session, memory, brought, learnt)))
+    return View(data, tuple(_ask(session, memory, imported, learnt)))
 
 
 def _brought(session: Session, memory: Memory, path: Path, private: bool) -> Imported:
@@ -68,25 +68,25 @@ def _brought(session: Session, memory: Memory, path: Path, private: bool) -> Imp
         with Bar() as bar:
             return memory.import_(path, private=private, progress=bar)
     except KeyboardInterrupt:
-        session.output.note("broken off; what came in is safe, and starting again brings the rest")
+        session.output.note("interrupted; what was imported is safe, and running it again imports the rest")
         raise
 
 
 def _source_turn(memory: Memory, atom: Atom) -> tuple[str, str]:
-    """Who said it where and when, and the sentence itself; of a fact from another memory, where that had it."""
+    """Return the speaker, date and source of a statement, and its sentence; for a fact, the source it came from."""
     from lamina.atom.passage import passages_of
     from lamina.errors import NotFound
 
-    for each in atom.evidence:
+    for evidence in atom.evidence:
         try:
-            segment = memory.get(each.segment)
+            segment = memory.get(evidence.segment)
         except NotFound:
             continue
         for passage in passages_of(segment):
-            if passage.n == each.passage:
-                place = [passage.speaker, date(passage.at or segment.observed_at), _named(segment)]
-                words = passage.text[each.start : each.end] or passage.text
-                return " · ".join(part for part in place if part), " ".join(words.split())
+            if passage.n == evidence.passage:
+                origin_parts = [passage.speaker, date(passage.at or segment.observed_at), _named(segment)]
+                words = passage.text[evidence.start : evidence.end] or passage.text
+                return " · ".join(part for part in origin_parts if part), " ".join(words.split())
     return f"{date(atom.observed_at)} · {atom.source_id or 'no source'}", words_of(atom)
 
 
@@ -97,12 +97,12 @@ def _named(segment: Atom) -> str:
 
 
 def _keep_all(memory: Memory, began: datetime) -> int:
-    """Keep what this import brought and nothing that waited before."""
-    held = (atom for atom in memory.review.held() if not atom.is_segment)
-    fresh = [atom for atom in held if atom.recorded_at and atom.recorded_at >= began]
-    for atom in reversed(fresh):
+    """Confirm the statements of this import, not those pending before; return their number."""
+    pending = (atom for atom in memory.review.held() if not atom.is_segment)
+    new_atoms = [atom for atom in pending if atom.recorded_at and atom.recorded_at >= began]
+    for atom in reversed(new_atoms):
         memory.review.confirm(atom.id, "kept on import")
-    return len(fresh)
+    return len(new_atoms)
 
 
 def _data(session: Session, brought: Imported, learnt: list[tuple[Atom, tuple[str, str]]], kept: int) -> Json:
@@ -129,16 +129,16 @@ def _summary(session: Session, brought: Imported) -> list[Block]:
     counts = [
         ("conversations", brought.conversations),
         ("documents", brought.documents),
-        ("turns and pieces", brought.turns),
+        ("turns and passages", brought.turns),
         ("facts of another memory", brought.facts),
         ("statements", brought.statements),
-        ("known already", brought.duplicates),
-        ("secrets taken out", brought.secrets),
+        ("duplicates", brought.duplicates),
+        ("secrets redacted", brought.secrets),
         *((f"skipped: {reason}", number) for reason, number in brought.skipped),
         ("could not be read", brought.problem_count),
     ]
     blocks: list[Block] = [
-        Line(f"{brought.source}: {'what would come in' if session.dry_run else 'imported'}", "bold"),
+        Line(f"{brought.source}: {'would be imported' if session.dry_run else 'imported'}", "bold"),
         Facts(tuple((name, f"{number:,}") for name, number in counts if number), indent=2),
     ]
     blocks += [Line(f"  {problem.path}: {problem.reason}", "yellow") for problem in brought.problems[:LISTED]]
@@ -148,11 +148,11 @@ def _summary(session: Session, brought: Imported) -> list[Block]:
 
 
 def _listed(session: Session, brought: Imported, learnt: list[tuple[Atom, tuple[str, str]]], kept: int) -> list[Block]:
-    """What was learnt, for who cannot be asked, and how to decide later."""
+    """Return the new statements and the commands that decide about them."""
     if not learnt:
         return [Line(DRY, "yellow")] if session.dry_run else []
-    title = "things I would know then" if session.dry_run else "things I now know"
-    blocks: list[Block] = [Line(), Line(title if kept else f"{title}, once you say so", "bold")]
+    title = "statements that would be added" if session.dry_run else "new statements"
+    blocks: list[Block] = [Line(), Line(title if kept else f"{title}, pending your review", "bold")]
     for atom, (place, quote) in learnt[:LISTED]:
         blocks += _statement(atom, place, quote)
     if brought.held > LISTED:
@@ -171,8 +171,8 @@ def _listed(session: Session, brought: Imported, learnt: list[tuple[Atom, tuple[
 
 
 def _statement(atom: Atom, place: str, quote: str) -> list[Block]:
-    told: list[Block] = [Line(f"  {short(atom.id)}  {atom.kind}: {brief(words_of(atom), 160)}", "bold")]
-    return [*told, Line(f"    “{brief(quote, 160)}”  {place}", "dim")]
+    lines: list[Block] = [Line(f"  {short(atom.id)}  {atom.kind}: {brief(words_of(atom), 160)}", "bold")]
+    return [*lines, Line(f"    “{brief(quote, 160)}”  {place}", "dim")]
 
 
 def _can_ask(session: Session) -> bool:
@@ -182,28 +182,28 @@ def _can_ask(session: Session) -> bool:
 def _ask(
     session: Session, memory: Memory, brought: Imported, learnt: list[tuple[Atom, tuple[str, str]]]
 ) -> list[Block]:
-    """Show one statement after the other and do what the key says."""
+    """Show the statements one by one and confirm, reject or skip each by a key."""
     from lamina.cli.keys import QUIT, single_keys
 
-    kept = dropped = 0
-    whole: set[str | None] = set()
+    kept_count = dropped_count = 0
+    whole_sources: set[str | None] = set()
     with single_keys("kdsaq") as pressed:
-        session.output.blocks([Line(), Line(f"things I now know ({KEYS})", "bold")])
+        session.output.blocks([Line(), Line(f"new statements ({KEYS})", "bold")])
         for n, (atom, (place, quote)) in enumerate(learnt, 1):
             key = "k"
-            if atom.source_id not in whole:
+            if atom.source_id not in whole_sources:
                 session.output.blocks([Line(f"{n} of {len(learnt)}", "dim"), *_statement(atom, place, quote)])
                 key = pressed()
             if key == QUIT:
                 break
             if key == "a":
-                whole.add(atom.source_id)
+                whole_sources.add(atom.source_id)
             if key in "ka":
                 memory.review.confirm(atom.id, "kept on import")
-                kept += 1
+                kept_count += 1
             elif key == "d":
                 memory.review.reject(atom.id, "dropped on import")
-                dropped += 1
-    left = brought.held - kept - dropped
-    told: list[Block] = [Line(f"kept {kept}, dropped {dropped}, left for later {left}", "green")]
-    return [*told, Line(f"later: {session.shell('review', 'list')}", "green")] if left else told
+                dropped_count += 1
+    left_count = brought.held - kept_count - dropped_count
+    blocks: list[Block] = [Line(f"kept {kept_count}, dropped {dropped_count}, left for later {left_count}", "green")]
+    return [*blocks, Line(f"later: {session.shell('review', 'list')}", "green")] if left_count else blocks

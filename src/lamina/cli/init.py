@@ -1,4 +1,4 @@
-"""`lamina init`: a folder becomes a vault."""
+"""`lamina init`: makes a folder a vault."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ app = typer.Typer()
 @command(app, "init", panel="Start", changes=True, example="lamina init ~/notes/memory")
 def init(
     session: Session,
-    folder: Annotated[Path | None, typer.Argument(help="The folder; default ~/lamina.", show_default=False)] = None,
+    folder: Annotated[Path | None, typer.Argument(help="The folder. Default: ~/lamina.", show_default=False)] = None,
 ) -> View:
-    """Make a folder a vault; what is in it already is left alone."""
+    """Make a folder a vault; existing files are left unchanged."""
     chosen = choose(folder, os.environ, Path.cwd(), Path.home(), upwards=False)
     if folder is None and session.choice.way is Way.OPTION:
         chosen = session.choice
     if session.dry_run:
-        told = "is a vault already" if chosen.exists else "would become a vault"
+        state = "is a vault already" if chosen.exists else "would become a vault"
         return View(
-            {"vault": str(chosen.folder), "created": False, "dry_run": True}, (Line(f"{chosen.folder} {told}"),)
+            {"vault": str(chosen.folder), "created": False, "dry_run": True}, (Line(f"{chosen.folder} {state}"),)
         )
-    with Session(chosen, session.output, scope=session.scope, may_make=True, quiet=True) as opened:
-        memory = opened.memory
+    with Session(chosen, session.output, scope=session.scope, may_make=True, quiet=True) as new_session:
+        memory = new_session.memory
         data = {
             "vault": str(memory.root),
             "created": memory.created,
@@ -41,11 +41,11 @@ def init(
             "state": str(memory.state),
             "sync": report_data(memory.opened),
         }
-        word = "is a vault now" if memory.created else "was a vault already"
-        blocks: list[Block] = [Line(f"{memory.root} {word}", "bold")]
+        verb = "is a vault now" if memory.created else "was a vault already"
+        blocks: list[Block] = [Line(f"{memory.root} {verb}", "bold")]
         if memory.state.parent != memory.root:
-            blocks.append(Line(f"the databases live in {memory.state}"))
+            blocks.append(Line(f"the databases are in {memory.state}"))
         if memory.opened.anything:
             blocks.append(report_facts(memory.opened))
         stats = memory.stats()
-        return View(data, (*blocks, *next_steps(opened, stats, stats["files"]["problems"])))
+        return View(data, (*blocks, *next_steps(new_session, stats, stats["files"]["problems"])))

@@ -1,4 +1,4 @@
-"""`lamina install` and `lamina uninstall`: a memory made known to the programs that host agents. And their hooks."""
+"""`lamina install`, `lamina uninstall` and `lamina hook`: connect hosts, the programs that run agents."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HostName = Annotated[
     str,
     typer.Argument(metavar="HOST", help="claude-code, claude-desktop, cursor, vscode or codex.", show_default=False),
 ]
-Project = Annotated[bool, typer.Option("--project", help="For the project in this folder instead of for you.")]
+Project = Annotated[bool, typer.Option("--project", help="For the project in this folder, not for your user account.")]
 
 
 @command(
@@ -39,34 +39,44 @@ Project = Annotated[bool, typer.Option("--project", help="For the project in thi
 def install(
     session: Session,
     host: HostName,
-    write: Annotated[bool, typer.Option("--write", help="Write it into the host's files; a copy is kept.")] = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="Write into the host's files; a backup of each is kept.")
+    ] = False,
     project: Project = False,
     http: Annotated[
-        str | None, typer.Option("--http", metavar="URL", help="Reach `lamina serve` there instead of starting one.")
+        str | None,
+        typer.Option(
+            "--http", metavar="URL", help="Connect to `lamina serve` at this address instead of starting a program."
+        ),
     ] = None,
     with_token: Annotated[
-        bool, typer.Option("--with-token", help="Write the token of LAMINA_TOKEN itself, in a file only you can read.")
+        bool,
+        typer.Option(
+            "--with-token", help="Write the token in LAMINA_TOKEN into the file, which only you can then read."
+        ),
     ] = False,
     hooks: Annotated[
         bool | None,
-        typer.Option("--hooks/--no-hooks", help="Claude Code: context and capture; default without --http."),
+        typer.Option(
+            "--hooks/--no-hooks", help="Claude Code: also add context and capture hooks. Default: yes without --http."
+        ),
     ] = None,
 ) -> View:
-    """Print what a host has to be told so that its agents can use this memory, and write it where it belongs."""
+    """Print the configuration that lets a host use this memory; with --write, add it to the host's files."""
     from lamina.hosts.host import Host
     from lamina.hosts.installation import put_in
     from lamina.hosts.parts import hooks_taken_out, parts
 
-    name, where = _host(host), Path.cwd() if project else None
+    chosen_host, project_folder = _host(host), Path.cwd() if project else None
     if write:
         session.choice.needed()
-    wanted, around = _wanted(session, http, with_token, hooks, project), _surroundings()
-    told = parts(name, wanted, around, where)
+    connection, user = _wanted(session, http, with_token, hooks, project), _surroundings()
+    config_parts = parts(chosen_host, connection, user, project_folder)
     if not write:
-        return _to_paste(session, name, told)
-    if hooks is False and name is Host.CLAUDE_CODE:
-        told.append(hooks_taken_out(wanted, around, where))
-    return _done(session, name, put_in(told, datetime.now(UTC), write=not session.dry_run))
+        return _to_paste(session, chosen_host, config_parts)
+    if hooks is False and chosen_host is Host.CLAUDE_CODE:
+        config_parts.append(hooks_taken_out(connection, user, project_folder))
+    return _done(session, chosen_host, put_in(config_parts, datetime.now(UTC), write=not session.dry_run))
 
 
 @command(
@@ -77,24 +87,26 @@ def install(
     example="lamina uninstall claude-code  ·  lamina uninstall codex --project",
 )
 def uninstall(session: Session, host: HostName, project: Project = False) -> View:
-    """Take out of a host's files what `lamina install` added, and nothing else; the memory itself stays as it is."""
+    """Remove from a host's files what `lamina install` added, and nothing else; the memory is not changed."""
     from lamina.hosts.installation import take_out
     from lamina.hosts.parts import parts
 
-    name, where = _host(host), Path.cwd() if project else None
-    told = parts(name, _wanted(session, None, False, None, project), _surroundings(), where, every=True)
-    return _done(session, name, take_out(told, datetime.now(UTC), write=not session.dry_run))
+    chosen_host, project_folder = _host(host), Path.cwd() if project else None
+    config_parts = parts(
+        chosen_host, _wanted(session, None, False, None, project), _surroundings(), project_folder, every=True
+    )
+    return _done(session, chosen_host, take_out(config_parts, datetime.now(UTC), write=not session.dry_run))
 
 
 @command(app, "hook", panel=PANEL, example="lamina hook stop < call.json")
 def hook_(
     session: Session,
     event: Annotated[str, typer.Argument(help="session-start, user-prompt-submit, stop, pre-compact or session-end.")],
-    limit: Annotated[float, typer.Option(metavar="SECONDS", help="When it gives up.", min=0.01, max=600)] = 1.5,
+    limit: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit.", min=0.01, max=600)] = 1.5,
 ) -> None:
-    """What Claude Code runs at moments of a session: its call comes in as JSON, context goes out, words are kept.
+    """Handle a session event of Claude Code: read its JSON from stdin, print context, capture new turns.
 
-    It ends with 0 whatever happens, and leaves a line in `hooks/hooks.log` of the vault's state folder.
+    It always exits with 0, and writes one line to `hooks/hooks.log` in the vault's state folder.
     """
     if session.choice.exists:
         sys.stdout.write(hook.run(event, session.choice.folder, session.scope, limit))
@@ -106,7 +118,7 @@ def _host(name: str) -> Host:
     try:
         return Host(name)
     except ValueError as error:
-        raise InvalidInput(f"there is no host {name!r}; choose one of {', '.join(Host)}") from error
+        raise InvalidInput(f"unknown host {name!r}; choose one of {', '.join(Host)}") from error
 
 
 def _surroundings() -> Surroundings:
@@ -135,20 +147,20 @@ def _token(http: str | None, project: bool) -> str:
 
     if not http or project:
         raise InvalidInput(
-            "a token is written for --http alone, and never into the files of a project: those are shared"
+            "--with-token needs --http and cannot be used with --project, because project files are shared"
         )
-    found = os.environ.get(TOKEN, "").strip()
-    if not found:
-        raise InvalidInput(f"{TOKEN} is empty; make a token with `lamina token create NAME` and export it")
-    return found
+    token = os.environ.get(TOKEN, "").strip()
+    if not token:
+        raise InvalidInput(f"{TOKEN} is empty; create a token with `lamina token create NAME` and export it")
+    return token
 
 
 def _to_paste(session: Session, host: Host, told: Sequence[Part]) -> View:
     blocks: list[Block] = []
     for part in told:
         blocks += [Line(f"{part.what}: add this to {part.file}", "bold"), Line(part.shown.rstrip("\n")), Line()]
-    again = session.shell("install", host.value, "--write")
-    blocks.append(Line(f"`{again}`, with the same options, writes it there and keeps a copy", "dim"))
+    write_command = session.shell("install", host.value, "--write")
+    blocks.append(Line(f"to write it there, with a backup, run `{write_command}` with the same options", "dim"))
     files = [{"path": str(part.file), "what": part.what, "add": part.shown} for part in told]
     return View(
         {"host": host.value, "vault": str(session.choice.folder), "files": files, "written": False}, tuple(blocks)
@@ -156,13 +168,13 @@ def _to_paste(session: Session, host: Host, told: Sequence[Part]) -> View:
 
 
 def _done(session: Session, host: Host, edited: Sequence[Edited]) -> View:
-    rows = tuple((each.done.value, str(each.path)) for each in edited)
-    copies = tuple(("copy", str(each.backup)) for each in edited if each.backup)
+    rows = tuple((edit.done.value, str(edit.path)) for edit in edited)
+    backups = tuple(("backup", str(edit.backup)) for edit in edited if edit.backup)
     files = [
-        {"path": str(each.path), "done": each.done.value, "backup": str(each.backup) if each.backup else None}
-        for each in edited
+        {"path": str(edit.path), "done": edit.done.value, "backup": str(edit.backup) if edit.backup else None}
+        for edit in edited
     ]
-    changed = any(each.done.value != "unchanged" for each in edited) and not session.dry_run
-    data = {"host": host.value, "files": files, "written": changed, "dry_run": session.dry_run}
-    last = (Line(f"start {host.value} again to let it know", "dim"),) if changed else ()
-    return View(data, (Facts((*rows, *copies)), *last))
+    has_changes = any(edit.done.value != "unchanged" for edit in edited) and not session.dry_run
+    data = {"host": host.value, "files": files, "written": has_changes, "dry_run": session.dry_run}
+    closing = (Line(f"restart {host.value} to apply it", "dim"),) if has_changes else ()
+    return View(data, (Facts((*rows, *backups)), *closing))

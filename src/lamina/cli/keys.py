@@ -1,4 +1,4 @@
-"""Single keys from a terminal, without the return key and without losing what is typed ahead."""
+"""Reads single keys from a terminal, without the return key; keys typed ahead are kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ROW = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|O.|.)?")
 
 @contextmanager
 def single_keys(known: str) -> Iterator[Callable[[], str]]:
-    """Gives a function that waits for one of the known keys; the end of input means quit, other keys are not heard."""
+    """Yield a function that waits for an accepted key; end of input means quit, other keys are ignored."""
     import termios
     import tty
 
@@ -27,9 +27,9 @@ def single_keys(known: str) -> Iterator[Callable[[], str]]:
     def key() -> str:
         while True:
             while typed:
-                found = typed.pop(0).lower()
-                if found == _END or found in known:
-                    return QUIT if found == _END else found
+                character = typed.pop(0).lower()
+                if character == _END or character in known:
+                    return QUIT if character == _END else character
             typed.extend(_heard(os.read(fd, 64)))
 
     try:
@@ -39,5 +39,5 @@ def single_keys(known: str) -> Iterator[Callable[[], str]]:
 
 
 def _heard(data: bytes) -> str:
-    """What was typed; an arrow or function key arrives as a row of letters and means none of them."""
+    """Return the typed characters; escape sequences of arrow and function keys are removed."""
     return _ROW.sub("", data.decode(errors="replace")) if data else _END

@@ -1,4 +1,4 @@
-"""`lamina mcp`: the MCP server that a host starts and talks to over standard input and output."""
+"""`lamina mcp`: the MCP server that a host starts and uses over standard input and output."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ def mcp(
     session: Session,
     whose: Annotated[
         Literal["agent", "human"],
-        typer.Option("--as", help="What the client's word is worth: an agent's, or yours, which also decides reviews."),
+        typer.Option(
+            "--as",
+            help="The origin of what the client writes: agent, or human for yourself, who may also decide reviews.",
+        ),
     ] = "agent",
-    read_only: Annotated[bool, typer.Option("--read-only", help="Only the tools that change nothing work.")] = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Allow only tools that change nothing.")] = False,
 ) -> None:
-    """Serve agents over MCP on standard input and output, until the host that started it closes them."""
+    """Serve agents over MCP on standard input and output, until the host closes them."""
     if find_spec("mcp") is None:
-        raise InvalidInput("MCP needs an extra: pip install 'lamina[mcp]'")
+        raise InvalidInput("MCP needs an extra; run `pip install 'lamina[mcp]'`")
     from lamina.mcp.opening import Wanted
     from lamina.mcp.stdio import serve
 

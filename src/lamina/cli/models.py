@@ -1,4 +1,4 @@
-"""`lamina models`: which models are on this machine, and how to get them there."""
+"""`lamina models`: shows, downloads, adds and tests the model files on this machine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def models(
     ctx: typer.Context,
-    check: Annotated[bool, typer.Option("--check", help="Read every byte and compare it with the known hash.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Also verify every file by its hash.")] = False,
     vault: Vault = None,
     scope: Scope = None,
     json: AsJson = False,
@@ -51,32 +51,34 @@ def models(
 
 @command(app, "download", panel=PANEL, example="lamina models download")
 def download(session: Session) -> View:
-    """Get the missing model files from the hub, once; a broken download goes on where it stopped."""
+    """Download the missing model files from the hub; an interrupted download continues where it stopped."""
     from lamina.models.hub import download
 
     store = _store(session)
     with Bar() as bar:
-        got = download(store, bar)
-    return _came(store, got, "all model files were here already")
+        added = download(store, bar)
+    return _came(store, added, "all model files are already installed")
 
 
 @command(app, "add", panel=PANEL, example="lamina models add ~/Downloads/all-MiniLM-L6-v2")
 def add(
     session: Session,
-    folder: Annotated[Path, typer.Argument(help="A folder with model files anywhere below; they are known by hash.")],
+    folder: Annotated[
+        Path, typer.Argument(help="A folder that contains model files; they are recognised by their hash.")
+    ],
 ) -> View:
-    """Take model files from a folder, for a machine without a network."""
+    """Copy model files from a folder, for a machine without a network."""
     store = _store(session)
-    got = store.add_folder(folder)
-    view = _came(store, got, "nothing to take: the model files are here already, or not in that folder")
+    added = store.add_folder(folder)
+    view = _came(store, added, "no files copied: they are already installed, or not in that folder")
     return view if not _missing(store) else View(view.data, (*view.blocks, _still_missing(store)), 1)
 
 
 @command(app, "test", panel=PANEL, example="lamina models test --json")
 def test(session: Session) -> View:
-    """Call the chat model once and tell how it did: time, JSON schema, the error and what to do next.
+    """Call the chat model once and report time, JSON schema support, and the error with advice.
 
-    The call is tiny and counts towards no budget.
+    The call is small and does not count towards a budget.
     """
     from lamina.errors import InvalidInput
     from lamina.models.chat_check import advice_for, check_chat
@@ -84,24 +86,24 @@ def test(session: Session) -> View:
     from lamina.models.errors import ModelError
     from lamina.models.patience import Timing
 
-    own = _settings(session)
-    key = own.chat_key.get_secret_value() if own.chat_key is not None else None
+    settings = _settings(session)
+    key = settings.chat_key.get_secret_value() if settings.chat_key is not None else None
     try:
-        chat = choose_chat(own.chat, own.chat_url, key, timing=Timing(own.chat_timeout))
+        chat = choose_chat(settings.chat, settings.chat_url, key, timing=Timing(settings.chat_timeout))
     except (InvalidInput, ModelError) as error:
-        return _check_view({"model": own.chat, "works": False, "error": str(error), "advice": advice_for(error)})
+        return _check_view({"model": settings.chat, "works": False, "error": str(error), "advice": advice_for(error)})
     if chat is None:
         advice = 'Write chat = "ollama:MODEL" into .lamina/settings.toml; other names are in docs/language-models.md.'
-        return _check_view({"model": own.chat, "works": False, "error": "no chat model is set", "advice": advice})
+        return _check_view({"model": settings.chat, "works": False, "error": "no chat model is set", "advice": advice})
     try:
-        found = check_chat(chat)
+        result = check_chat(chat)
     finally:
         chat.close()
-    return _check_view({"works": found.works, **asdict(found), "seconds": round(found.seconds, 3)})
+    return _check_view({"works": result.works, **asdict(result), "seconds": round(result.seconds, 3)})
 
 
 def _check_view(data: Json) -> View:
-    """Show a check of the chat model."""
+    """Render the result of a test of the chat model."""
     works = bool(data["works"])
     lines = [Line(f"{data['model']} {'answers' if works else 'cannot be used'}", "green" if works else "red")]
     if works:
@@ -119,7 +121,7 @@ def _settings(session: Session) -> Settings:
 
 
 def _store(session: Session) -> ModelStore:
-    """The store that the chosen vault would use; there need not be a vault."""
+    """Return the model store of the chosen vault's settings; the vault need not exist."""
     from lamina.models.files import ModelStore, models_folder
 
     chosen = _settings(session).models_dir
@@ -127,7 +129,7 @@ def _store(session: Session) -> ModelStore:
 
 
 def inventory(session: Session, *, check: bool = False) -> View:
-    """Every model file: whether it is here, and where."""
+    """Render every model file with its state and path."""
     from lamina.models.files import MODEL_FILES
 
     store = _store(session)
@@ -147,7 +149,9 @@ def inventory(session: Session, *, check: bool = False) -> View:
     states = {row["state"] for row in rows}
     blocks: list[Block] = [grid]
     if MISSING in states or DAMAGED in states:
-        blocks.append(Line("`lamina models download` gets what is missing, `lamina models add FOLDER` takes it", "dim"))
+        blocks.append(
+            Line("`lamina models download` downloads missing files, `lamina models add FOLDER` copies them", "dim")
+        )
     return View({"folder": str(store.folder), "files": rows}, tuple(blocks), 1 if DAMAGED in states else 0)
 
 
@@ -160,7 +164,7 @@ def _state(store: ModelStore, file: ModelFile, *, check: bool) -> str:
 
 
 def _light_rows() -> list[Json]:
-    """The light model comes as a package, which pip has checked."""
+    """Return the files of the light model, which pip installed and verified."""
     from lamina.models.light import MODEL, light_files
 
     return [

@@ -1,4 +1,4 @@
-"""Three commands worth typing next, whatever state a vault is in."""
+"""Suggests three commands to run next, depending on the state of the vault."""
 
 from __future__ import annotations
 
@@ -7,38 +7,38 @@ from lamina.cli.session import Session
 
 
 def next_steps(session: Session, stats: dict[str, Json] | None, problems: int = 0) -> list[Line]:
-    """Three commands and what each does, for people."""
+    """Return the suggested commands as lines of text."""
     return told(three(session, stats, problems))
 
 
 def told(commands: list[tuple[str, str]]) -> list[Line]:
-    """Commands and what each does, one a line."""
+    """Return commands with what each does, one per line."""
     width = max(len(command) for command, _ in commands)
     return [Line("next:", "bold"), *(Line(f"  {command:<{width}}  {what}", "cyan") for command, what in commands)]
 
 
 def three(session: Session, stats: dict[str, Json] | None, problems: int = 0) -> list[tuple[str, str]]:
-    """The commands for a vault that is missing, ailing, empty or in use."""
+    """Return three commands for a vault that is missing, has problems, is empty or is in use."""
     if stats is None:
         return [
-            (session.shell("tour"), "see in a minute what it does"),
-            (session.shell("init"), "make a vault"),
-            (session.shell("remember", "I prefer light roast coffee."), "make one and remember the first thing"),
+            (session.shell("tour"), "see what lamina does, in a minute"),
+            (session.shell("init"), "create a vault"),
+            (session.shell("remember", "I prefer light roast coffee."), "create one and store a first statement"),
         ]
     if problems:
         return [
-            (session.shell("doctor"), "what is wrong and how to mend it"),
-            (session.shell("journal"), "what happened lately"),
-            (session.shell("undo"), "take back the last change"),
+            (session.shell("doctor"), "see what is wrong and how to fix it"),
+            (session.shell("journal"), "list recent commits"),
+            (session.shell("undo"), "undo the last commit"),
         ]
     if not stats["atoms"]:
         return [
-            (session.shell("try"), "type a sentence, see what it becomes"),
-            (session.shell("remember", "I prefer light roast coffee."), "remember a statement"),
-            (session.shell("capture", "notes.md"), "keep a file word for word"),
+            (session.shell("try"), "type a sentence and see what is stored"),
+            (session.shell("remember", "I prefer light roast coffee."), "store a statement"),
+            (session.shell("capture", "notes.md"), "capture a file"),
         ]
     return [
-        (session.shell("recall", "what do I prefer?"), "ask"),
-        (session.shell("diff", "--since", "yesterday"), "what changed"),
-        (session.shell("try"), "type a sentence, see what it becomes"),
+        (session.shell("recall", "what do I prefer?"), "ask a question"),
+        (session.shell("diff", "--since", "yesterday"), "see what changed"),
+        (session.shell("try"), "type a sentence and see what is stored"),
     ]

@@ -1,4 +1,4 @@
-"""The one place that renders: tables on a terminal, plain text in a pipe, one JSON document where it is asked for."""
+"""Prints the results of commands: tables on a terminal, plain text in a pipe, one JSON document with `--json`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BRIEF = 100
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of text. Styles are rich's; a pipe shows none."""
+    """A line of text with a style of rich; a pipe shows no styles."""
 
     text: str = ""
     style: str = ""
@@ -30,7 +30,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Rows under headings."""
+    """Rows under column headings."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -38,7 +38,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Names and values, one a line."""
+    """Names and values, one pair per line."""
 
     pairs: tuple[tuple[str, str], ...]
     indent: int = 0
@@ -49,7 +49,7 @@ Block = Line | Grid | Facts
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a command found: the document for `--json`, the same for people, and the exit code."""
+    """The result of a command: the document for `--json`, the same as blocks for people, and the exit code."""
 
     data: Json
     blocks: tuple[Block, ...] = ()
@@ -57,12 +57,13 @@ class View:
 
 
 class Output:
-    """Results on stdout; notes, progress and errors on stderr."""
+    """Prints results to stdout, and notes, progress and errors to stderr."""
 
     def __init__(self, *, as_json: bool = False) -> None:
         self.as_json = as_json
 
     def show(self, view: View) -> None:
+        """Print the result of a command."""
         if self.as_json:
             self._put(json.dumps(view.data, ensure_ascii=False, indent=2))
         else:
@@ -70,12 +71,12 @@ class Output:
         sys.stdout.flush()
 
     def line(self, data: Json) -> None:
-        """One of many documents, on a line of its own, for whoever reads along."""
+        """Print one of several JSON documents on its own line, immediately."""
         self._put(json.dumps(data, ensure_ascii=False))
         sys.stdout.flush()
 
     def blocks(self, blocks: Iterable[Block]) -> None:
-        """Print blocks for people."""
+        """Print blocks as text for people."""
         console = _console(stderr=False)
         for block in blocks:
             if console.is_terminal:
@@ -86,13 +87,14 @@ class Output:
         sys.stdout.flush()
 
     def note(self, text: str) -> None:
-        """Something worth saying that is no result."""
+        """Print a note to stderr."""
         self._aside(text, "dim")
 
     def error(self, kind: str, message: str, hint: str) -> None:
+        """Print an error and a hint to stderr."""
         if self.as_json:
-            told = {"error": {"type": kind, "message": message, "hint": hint}}
-            sys.stderr.write(json.dumps(told, ensure_ascii=False) + "\n")
+            document = {"error": {"type": kind, "message": message, "hint": hint}}
+            sys.stderr.write(json.dumps(document, ensure_ascii=False) + "\n")
             return
         self._aside(f"error: {' '.join(safe(message).split())}", "bold red")
         self._aside(f"hint: {hint}", "dim")
@@ -105,12 +107,12 @@ class Output:
 
 
 def safe(text: str) -> str:
-    """The text without characters that command a terminal; those that nobody would see are written out."""
+    """Replace the control characters of a text, and write out its invisible characters."""
     return escaped(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def brief(text: str, limit: int = BRIEF) -> str:
-    """The text on one line, cut where it is long."""
+    """Return a text on one line, cut if it is too long."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
@@ -160,7 +162,7 @@ def _plain(block: Block) -> Iterable[str]:
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterable[str]:
     from rich.cells import cell_len
 
-    told = [[" ".join(safe(cell).split()) for cell in row] for row in rows]
-    widths = [max(cell_len(row[n]) for row in told) for n in range(len(told[0]))]
-    for row in told:
+    cells = [[" ".join(safe(cell).split()) for cell in row] for row in rows]
+    widths = [max(cell_len(row[n]) for row in cells) for n in range(len(cells[0]))]
+    for row in cells:
         yield "  ".join(cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)).rstrip()

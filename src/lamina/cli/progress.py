@@ -1,4 +1,4 @@
-"""Progress of long work, on stderr. Work that is done in a moment shows nothing."""
+"""Shows the progress of long operations on stderr; short ones show nothing."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 PATIENCE = 0.5
 """Seconds of work before anything is shown."""
 EVERY = 2.0
-"""Seconds between lines where there is no terminal to draw a bar on."""
+"""Seconds between two lines if stderr is not a terminal."""
 
 
 class Bar:
-    """A bar on a terminal, a line now and then elsewhere; told what is done, how far it is, and how much there is."""
+    """A progress bar on a terminal, or a line every few seconds; called with the task, the steps done and the total."""
 
     def __init__(self, *, patience: float = PATIENCE) -> None:
         self._began = time.monotonic()

@@ -1,4 +1,4 @@
-"""The commands that put statements before a person, and those that take things back with all they did."""
+"""The commands that propose statements for review, and those that roll back or quarantine them."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ procedural = typer.Typer(
 )
 
 Create = Annotated[
-    bool, typer.Option("--create-proposals", help="Put each group before you as one statement that waits.")
+    bool, typer.Option("--create-proposals", help="Propose one statement for each group, pending your review.")
 ]
 
 
 @profile.callback()
 def of_the_profile(ctx: typer.Context, vault: Vault = None, scope: Scope = None, json: AsJson = False) -> None:
-    """Propose values of the profile; what it says changes only when you confirm them."""
+    """Propose values of the profile; it changes only when you confirm them."""
     ctx.obj = Shared(vault, scope, json).over(ctx.obj or Shared())
 
 
 @semantic.callback()
 def of_facts(ctx: typer.Context, vault: Vault = None, scope: Scope = None, json: AsJson = False) -> None:
-    """Find facts that could be one; they are replaced only when you confirm it."""
+    """Find facts that could be merged; they are superseded only when you confirm it."""
     ctx.obj = Shared(vault, scope, json).over(ctx.obj or Shared())
 
 
 @procedural.callback()
 def of_procedures(ctx: typer.Context, vault: Vault = None, scope: Scope = None, json: AsJson = False) -> None:
-    """Find procedures of one workflow; one becomes canonical only when you confirm it."""
+    """Find procedures of the same workflow; one becomes canonical only when you confirm it."""
     ctx.obj = Shared(vault, scope, json).over(ctx.obj or Shared())
 
 
@@ -63,15 +63,17 @@ def of_procedures(ctx: typer.Context, vault: Vault = None, scope: Scope = None, 
 )
 def propose(
     session: Session,
-    key: Annotated[str, typer.Argument(help="Which property of the profile.", show_default=False)],
+    key: Annotated[str, typer.Argument(help="The property of the profile.", show_default=False)],
     value: Annotated[str, typer.Argument(help="Its value.", show_default=False)],
-    reason: Annotated[str, typer.Option("--reason", help="Why; kept with the proposal.", show_default=False)],
+    reason: Annotated[str, typer.Option("--reason", help="The reason; stored with the proposal.", show_default=False)],
     private: Private = False,
 ) -> View:
-    """Propose a value of the profile; confirmed, it takes the place of what the profile says."""
-    told = {"profile_key": key, "value": value, "reason": reason}
+    """Propose a value of the profile; once confirmed, it supersedes the current value."""
+    metadata = {"profile_key": key, "value": value, "reason": reason}
     with session.changing() as memory:
-        receipt = memory.propose(f"Profile, {key}: {value}", reason=reason, private=private, value=value, metadata=told)
+        receipt = memory.propose(
+            f"Profile, {key}: {value}", reason=reason, private=private, value=value, metadata=metadata
+        )
         return receipt_view(session, memory, receipt)
 
 
@@ -83,7 +85,7 @@ def propose(
     example="lamina semantic compact  ·  lamina semantic compact --create-proposals",
 )
 def compact(session: Session, create_proposals: Create = False) -> View:
-    """Group facts that say the same or share a topic; each group can become one cited synthesis."""
+    """Group facts that say the same or share a topic; each group can become one synthesis with citations."""
     with session.changing() as memory:
         return _groups(session, memory.review.compact(create_proposals=create_proposals), create_proposals)
 
@@ -96,14 +98,14 @@ def compact(session: Session, create_proposals: Create = False) -> View:
     example="lamina procedural dedup  ·  lamina procedural dedup --create-proposals",
 )
 def dedup(session: Session, create_proposals: Create = False) -> View:
-    """Group procedures by workflow; the surest, then the oldest of each can become the canonical one."""
+    """Group procedures by workflow; in each group the most certain, then the oldest, can become canonical."""
     with session.changing() as memory:
         return _groups(session, memory.review.dedup(create_proposals=create_proposals), create_proposals)
 
 
 @command(app, "rollback", panel=PANEL, changes=True, example='lamina rollback 8qj1hjz0 --reason "was right before"')
 def rollback(session: Session, id: Id, reason: Why = "rolled back") -> View:
-    """Take a statement back, and let what had made way for it stand again."""
+    """Reverse a statement, and restore what it had superseded."""
     with session.changing() as memory:
         return decided(session, [memory.rollback(id, reason)])
 
@@ -111,13 +113,15 @@ def rollback(session: Session, id: Id, reason: Why = "rolled back") -> View:
 @command(app, "quarantine", panel=PANEL, changes=True, example="lamina quarantine --session call-17 --dry-run")
 def quarantine(
     session: Session,
-    source: Annotated[str | None, typer.Option("--source", help="What came from this source.")] = None,
-    session_id: Annotated[str | None, typer.Option("--session", help="What came from this session.")] = None,
-    origin: Annotated[str | None, typer.Option("--origin", help="What is of this origin: web, tool, import, …")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Also where it is more than 5 % of all there is.")] = False,
+    source: Annotated[str | None, typer.Option("--source", help="Everything from this source.")] = None,
+    session_id: Annotated[str | None, typer.Option("--session", help="Everything from this session.")] = None,
+    origin: Annotated[
+        str | None, typer.Option("--origin", help="Everything of this origin: web, tool, import, …")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Also if it is more than 5 % of all atoms.")] = False,
     reason: Why = "not to be trusted",
 ) -> View:
-    """Let all that came from somewhere, and all that descends from it, wait again; what it changed is taken back."""
+    """Hold everything from a source, session or origin, and what is derived from it, for review; undo its changes."""
     with session.changing() as memory:
         receipt = memory.quarantine(
             source=source, session=session_id, origin=origin, reason=reason, yes=yes or session.dry_run
@@ -126,7 +130,7 @@ def quarantine(
 
 
 def _groups(session: Session, found: Proposed, created: bool) -> View:
-    kept = found.receipt.commit if not session.dry_run else None
+    commit = found.receipt.commit if not session.dry_run else None
     data: list[Json] = []
     blocks: list[Block] = []
     for group in found.groups:
@@ -140,15 +144,15 @@ def _groups(session: Session, found: Proposed, created: bool) -> View:
         title = f"{group.basis}: {len(group.members)} statements"
         blocks.append(Line(f"{title}, proposed as {short(group.proposal.id)}" if created else title, "bold"))
         blocks += [Line(f"  {short(member.id)}  {brief(words_of(member))}") for member in group.members]
-    told = {"dry_run": session.dry_run, "commit": kept, "undo": session.shell("undo", kept) if kept else None}
-    return View({**told, "groups": data}, (*blocks, *_groups_ending(session, found, created)))
+    outcome = {"dry_run": session.dry_run, "commit": commit, "undo": session.shell("undo", commit) if commit else None}
+    return View({**outcome, "groups": data}, (*blocks, *_groups_ending(session, found, created)))
 
 
 def _groups_ending(session: Session, found: Proposed, created: bool) -> list[Block]:
     if not found.groups:
-        return [Line("nothing to put together")]
+        return [Line("no groups found")]
     if session.dry_run:
         return [Line(DRY, "yellow")]
     if not created:
-        return [Line("nothing was proposed; --create-proposals puts each before you", "dim")]
+        return [Line("nothing was proposed; --create-proposals proposes each group for review", "dim")]
     return [*ending_blocks(session, found.receipt.commit), Line(f"decide: {session.shell('review')}", "green")]

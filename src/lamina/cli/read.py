@@ -1,4 +1,4 @@
-"""The commands that read."""
+"""The commands that read the memory."""
 
 from __future__ import annotations
 
@@ -37,11 +37,13 @@ PANEL = "Read"
 
 AsOf = Annotated[
     str | None,
-    typer.Option("--as-of", help="What was true then: a date (when it begins) or a time; without a zone UTC."),
+    typer.Option("--as-of", help="What was true at this time: a date (its start) or a time; UTC unless it has a zone."),
 ]
 KnownAt = Annotated[
     str | None,
-    typer.Option("--known-at", help="What was known then: a date (when it ends) or a time; without a zone UTC."),
+    typer.Option(
+        "--known-at", help="What was known at this time: a date (its end) or a time; UTC unless it has a zone."
+    ),
 ]
 Since = Annotated[str, typer.Option("--since", help="yesterday, today, 2d, 3h, or a date like 2026-11-15.")]
 
@@ -52,26 +54,26 @@ def recall(
     question: Annotated[str, typer.Argument(help="What you want to know.", show_default=False)],
     k: Annotated[int, typer.Option("-k", help="How many hits at most.")] = 10,
     mode: Annotated[str, typer.Option(help="facts_only, facts_plus_rules or full_context.")] = "full_context",
-    only: Annotated[
-        list[str] | None, typer.Option("--only", help="Search this scope only; may be given again.")
-    ] = None,
+    only: Annotated[list[str] | None, typer.Option("--only", help="Search this scope only; can be repeated.")] = None,
     include: Annotated[
-        list[str] | None, typer.Option("--include", help="Search history, challenged or constrained, too.")
+        list[str] | None,
+        typer.Option("--include", help="Also search history, challenged or constrained atoms; can be repeated."),
     ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Draw every word, term and weight of each score.")] = False,
-    every: Annotated[bool, typer.Option("--all", help="Show hits below the floor of relevance, too.")] = False,
-    fast: Annotated[bool, typer.Option("--fast", help="Leave out the closer look at every word.")] = False,
-    ranking: Annotated[str, typer.Option(help="full, or plain: a fixed ranking over words alone.")] = "full",
-    context: Annotated[bool, typer.Option("--context", help="Print the hits as text for an agent.")] = False,
-    budget: Annotated[int, typer.Option(help="Tokens the context may take.", min=1)] = 2000,
+    explain: Annotated[bool, typer.Option("--explain", help="Show every word, term and weight of each score.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Also show hits below the relevance threshold.")] = False,
+    fast: Annotated[bool, typer.Option("--fast", help="Skip the comparison of token states.")] = False,
+    ranking: Annotated[str, typer.Option(help="full, or plain: a fixed ranking by words alone.")] = "full",
+    context: Annotated[bool, typer.Option("--context", help="Print the hits as context for an agent.")] = False,
+    budget: Annotated[int, typer.Option(help="Maximum tokens of the context.", min=1)] = 2000,
     as_of: AsOf = None,
     known_at: KnownAt = None,
     filter_stale: Annotated[
-        bool, typer.Option("--filter-stale", help="Leave out what the last dream found stale, and what is archived.")
+        bool,
+        typer.Option("--filter-stale", help="Leave out what the last dream marked as stale, and what is archived."),
     ] = False,
 ) -> View:
     """Find the passages that answer a question, best first, each with its reason."""
-    found = session.memory.recall(
+    recalled = session.memory.recall(
         question,
         k,
         mode=mode,
@@ -83,20 +85,20 @@ def recall(
         known_at=known_at,
         filter_stale=filter_stale,
     )
-    _say_what_could_be_better(session, found)
+    _say_what_could_be_better(session, recalled)
     from lamina.documents.recall import recall_document
 
-    told = recall_document(found, budget if context else None).data()
-    data = {name: value for name, value in told.items() if context or name != "context"}
+    document = recall_document(recalled, budget if context else None).data()
+    data = {name: value for name, value in document.items() if context or name != "context"}
     if context:
         return View(data, (Line(data["context"]),))
-    shown = found.hits if every else found.relevant
-    blocks = [block for rank, hit in enumerate(shown, 1) for block in hit_blocks(rank, hit, explain=explain)]
+    shown_hits = recalled.hits if every else recalled.relevant
+    blocks = [block for rank, hit in enumerate(shown_hits, 1) for block in hit_blocks(rank, hit, explain=explain)]
     blocks = blocks or [Line("nothing known")]
     if explain:
-        blocks += recall_blocks(found)
-    if shown:
-        blocks.append(Line(f"was it right? {session.shell('feedback', found.id, '--cited', 'ID')}", "green"))
+        blocks += recall_blocks(recalled)
+    if shown_hits:
+        blocks.append(Line(f"give feedback: {session.shell('feedback', recalled.id, '--cited', 'ID')}", "green"))
     return View(data, tuple(blocks))
 
 
@@ -105,61 +107,64 @@ def _say_what_could_be_better(session: Session, found: Recall) -> None:
     session.say_once("light", models.missing)
     if models.primary is not None and found.model not in (models.primary.model.id, "plain", "none"):
         session.output.note(
-            f"not everything is encoded yet, so this is the light path; {session.shell('sync')} ends it"
+            f"some passages have no vectors yet, so the light model answered; {session.shell('sync')} computes them"
         )
 
 
 @command(app, "top", panel=PANEL, example="lamina top -k 5")
 def top(session: Session, k: Annotated[int, typer.Option("-k", help="How many at most.", min=1)] = 10) -> View:
-    """Show the core memories, told to an agent whatever it asks: pinned ones first, then by importance."""
+    """Show the core memories, which an agent always gets: pinned ones first, then by importance."""
     memory = session.memory
     atoms = memory.top(k)
     data = {"atoms": [atom_data(atom, memory.path_of(atom.id)) for atom in atoms]}
-    nothing = Line(f"no core memories; {session.shell('pin', 'ID')} makes one")
-    return View(data, (atoms_grid(atoms) if atoms else nothing,))
+    empty_note = Line(f"no core memories; {session.shell('pin', 'ID')} adds one")
+    return View(data, (atoms_grid(atoms) if atoms else empty_note,))
 
 
 @command(app, "plan", panel=PANEL, example='lamina plan "a birthday dinner for Ann" --budget 500')
 def plan(
     session: Session,
-    goal: Annotated[str, typer.Argument(help="What is to be planned.", show_default=False)],
-    budget: Annotated[int, typer.Option(help="Tokens it may take.", min=1)] = 2000,
+    goal: Annotated[str, typer.Argument(help="The goal to plan for.", show_default=False)],
+    budget: Annotated[int, typer.Option(help="Maximum tokens.", min=1)] = 2000,
 ) -> View:
-    """Print what a planner needs for a goal: three memories each of profile, procedures and facts."""
+    """Print context for planning a goal: up to three memories each of profile, procedures and facts."""
     from lamina.recall.hit import bundled_count
 
-    found = session.memory.plan_context(goal)
-    sorts = {"profile": found.profile, "procedural": found.procedural, "semantic": found.semantic}
-    packed = found.text(budget, count=bundled_count())
-    data = {name: [hit_data(rank, hit) for rank, hit in enumerate(hits, 1)] for name, hits in sorts.items()}
-    return View({"goal": goal, **data, "context": packed}, (Line(packed),))
+    plan_hits = session.memory.plan_context(goal)
+    hits_by_layer = {"profile": plan_hits.profile, "procedural": plan_hits.procedural, "semantic": plan_hits.semantic}
+    context = plan_hits.text(budget, count=bundled_count())
+    data = {name: [hit_data(rank, hit) for rank, hit in enumerate(hits, 1)] for name, hits in hits_by_layer.items()}
+    return View({"goal": goal, **data, "context": context}, (Line(context),))
 
 
 @command(app, "answer", panel=PANEL, example='lamina answer "when did she move to Porto?"')
 def answer(
     session: Session, question: Annotated[str, typer.Argument(help="What you want to know.", show_default=False)]
 ) -> View:
-    """Answer a question in words, with what the answer rests on; needs a chat model (settings: chat)."""
-    found = session.memory.answer(question)
+    """Answer a question with the chat model, citing atoms; needs the setting `chat`."""
+    result = session.memory.answer(question)
     from lamina.documents.answer import answer_document
 
-    data = answer_document(found).data()
-    rests = tuple((f"[{label}]", short(atom_id)) for label, atom_id in found.labels)
-    worked = tuple(("worked out", str(step)) for step in found.steps)
-    blocks: list[Block] = [Line(found.text, "bold" if found.known else "dim"), Facts((*rests, *worked), indent=2)]
-    return View(data, (*blocks, *([] if found.known else [Line(f"why: {found.why}", "dim")])))
+    data = answer_document(result).data()
+    citations = tuple((f"[{label}]", short(atom_id)) for label, atom_id in result.labels)
+    calculations = tuple(("worked out", str(step)) for step in result.steps)
+    blocks: list[Block] = [
+        Line(result.text, "bold" if result.known else "dim"),
+        Facts((*citations, *calculations), indent=2),
+    ]
+    return View(data, (*blocks, *([] if result.known else [Line(f"why: {result.why}", "dim")])))
 
 
 @command(app, "get", panel=PANEL, example="lamina get 8qj1hjz0")
 def get(session: Session, id: Id, as_of: AsOf = None, known_at: KnownAt = None) -> View:
-    """Show one atom whole: its words, its file, the words it rests on and every field that is set."""
+    """Show one atom: its text, file, evidence and every field that is set."""
     memory = session.memory
     atom = memory.get(id, as_of=as_of, known_at=known_at)
     path, quotes = memory.path_of(atom.id), quotes_of(memory, atom)
     confirmations = memory.confirmations(atom.id)
-    told = [{"link": link, "text": text} for link, text in quotes]
-    data = {**atom_data(atom, path), "quotes": told, "confirmations": confirmations}
-    more = [Line(f"borne out by {confirmations} more independent sources")] if confirmations else []
+    quote_documents = [{"link": link, "text": text} for link, text in quotes]
+    data = {**atom_data(atom, path), "quotes": quote_documents, "confirmations": confirmations}
+    more = [Line(f"confirmed by {confirmations} more independent sources")] if confirmations else []
     return View(data, (*atom_blocks(atom, path, quotes), *more))
 
 
@@ -170,16 +175,16 @@ def list_(
     everything: Annotated[bool, typer.Option("--all", help="Atoms of every status.")] = False,
     kind: Annotated[str | None, typer.Option(help="Only this kind.")] = None,
     memory_type: Annotated[str | None, typer.Option(help="fact, procedure or narrative.")] = None,
-    subject: Annotated[str | None, typer.Option(help="Only what is about this.")] = None,
-    session_id: Annotated[str | None, typer.Option("--session", help="Only of this session.")] = None,
+    subject: Annotated[str | None, typer.Option(help="Only atoms about this subject.")] = None,
+    session_id: Annotated[str | None, typer.Option("--session", help="Only atoms of this session.")] = None,
     limit: Annotated[int, typer.Option(help="How many at most.", min=1)] = 50,
-    offset: Annotated[int, typer.Option(help="How many to leave out.", min=0)] = 0,
+    offset: Annotated[int, typer.Option(help="How many to skip.", min=0)] = 0,
     as_of: AsOf = None,
     known_at: KnownAt = None,
 ) -> View:
-    """List atoms, newest first; pinned ones carry a star."""
+    """List atoms, newest first; pinned ones have a star."""
     memory = session.memory
-    found = memory.list(
+    page = memory.list(
         status=None if everything else status,
         kind=kind,
         memory_type=memory_type,
@@ -190,7 +195,7 @@ def list_(
         as_of=as_of,
         known_at=known_at,
     )
-    atoms, more = found[:limit], len(found) > limit
+    atoms, more = page[:limit], len(page) > limit
     data = {"atoms": [atom_data(atom, memory.path_of(atom.id)) for atom in atoms], "more": more}
     blocks: list[Block] = [atoms_grid(atoms)] if atoms else [Line("no such atoms")]
     blocks += [Line(f"there are more: --offset {offset + limit}", "dim")] if more else []
@@ -199,7 +204,7 @@ def list_(
 
 @command(app, "history", panel=PANEL, example="lamina history 8qj1hjz0")
 def history(session: Session, id: Id) -> View:
-    """Show an atom's past: its changes of status and every version of it, oldest first."""
+    """Show the history of an atom: its status changes and versions, oldest first."""
     memory = session.memory
     atom = memory.get(id)
     past = memory.history(atom.id)
@@ -209,7 +214,7 @@ def history(session: Session, id: Id) -> View:
     moves = tuple(
         (
             when(transition.at),
-            f"{transition.old or 'born'} → {transition.new}",
+            f"{transition.old or 'created'} → {transition.new}",
             transition.actor,
             brief(transition.reason, 80),
         )
@@ -251,9 +256,9 @@ def journal(
     since: Annotated[
         str | None, typer.Option("--since", help="yesterday, today, 2d, 3h, a date, or the number of a commit.")
     ] = None,
-    limit: Annotated[int, typer.Option(help="The newest so many.", min=1)] = 20,
+    limit: Annotated[int, typer.Option(help="How many at most, the newest.", min=1)] = 20,
 ) -> View:
-    """List the commits, oldest first: who changed what, when and why."""
+    """List commits, oldest first: who changed what, when and why."""
     memory = session.memory
     if since is not None and since.isdecimal():
         entries = memory.journal(int(since), limit=limit)
@@ -265,14 +270,14 @@ def journal(
 
 @command(app, "diff", panel=PANEL, example="lamina diff --since yesterday")
 def diff(session: Session, since: Since = "yesterday") -> View:
-    """Tell what changed since a moment: learnt, changed, doubted, forgotten."""
+    """Show what was learnt, changed, doubted or forgotten since a time."""
     memory = session.memory
     start = moment_since(since, datetime.now(UTC))
-    found = differences(memory, memory.journal(start))
+    changes = differences(memory, memory.journal(start))
     data: dict[str, Json] = {"since": format_time(start)}
     blocks: list[Block] = []
     for group in Group:
-        members = [difference for difference in found if difference.group is group]
+        members = [difference for difference in changes if difference.group is group]
         data[group.value] = [
             {
                 "before": member.before.content if member.before else None,
@@ -287,7 +292,7 @@ def diff(session: Session, since: Since = "yesterday") -> View:
 
 
 def _told(each: Difference) -> str:
-    was = brief(words_of(each.before), 60) if each.before and each.before.content != each.after.content else ""
-    arrow = f"{was} → " if was else ""
+    old_text = brief(words_of(each.before), 60) if each.before and each.before.content != each.after.content else ""
+    arrow = f"{old_text} → " if old_text else ""
     status = "" if each.after.status.value == "active" else f" [{each.after.status}]"
     return f"  {short(each.after.id)}  {each.after.kind}: {arrow}{brief(words_of(each.after))}{status}  ({each.reason})"

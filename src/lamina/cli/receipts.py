@@ -1,4 +1,4 @@
-"""What a write did, for people and for `--json`: the file it touched and how to undo it."""
+"""Renders what a write did: its outcomes, the files it wrote and how to undo it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DRY = "dry run: nothing was changed"
 
 
 def receipt_view(session: Session, memory: Memory, receipt: Receipt) -> View:
-    """Every outcome of a capture or a remember."""
+    """Render every outcome of a capture or a remember."""
     outcomes = [
         {"result": outcome.result.value, "reason": outcome.reason, "atom": atom_data(outcome.atom, outcome.path)}
         for outcome in receipt.outcomes
@@ -31,7 +31,7 @@ def receipt_view(session: Session, memory: Memory, receipt: Receipt) -> View:
             outcome.result.value, outcome.atom, outcome.path, outcome.reason, quotes_of(memory, outcome.atom)
         )
     if receipt.redacted:
-        blocks.append(Line(f"secrets taken out: {', '.join(dict.fromkeys(receipt.redacted))}", "yellow"))
+        blocks.append(Line(f"secrets redacted: {', '.join(dict.fromkeys(receipt.redacted))}", "yellow"))
     data = {
         **_ending(session, receipt.commit),
         "repeated": receipt.repeated,
@@ -43,27 +43,27 @@ def receipt_view(session: Session, memory: Memory, receipt: Receipt) -> View:
 
 
 def counted_view(session: Session, receipt: Receipt) -> View:
-    """How many outcomes of each sort there are, where they are too many to be told one by one."""
-    counted = Counter(outcome.result.value for outcome in receipt.outcomes)
-    lines = [f"{many:,} {result}" for result, many in counted.items()] or ["nothing has changed"]
-    lines += [f"{stage}: {how}" for stage, how in receipt.stages]
-    data = {**_ending(session, receipt.commit), "outcomes": dict(counted), "stages": dict(receipt.stages)}
+    """Render the number of outcomes of each type, if they are too many to list."""
+    counts = Counter(outcome.result.value for outcome in receipt.outcomes)
+    lines = [f"{count:,} {result}" for result, count in counts.items()] or ["nothing has changed"]
+    lines += [f"{stage}: {stage_result}" for stage, stage_result in receipt.stages]
+    data = {**_ending(session, receipt.commit), "outcomes": dict(counts), "stages": dict(receipt.stages)}
     return View(data, (*map(Line, lines), *ending_blocks(session, receipt.commit)))
 
 
 def change_view(session: Session, memory: Memory, before: Atom, after: Atom, reason: str) -> View:
-    """One atom that was changed, or was so already."""
+    """Render an atom after a change; it may be unchanged."""
     path = memory.path_of(after.id)
-    changed = after.revision != before.revision
-    versions = memory.history(after.id).versions if changed else ()
+    is_changed = after.revision != before.revision
+    versions = memory.history(after.id).versions if is_changed else ()
     commit = next((version.commit for version in versions if version.revision == after.revision), None)
-    word = after.status.value if after.status != before.status else "changed" if changed else "unchanged"
+    result = after.status.value if after.status != before.status else "changed" if is_changed else "unchanged"
     data = {**_ending(session, commit), "atom": atom_data(after, path)}
-    return View(data, (*told_atom(word, after, path, reason), *ending_blocks(session, commit)))
+    return View(data, (*told_atom(result, after, path, reason), *ending_blocks(session, commit)))
 
 
 def undone_view(session: Session, memory: Memory, done: Sequence[Committed]) -> View:
-    """The commits that undo made, and the atoms as they are again."""
+    """Render the commits that an undo wrote, and the restored atoms."""
     commits: list[Json] = []
     blocks: list[Block] = []
     for committed in done:
@@ -84,8 +84,8 @@ def undone_view(session: Session, memory: Memory, done: Sequence[Committed]) -> 
 def learnt_view(
     session: Session, memory: Memory, recall_id: str, verdict: str, learnt: Sequence[str], *, cited: bool
 ) -> View:
-    """What an answer taught: the quality and the uses of each atom, after it."""
-    atoms = [(memory.get(each), memory.signals(each)) for each in learnt]
+    """Render the quality and use count of each atom after a feedback."""
+    atoms = [(memory.get(atom_id), memory.signals(atom_id)) for atom_id in learnt]
     data = {
         "dry_run": session.dry_run,
         "recall_id": recall_id,
@@ -98,15 +98,15 @@ def learnt_view(
         (short(atom.id), f"{signals.quality_score:g}", str(signals.recall_count), brief(words_of(atom)))
         for atom, signals in atoms
     )
-    otherwise = "this recall was learnt from already" if cited else "nothing was cited, so nothing follows from it"
-    blocks: list[Block] = [Grid(("id", "quality", "uses", "what it says"), rows) if rows else Line(otherwise)]
+    empty_note = "feedback on this recall was given before" if cited else "nothing was cited, so nothing changes"
+    blocks: list[Block] = [Grid(("id", "quality", "uses", "what it says"), rows) if rows else Line(empty_note)]
     return View(data, (*blocks, *([Line(DRY, "yellow")] if session.dry_run else [])))
 
 
 def told_atom(
     word: str, atom: Atom, path: str | None, reason: str, quotes: Sequence[tuple[str, str]] = ()
 ) -> list[Block]:
-    """One atom and what happened to it."""
+    """Return an atom with what happened to it, as blocks."""
     pairs = [("why", reason), ("file", path or "none"), *(("said in", link) for link, _ in quotes)]
     return [
         Line(f"{word}: {atom.kind} {short(atom.id)}  {brief(words_of(atom))}", "bold"),
@@ -115,14 +115,18 @@ def told_atom(
 
 
 def ending_blocks(session: Session, commit: str | None) -> list[Block]:
-    """How to undo it, or that there is nothing to undo."""
+    """Return how to undo a commit, or that nothing changed."""
     if session.dry_run:
         return [Line(DRY, "yellow")]
     if commit is None:
-        return [Line("nothing had to change", "dim")]
+        return [Line("nothing had to be changed", "dim")]
     return [Line(f"undo: {session.shell('undo', commit)}", "green")]
 
 
 def _ending(session: Session, commit: str | None) -> dict[str, Json]:
-    kept = commit if not session.dry_run else None
-    return {"dry_run": session.dry_run, "commit": kept, "undo": session.shell("undo", kept) if kept else None}
+    undoable = commit if not session.dry_run else None
+    return {
+        "dry_run": session.dry_run,
+        "commit": undoable,
+        "undo": session.shell("undo", undoable) if undoable else None,
+    }

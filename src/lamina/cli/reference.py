@@ -1,4 +1,4 @@
-"""Pages written from the code itself: `python -m lamina.cli.reference > docs/cli.md`, and the same with `settings`."""
+"""Generates docs/cli.md (`python -m lamina.cli.reference`) and docs/settings.md (the same with `settings`)."""
 
 from __future__ import annotations
 
@@ -16,46 +16,46 @@ _SHARED = ("--vault", "--scope", "--json", "--help")
 
 
 def render() -> str:
-    """The whole reference as markdown."""
+    """Return the reference of all commands as markdown."""
     group: Any = typer.main.get_command(app)
     return "\n".join([*_opening(group), *(line for command in group.commands.values() for line in _whole(command))])
 
 
 def _whole(command: Any) -> Iterator[str]:
-    """A command, and those of its family."""
+    """Yield the lines of a command and its subcommands."""
     yield from _command(command, command.name, "##")
-    for each in getattr(command, "commands", {}).values():
-        yield from _command(each, f"{command.name} {each.name}", "###")
+    for subcommand in getattr(command, "commands", {}).values():
+        yield from _command(subcommand, f"{command.name} {subcommand.name}", "###")
 
 
 def _opening(group: Any) -> Iterator[str]:
     yield "# The command line\n"
-    yield "Written from the help texts by `python -m lamina.cli.reference`; a test keeps it so.\n"
+    yield "Generated from the help texts by `python -m lamina.cli.reference`; a test checks it.\n"
     yield f"{group.help}\n"
-    yield "Options before or after every command's name:\n"
+    yield "Options of every command, before or after its name:\n"
     yield from (_option(param) for param in group.params if param.opts[0] in _SHARED)
     yield (
         "\n**Which vault.** `--vault`, else `"
         + VARIABLE
-        + "`, else the nearest folder upwards that is a vault, else `~/lamina`."
+        + "`, else the nearest vault in a parent folder, else `~/lamina`."
     )
-    yield "Commands that read never make a vault; `remember`, `capture` and `try` make it at first use and say so.\n"
-    yield "**Ids** may be given by their ending (four characters or more); tables show the last eight.\n"
-    yield "**Times** are ISO 8601 and, like those in the files, UTC where they name no zone.\n"
-    yield f"**Ends.** {EPILOG} 130 interrupted, 141 the reader of a pipe went away. An error is one line and a hint;"
-    yield 'with `--json` it is `{"error": {"type", "message", "hint"}}`, on stderr too.\n'
+    yield "Commands that read never create a vault; `remember`, `capture` and `try` create it at first use.\n"
+    yield "**Ids** can be shortened to their last characters (four or more); tables show the last eight.\n"
+    yield "**Times** are ISO 8601; without a zone they are UTC, as in the files.\n"
+    yield f"**Exit codes and output.** {EPILOG} 130: interrupted, 141: broken pipe. An error is one line and a hint;"
+    yield 'with `--json` it is `{"error": {"type", "message", "hint"}}` on stderr.\n'
 
 
 def _command(command: Any, name: str, mark: str) -> Iterator[str]:
-    own = [param for param in command.params if param.opts[0] not in _SHARED]
-    arguments = [each for each in own if each.param_type_name == "argument"]
+    command_parameters = [param for param in command.params if param.opts[0] not in _SHARED]
+    arguments = [parameter for parameter in command_parameters if parameter.param_type_name == "argument"]
     usage = " ".join(["lamina", name, *(_metavar(argument) for argument in arguments)])
     yield f"{mark} lamina {name}\n"
     yield f"{' '.join(command.help.split())}\n"
-    yield f"```\n{usage}{' [OPTIONS]' if len(own) > len(arguments) else ''}\n```\n"
+    yield f"```\n{usage}{' [OPTIONS]' if len(command_parameters) > len(arguments) else ''}\n```\n"
     yield from (f"- `{_metavar(argument)}`: {argument.help}" for argument in arguments)
-    yield from (_option(each) for each in own if each not in arguments)
-    yield ("\n" if own else "") + "".join(f"`{part}`  \n" for part in _examples(command.epilog))
+    yield from (_option(parameter) for parameter in command_parameters if parameter not in arguments)
+    yield ("\n" if command_parameters else "") + "".join(f"`{part}`  \n" for part in _examples(command.epilog))
 
 
 def _metavar(argument: Any) -> str:
@@ -75,14 +75,14 @@ def _examples(epilog: str) -> list[str]:
 
 
 def render_settings() -> str:
-    """Every setting with its default and what it is for, as markdown."""
-    rows = [f"| `{name}` | {_default(each)} | {each.description} |" for name, each in Settings.model_fields.items()]
+    """Return all settings with default and purpose, as markdown."""
+    rows = [f"| `{name}` | {_default(field)} | {field.description} |" for name, field in Settings.model_fields.items()]
     return "\n".join(
         [
             "# Settings\n",
-            "Written from the code by `python -m lamina.cli.reference settings`; a test keeps it so.\n",
-            'Set them in `.lamina/settings.toml` (`embedder = "light"`). The environment (`LAMINA_EMBEDDER=light`) overrides',
-            "the file, and arguments override both. Keys of services belong into the environment.\n",
+            "Generated from the code by `python -m lamina.cli.reference settings`; a test checks it.\n",
+            'Set them in `.lamina/settings.toml` (`embedder = "light"`). The environment (`LAMINA_EMBEDDER=light`)',
+            "overrides the file, and arguments override both. Put keys of services into the environment.\n",
             "| setting | default | what it is for |",
             "|---|---|---|",
             *rows,

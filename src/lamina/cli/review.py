@@ -1,4 +1,4 @@
-"""`lamina review`: what waits for a person's word, and the word itself."""
+"""`lamina review`: lists what is pending review, and records the decisions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 PANEL = "Review"
 SHOWN = 20
-"""So many decisions are told one by one; more are counted."""
+"""Decisions that are printed; more are only counted."""
 
 review = typer.Typer(
     name="review",
@@ -36,19 +36,19 @@ review = typer.Typer(
 )
 
 Ids = Annotated[
-    list[str] | None, typer.Argument(metavar="[ID]...", help="Ids of atoms, or their endings.", show_default=False)
+    list[str] | None, typer.Argument(metavar="[ID]...", help="Ids of atoms, or the ends of ids.", show_default=False)
 ]
 Source = Annotated[
     str | None,
-    typer.Option("--source", help="Everything that waits from this source; a beginning as `chatgpt` means all of it."),
+    typer.Option("--source", help="Everything pending from this source; a prefix such as `chatgpt` is enough."),
 ]
-Why = Annotated[str, typer.Option("--reason", help="Why; kept in the journal.")]
+Why = Annotated[str, typer.Option("--reason", help="The reason; stored in the journal.")]
 Other = Annotated[str, typer.Argument(metavar="ID", help="The other of the pair.", show_default=False)]
 
 
 @review.callback()
 def of_what_waits(ctx: typer.Context, vault: Vault = None, scope: Scope = None, json: AsJson = False) -> None:
-    """Decide what of imported, captured and proposed statements counts; nothing that waits is ever an answer."""
+    """Decide about pending statements: imported, captured or proposed. Pending statements are never answers."""
     ctx.obj = shared = Shared(vault, scope, json).over(ctx.obj or Shared())
     if ctx.invoked_subcommand is None:
         with ending(Output(as_json=shared.as_json), "review"), shared.session() as session:
@@ -62,7 +62,7 @@ def waiting(
     kind: Annotated[str | None, typer.Option(help="Only statement, proposal, pair or deletions.")] = None,
     limit: Annotated[int, typer.Option(help="How many at most.", min=1)] = 50,
 ) -> View:
-    """List what waits for your word, newest first, with the sentence it rests on and what your word would do."""
+    """List what is pending review, newest first, with its evidence and what each decision would do."""
     memory = session.memory
     items, total = memory.review.list(source, kind=kind, limit=limit), memory.review.count(source, kind=kind)
     data: list[Json] = []
@@ -72,10 +72,12 @@ def waiting(
         data.append(_item_data(memory, item, quotes))
         blocks += _item_blocks(session, item, quotes)
     more = [Line(f"and {total - limit:,} more")] if total > limit else []
-    nothing = [] if items else [Line("nothing waits for review")]
-    alone = [atom for json in data if json["kind"] in ("statement", "proposal") for atom in json["atoms"]]
-    held = len(memory.review.held(source))
-    return View({"held": held, "waiting": total, "items": data, "atoms": alone}, (*blocks, *more, *nothing))
+    empty_note = [] if items else [Line("nothing is pending review")]
+    single_atoms = [atom for json in data if json["kind"] in ("statement", "proposal") for atom in json["atoms"]]
+    held_count = len(memory.review.held(source))
+    return View(
+        {"held": held_count, "waiting": total, "items": data, "atoms": single_atoms}, (*blocks, *more, *empty_note)
+    )
 
 
 @command(
@@ -86,20 +88,20 @@ def waiting(
     example="lamina review confirm 8qj1hjz0 1hjz0z1a  ·  lamina review confirm --source chatgpt",
 )
 def confirm(session: Session, ids: Ids = None, source: Source = None, reason: Why = "confirmed") -> View:
-    """Let statements count: what stood in their place gives way, and what was known is not kept twice."""
+    """Confirm statements: they supersede the statements they replace; duplicates are merged."""
     with session.changing() as memory:
         if source is not None and not ids:
             return decided(session, memory.review.approve_source(source, reason))
-        return decided(session, [memory.review.confirm(each, reason) for each in _given(ids, source)])
+        return decided(session, [memory.review.confirm(atom_id, reason) for atom_id in _given(ids, source)])
 
 
 @command(review, "reject", panel=PANEL, changes=True, example='lamina review reject 8qj1hjz0 --reason "never said so"')
 def reject(session: Session, ids: Ids = None, source: Source = None, reason: Why = "rejected") -> View:
-    """Take statements back: their words stay, and they do not return when the same words come in again."""
+    """Reject statements: the captured words stay, and the same words do not produce the statement again."""
     with session.changing() as memory:
         if source is not None and not ids:
             return decided(session, memory.review.reject_source(source, reason))
-        return decided(session, [memory.review.reject(each, reason) for each in _given(ids, source)])
+        return decided(session, [memory.review.reject(atom_id, reason) for atom_id in _given(ids, source)])
 
 
 @command(
@@ -108,18 +110,16 @@ def reject(session: Session, ids: Ids = None, source: Source = None, reason: Why
 def edit(
     session: Session,
     id: Id,
-    content: Annotated[
-        str | None, typer.Argument(help="The words it counts in; left out, they stay.", show_default=False)
-    ] = None,
+    content: Annotated[str | None, typer.Argument(help="The new text. Default: unchanged.", show_default=False)] = None,
     kind: Kind = None,
     subject: Subject = None,
     attribute: Attribute = None,
     value: Value = None,
     reason: Why = "confirmed in other words",
 ) -> View:
-    """Let a statement count in your words: edited and confirmed at once."""
-    given = {"kind": kind, "subject": subject, "attribute": attribute, "value": value}
-    fields = {name: each for name, each in given.items() if each is not None}
+    """Edit a statement and confirm it in one commit."""
+    options = {"kind": kind, "subject": subject, "attribute": attribute, "value": value}
+    fields = {name: option for name, option in options.items() if option is not None}
     with session.changing() as memory:
         return decided(session, [memory.review.edit(id, content, reason=reason, **fields)])
 
@@ -128,16 +128,16 @@ def edit(
 def pairs(
     session: Session,
     later: Annotated[
-        bool, typer.Option("--all", help="Also those put off, and likely changes that no answer depends on.")
+        bool, typer.Option("--all", help="Also postponed pairs, and likely changes that no answer depends on.")
     ] = False,
 ) -> View:
-    """List statements that contradict each other, the older first, and why they are thought to."""
-    found = session.memory.review.pairs(later=later)
+    """List pairs of statements that contradict each other, the older first, with the reason."""
+    pair_list = session.memory.review.pairs(later=later)
     blocks: list[Block] = []
-    for each in found:
-        blocks += _pair_blocks(session, each)
-    nothing = [] if found else [Line("no two statements contradict each other")]
-    return View([_pair_data(session.memory, each) for each in found], (*blocks, *nothing))
+    for pair in pair_list:
+        blocks += _pair_blocks(session, pair)
+    empty_note = [] if pair_list else [Line("no two statements contradict each other")]
+    return View([_pair_data(session.memory, pair) for pair in pair_list], (*blocks, *empty_note))
 
 
 @command(review, "keep", panel=PANEL, changes=True, example="lamina review keep 8qj1hjz0 --over 1hjz0z1a")
@@ -147,14 +147,14 @@ def keep(
     over: Annotated[str, typer.Option("--over", metavar="ID", help="The other of the pair.", show_default=False)],
     reason: Why = "kept",
 ) -> View:
-    """Keep one of a pair: the other was so until then where it is the older, else it never was."""
+    """Keep one of a pair: an older other one is superseded, a newer one is invalidated."""
     with session.changing() as memory:
         return decided(session, [memory.review.keep_a(id, over, reason)])
 
 
 @command(review, "both", panel=PANEL, changes=True, example="lamina review both 8qj1hjz0 1hjz0z1a")
 def both(session: Session, id: Id, other: Other, reason: Why = "both are so") -> View:
-    """Let both of a pair count; they are not set against each other again."""
+    """Keep both of a pair; they are not reported as a contradiction again."""
     with session.changing() as memory:
         return decided(session, [memory.review.both_valid(id, other, reason)])
 
@@ -170,11 +170,13 @@ def merge(
     session: Session,
     id: Id,
     other: Other,
-    content: Annotated[str, typer.Argument(metavar="WORDS", help="What is so.", show_default=False)],
+    content: Annotated[
+        str, typer.Argument(metavar="WORDS", help="The text of the merged statement.", show_default=False)
+    ],
     value: Value = None,
     reason: Why = "merged",
 ) -> View:
-    """Let one statement in your words take the place of both."""
+    """Replace both of a pair by one statement in your words."""
     fields = {"value": value} if value is not None else {}
     with session.changing() as memory:
         return decided(session, [memory.review.merge(id, other, content, reason=reason, **fields)])
@@ -185,25 +187,27 @@ def later(
     session: Session,
     id: Id,
     other: Other,
-    note: Annotated[str, typer.Option("--note", help="What has to be known; kept with the pair.")] = "more to be known",
+    note: Annotated[
+        str, typer.Option("--note", help="What you need to find out; stored with the pair.")
+    ] = "more to be known",
 ) -> View:
-    """Put a pair off: both stay, and you are not asked about them for 30 days."""
+    """Postpone a pair: both stay active, and it is not listed for 30 days."""
     with session.changing() as memory:
         return decided(session, [memory.review.need_more(id, other, note)])
 
 
 def decided(session: Session, receipts: Sequence[Receipt]) -> View:
-    """What a person's word did, one receipt after the other."""
+    """Render the receipts of decisions."""
     decisions: list[Json] = []
     blocks: list[Block] = []
     for n, receipt in enumerate(receipts):
-        kept = None if session.dry_run else receipt.commit
+        undoable = None if session.dry_run else receipt.commit
         outcomes = [
             {"result": outcome.result.value, "reason": outcome.reason, "atom": atom_data(outcome.atom, outcome.path)}
             for outcome in receipt.outcomes
         ]
-        undo = session.shell("undo", kept) if kept else None
-        decisions.append({"commit": kept, "undo": undo, "outcomes": outcomes})
+        undo = session.shell("undo", undoable) if undoable else None
+        decisions.append({"commit": undoable, "undo": undo, "outcomes": outcomes})
         if n < SHOWN:
             for outcome in receipt.outcomes[:SHOWN]:
                 blocks += told_atom(outcome.atom.status.value, outcome.atom, outcome.path, outcome.reason)
@@ -217,14 +221,14 @@ def decided(session: Session, receipts: Sequence[Receipt]) -> View:
 
 def _given(ids: list[str] | None, source: str | None) -> list[str]:
     if not ids or source is not None:
-        raise InvalidInput("give ids or --source, one of them; `lamina review list` shows what waits")
+        raise InvalidInput("give either ids or --source; `lamina review list` shows what is pending")
     return ids
 
 
 def _item_data(memory: Memory, item: Item, quotes: Sequence[list[tuple[str, str]]]) -> Json:
     atoms = [
-        {**atom_data(atom, memory.path_of(atom.id)), "said": [{"link": link, "quote": words} for link, words in said]}
-        for atom, said in zip(item.atoms, quotes, strict=True)
+        {**atom_data(atom, memory.path_of(atom.id)), "said": [{"link": link, "quote": words} for link, words in quoted]}
+        for atom, quoted in zip(item.atoms, quotes, strict=True)
     ]
     return {
         "kind": item.kind.value,
@@ -243,10 +247,10 @@ def _item_blocks(session: Session, item: Item, quotes: Sequence[list[tuple[str, 
     if not item.atoms:
         return [Line(f"{item.text}: {item.reason}", "bold yellow")]
     (atom,) = item.atoms
-    told = [("from", f"{date(atom.observed_at)} · {atom.source_id or atom.origin}"), ("why", item.reason)]
-    told += [("said in", f"{link} “{brief(words)}”") for link, words in quotes[0]]
-    told += [(verb, does) for verb, does in item.verbs if verb == "confirm" and does != "it counts"]
-    return [Line(f"{short(atom.id)}  {atom.kind}: {brief(words_of(atom))}", "bold"), Facts(tuple(told), indent=2)]
+    fields = [("from", f"{date(atom.observed_at)} · {atom.source_id or atom.origin}"), ("why", item.reason)]
+    fields += [("said in", f"{link} “{brief(words)}”") for link, words in quotes[0]]
+    fields += [(verb, does) for verb, does in item.verbs if verb == "confirm" and does != "it counts"]
+    return [Line(f"{short(atom.id)}  {atom.kind}: {brief(words_of(atom))}", "bold"), Facts(tuple(fields), indent=2)]
 
 
 def _command(session: Session, verb: str, *atoms: Atom) -> str:
@@ -256,14 +260,14 @@ def _command(session: Session, verb: str, *atoms: Atom) -> str:
 
 
 def _pair_blocks(session: Session, pair: Pair) -> list[Block]:
-    told = [] if pair.later is None else [("asked again", date(pair.later))]
-    return _two_blocks(pair.a, pair.b, pair.reason, told + ([("note", pair.note)] if pair.note else []))
+    fields = [] if pair.later is None else [("postponed until", date(pair.later))]
+    return _two_blocks(pair.a, pair.b, pair.reason, fields + ([("note", pair.note)] if pair.note else []))
 
 
 def _two_blocks(a: Atom, b: Atom, reason: str, told: Sequence[tuple[str, str]]) -> list[Block]:
     lines: list[Block] = [
-        Line(f"{short(each.id)}  {date(each.observed_at)} · {each.origin}: {brief(words_of(each))}", "bold")
-        for each in (a, b)
+        Line(f"{short(atom.id)}  {date(atom.observed_at)} · {atom.origin}: {brief(words_of(atom))}", "bold")
+        for atom in (a, b)
     ]
     return [*lines, Facts((("why", reason), *told), indent=2)]
 

@@ -1,4 +1,4 @@
-"""`lamina serve`: one process that keeps a vault and answers for it until it is told to end."""
+"""`lamina serve`: runs the daemon of a vault, with the HTTP API, MCP and the web page."""
 
 from __future__ import annotations
 
@@ -30,64 +30,68 @@ PANEL = "Serve"
 LONGEST = 86_400.0
 LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
 OWNER = "owner"
-"""The token that the first start makes."""
+"""Name of the token that the first start creates."""
 
 
 @command(app, "serve", panel=PANEL, example="lamina serve --port 8377  ·  lamina serve --only-keep --once --json")
 def serve(
     session: Session,
-    host: Annotated[str, typer.Option(help="The address to listen on; others than this machine need --expose.")] = (
+    host: Annotated[str, typer.Option(help="The address to listen on; a public address needs --expose.")] = (
         "127.0.0.1"
     ),
-    port: Annotated[int, typer.Option(help="The port; 0 takes any that is free.", min=0, max=65_535)] = 8377,
+    port: Annotated[int, typer.Option(help="The port; 0 chooses a free one.", min=0, max=65_535)] = 8377,
     expose: Annotated[
-        bool, typer.Option("--expose", help="Let other machines ask, too. Nothing is encrypted here.")
+        bool, typer.Option("--expose", help="Accept requests from other machines. The connection is not encrypted.")
     ] = False,
-    only_keep: Annotated[bool, typer.Option("--only-keep", help="Keep the vault and answer nobody.")] = False,
+    only_keep: Annotated[
+        bool, typer.Option("--only-keep", help="Do the background work only, without a server.")
+    ] = False,
     once: Annotated[
-        bool, typer.Option("--once", help="One round of keeping, then end; 1 where it went wrong.")
+        bool, typer.Option("--once", help="Do the background work once, then exit; exit code 1 if it failed.")
     ] = False,
-    every: Annotated[float, typer.Option(metavar="SECONDS", help="How often to look.", min=0.1, max=LONGEST)] = 60.0,
-    log: Annotated[str, typer.Option(metavar="LEVEL", help="What to log: error, warning, or info for requests.")] = (
+    every: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Interval of the background work.", min=0.1, max=LONGEST)
+    ] = 60.0,
+    log: Annotated[str, typer.Option(metavar="LEVEL", help="Log level: error, warning, or info for requests.")] = (
         "warning"
     ),
 ) -> None:
-    """Serve a vault: web pages, HTTP API and MCP for whoever has a token; take in edits, read what was captured, dream
-    when it is time. The first start prints a token, once. Ctrl-C or SIGTERM ends it in peace; a second one at once.
-    With --json every line is a document."""
+    """Serve a vault: web page, HTTP API and MCP for clients with a token. Also sync files, extract captures and dream
+    when due. The first start prints an access token, once. Ctrl-C or SIGTERM shuts it down; a second one stops it
+    immediately. With --json every line is a JSON document."""
     from lamina.keeper import Bell, Keeper
 
-    bell, tell = Bell(), _teller(session.output)
+    stop_signal, report = Bell(), _teller(session.output)
     if once:
-        if not Keeper(session.memory, tell, bell, every).once():
+        if not Keeper(session.memory, report, stop_signal, every).once():
             raise typer.Exit(exits.ERROR)
         return
-    with _rung_by_signals(bell.ring), _logged(log, as_json=session.output.as_json):
+    with _rung_by_signals(stop_signal.ring), _logged(log, as_json=session.output.as_json):
         memory = session.watched()
         if only_keep:
-            Keeper(memory, tell, bell, every).keep()
+            Keeper(memory, report, stop_signal, every).keep()
         else:
-            _answer(memory, tell, bell, every, (host, port, expose))
+            _answer(memory, report, stop_signal, every, (host, port, expose))
 
 
 def _answer(memory: Memory, tell: Tell, bell: Bell, every: float, where: tuple[str, int, bool]) -> None:
-    """Keep the vault, and answer beside it."""
+    """Run the background work and the server together."""
     needed("serve")
     from lamina.access import House
     from lamina.keeper import Happening, Keeper, What
     from lamina.server import serving
 
-    house, (host, port, expose) = House.of(memory), where
-    keeper = Keeper(memory, tell, bell, every, lambda: [each.scope for each in house.tokens.list()])
-    with serving(house, host, port, expose=expose, keeper=keeper.state) as (running, address):
-        _say_token(house, tell)
+    served, (host, port, expose) = House.of(memory), where
+    daemon = Keeper(memory, tell, bell, every, lambda: [token.scope for token in served.tokens.list()])
+    with serving(served, host, port, expose=expose, keeper=daemon.state) as (server, address):
+        _say_token(served, tell)
         tell(Happening(memory.now(), What.SERVING, address, {"url": address}))
-        bell.rings(running.end)
-        keeper.keep()
+        bell.rings(server.end)
+        daemon.keep()
 
 
 def _say_token(house: House, tell: Tell) -> None:
-    """A first token for the vault's owner, told once."""
+    """Create a token for the vault's owner if there is none, and print it once."""
     from lamina.access import Right
     from lamina.atom.trust import Origin
     from lamina.keeper import Happening, What
@@ -97,17 +101,17 @@ def _say_token(house: House, tell: Tell) -> None:
     memory = house.memory
     try:
         _, secret = house.tokens.create(OWNER, memory.scope, Right.ADMIN, Origin.HUMAN)
-    except InvalidInput:  # another server of this vault was quicker, and has told it
+    except InvalidInput:  # another server of this vault created it first
         return
-    text = f"{secret}  (shown this once: log in with it; `lamina token` makes more)"
+    text = f"{secret}  (shown only once: log in with it; `lamina token create` makes more)"
     tell(Happening(memory.now(), What.TOKEN, text, {"token": secret}))
 
 
 @contextmanager
 def _logged(level: str, *, as_json: bool) -> Iterator[None]:
-    """Log to standard error meanwhile, without anybody's words."""
+    """Log to standard error inside the block, without memory text."""
     if level not in LEVELS:
-        raise InvalidInput(f"{level!r} is no level of a log; choose from {', '.join(LEVELS)}")
+        raise InvalidInput(f"{level!r} is not a log level; choose from {', '.join(LEVELS)}")
     handler = to_stream(sys.stderr, as_json=as_json, level=LEVELS[level])
     try:
         yield
@@ -116,36 +120,36 @@ def _logged(level: str, *, as_json: bool) -> Iterator[None]:
 
 
 def happening_data(told: Happening) -> Json:
-    """A happening as a document."""
+    """Return an event of the daemon as a JSON document."""
     return {"at": format_time(told.at), "what": told.what.value, "text": told.text, **told.facts}
 
 
 def _teller(output: Output) -> Callable[[Happening], None]:
-    def tell(told: Happening) -> None:
+    def report(event: Happening) -> None:
         if output.as_json:
-            output.line(happening_data(told))
+            output.line(happening_data(event))
         else:
-            output.note(f"{told.at:%H:%M:%S} {told.what}: {told.text}")
+            output.note(f"{event.at:%H:%M:%S} {event.what}: {event.text}")
 
-    return tell
+    return report
 
 
 @contextmanager
 def _rung_by_signals(ring: Callable[[], None]) -> Iterator[None]:
-    """Ring at the first signal to end; the second does what it always does."""
-    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    """Shut down at the first SIGINT or SIGTERM; a second one has its default effect."""
+    old_handlers = {signal_number: signal.getsignal(signal_number) for signal_number in (signal.SIGINT, signal.SIGTERM)}
 
-    def give_back() -> None:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+    def restore_handlers() -> None:
+        for signal_number, handler in old_handlers.items():
+            signal.signal(signal_number, handler)
 
     def handle(number: int, frame: object) -> None:
-        give_back()
+        restore_handlers()
         ring()
 
-    for each in before:
-        signal.signal(each, handle)
+    for signal_number in old_handlers:
+        signal.signal(signal_number, handle)
     try:
         yield
     finally:
-        give_back()
+        restore_handlers()

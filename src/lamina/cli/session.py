@@ -1,4 +1,4 @@
-"""One run of a command: the vault it is about, opened when it is first needed and closed at the end."""
+"""The session of one command: its vault is opened at first use and closed at the end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """What a command works with."""
+    """The vault, the output and the options that a command works with."""
 
     def __init__(
         self,
@@ -35,20 +35,20 @@ class Session:
 
     @property
     def memory(self) -> Memory:
-        """The opened vault. Made on the way only by a command that may, which then says so."""
+        """The opened memory; VaultNotFound unless the command may create a vault."""
         if self._memory is None:
             self._memory = self._open()
         return self._memory
 
     def watched(self) -> Memory:
-        """The vault opened to stay open: saved files are noticed while it is."""
+        """Open the memory for a long time, with a watcher for saved files."""
         if self._memory is None:
             self._memory = self._open(watch=None)
         return self._memory
 
     @contextmanager
     def changing(self) -> Iterator[Memory]:
-        """The opened vault for a change; in a dry run the change is worked out and taken back."""
+        """Yield the memory for a change; in a dry run the change is rolled back."""
         if not self.dry_run:
             yield self.memory
             return
@@ -56,16 +56,16 @@ class Session:
             yield self.memory
 
     def say_once(self, name: str, text: str) -> None:
-        """A note that a vault's owner needs to read once."""
-        told = self.memory.state / f"told-{name}"
-        if text and not told.exists():
+        """Print a note once for each vault."""
+        marker = self.memory.state / f"told-{name}"
+        if text and not marker.exists():
             self.output.note(text)
-            told.touch()
+            marker.touch()
 
     def encode(self) -> None:
-        """Encode what came in, with a bar on standard error, so that the next recall need not wait for it.
+        """Compute missing vectors now, with a progress bar, so that the next recall does not wait for them.
 
-        What came in is safe whether or not a model can be had, so that is a note and no error.
+        A missing model is only a note, because the captured words are stored already.
         """
         from lamina.cli.progress import Bar
 
@@ -75,14 +75,15 @@ class Session:
             with Bar() as bar:
                 self.memory.embed(bar)
         except ModelError as error:
-            self.output.note(f"the words are kept, but not encoded yet: {error}")
+            self.output.note(f"the words are stored, but have no vectors yet: {error}")
 
     def shell(self, *words: str) -> str:
-        """A command a person can type to go on with this vault and scope."""
+        """Return a command line that continues with this vault and scope."""
         scope = ("--scope", self.scope) if self.scope else ()
         return shlex.join(["lamina", *words, *self.choice.as_option(), *scope])
 
     def close(self) -> None:
+        """Close the memory if it was opened."""
         if self._memory is not None:
             self._memory.close()
             self._memory = None
@@ -103,5 +104,5 @@ class Session:
         with Bar() as bar:
             memory = Memory(folder, self.scope, watch=watch, background=False, progress=bar)
         if memory.created and not self._quiet:
-            self.output.note(f"made a vault in {folder}")
+            self.output.note(f"created a vault in {folder}")
         return memory

@@ -1,4 +1,4 @@
-"""A moment as people say it: yesterday, today, 2d, 3h, or a date."""
+"""Parses a past time as people write it: yesterday, today, 2d, 3h, or a date."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def since(text: str, now: datetime) -> datetime:
-    """The moment meant. Days are those of the machine's own zone, dates those of the files (UTC)."""
+    """Return the time of a text; days are in the local zone, dates in UTC like the files. InvalidInput if unknown."""
     word = text.strip().casefold()
     if word in ("today", "yesterday"):
         day = now.astimezone().date() - timedelta(days=word == "yesterday")
@@ -24,4 +24,6 @@ def since(text: str, now: datetime) -> datetime:
     try:
         return parse_time(text)
     except ValueError as error:
-        raise InvalidInput(f"{text!r} is no time; say yesterday, today, 2d, 3h, or a date like 2026-11-15") from error
+        raise InvalidInput(
+            f"{text!r} is not a time; write yesterday, today, 2d, 3h, or a date like 2026-11-15"
+        ) from error

@@ -1,4 +1,4 @@
-"""The tour's story: which scenes are played, in which order. Every result is real, every claim checked."""
+"""The order of the tour's steps. Every step runs real commands and checks their results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lamina.cli.scene import Scene
 
 
 class Story:
-    """All chapters on one vault."""
+    """All chapters of the tour, on one vault."""
 
     def __init__(self, vault: Path) -> None:
         self.vault = vault
@@ -26,16 +26,16 @@ class Story:
         self._doors = Doors(vault, ids)
 
     def scenes(self) -> list[Callable[[], Scene]]:
-        """The scenes in their order; later ones build on earlier ones."""
-        talk, files, change, trust, work = self._talk, self._files, self._change, self._trust, self._work
-        night, doors = self._night, self._doors
+        """Return the steps in their order; later ones build on earlier ones."""
+        conversation, files, change, trust, agent_work = self._talk, self._files, self._change, self._trust, self._work
+        dream, surfaces = self._night, self._doors
         return [
-            talk.capture,
-            talk.recall,
-            talk.meaning,
-            talk.xray,
-            talk.feedback,
-            talk.models,
+            conversation.capture,
+            conversation.recall,
+            conversation.meaning,
+            conversation.xray,
+            conversation.feedback,
+            conversation.models,
             files.edit,
             files.drop,
             change.supersede,
@@ -53,20 +53,20 @@ class Story:
             trust.decide,
             trust.suspect,
             trust.release,
-            work.work,
-            work.block,
-            work.relate,
-            night.dream,
-            night.again,
-            night.undo,
-            night.keep,
-            night.code,
-            night.move,
-            night.picture,
-            doors.token,
-            doors.serve,
-            doors.install,
-            doors.hook,
+            agent_work.work,
+            agent_work.block,
+            agent_work.relate,
+            dream.dream,
+            dream.again,
+            dream.undo,
+            dream.keep,
+            dream.code,
+            dream.move,
+            dream.picture,
+            surfaces.token,
+            surfaces.serve,
+            surfaces.install,
+            surfaces.hook,
             files.pin,
             files.forget,
             files.undo,
@@ -74,7 +74,7 @@ class Story:
             files.repair,
             files.lose_index,
             files.lose_everything,
-            work.export,
-            work.bundle,
-            work.stats,
+            agent_work.export,
+            agent_work.bundle,
+            agent_work.stats,
         ]

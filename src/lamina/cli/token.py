@@ -1,4 +1,4 @@
-"""`lamina token`: who may come in from outside, and what they may do."""
+"""`lamina token`: manages the access tokens of clients and their rights."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ app = typer.Typer(
     epilog="Example: lamina token  ·  lamina token create ci --right read --days 30  ·  lamina token revoke ci",
 )
 
-Name = Annotated[str, typer.Argument(help="What it is called: one name for each agent or person.", show_default=False)]
+Name = Annotated[str, typer.Argument(help="The name of the token: one for each agent or person.", show_default=False)]
 
 
 @app.callback()
 def of_tokens(ctx: typer.Context, vault: Vault = None, scope: Scope = None, json: AsJson = False) -> None:
-    """Let agents and people in through `lamina serve`, each with a token, a scope and a right of their own."""
+    """Manage the access tokens for `lamina serve`; each has a scope and a right."""
     ctx.obj = shared = Shared(vault, scope, json).over(ctx.obj or Shared())
     if ctx.invoked_subcommand is None:
         with ending(Output(as_json=shared.as_json), "token"), shared.session() as session:
@@ -42,40 +42,42 @@ def of_tokens(ctx: typer.Context, vault: Vault = None, scope: Scope = None, json
 def create(
     session: Session,
     name: Name,
-    right: Annotated[str, typer.Option(help="read, write or admin; each covers those before it.")] = "write",
-    origin: Annotated[str, typer.Option("--as", help="Whose word it brings: agent, or human for yourself.")] = "agent",
-    days: Annotated[float | None, typer.Option(help="It opens nothing after so many days.")] = None,
+    right: Annotated[str, typer.Option(help="read, write or admin; each includes those before it.")] = "write",
+    origin: Annotated[
+        str, typer.Option("--as", help="The origin of what it writes: agent, or human for yourself.")
+    ] = "agent",
+    days: Annotated[float | None, typer.Option(help="Days after which it expires.")] = None,
 ) -> View:
-    """Make a token and print it, this once: only its hash is kept."""
+    """Create a token and print it once; only its hash is stored."""
     from lamina.access import Right
     from lamina.atom.trust import Origin
 
     try:
-        wanted, word = Right(right), Origin(origin)
+        parsed_right, parsed_origin = Right(right), Origin(origin)
     except ValueError as error:
-        raise InvalidInput(f"{error}; a right is {', '.join(Right)}, and a token speaks as agent or human") from error
-    token, secret = _tokens(session).create(name, session.memory.scope, wanted, word, days)
+        raise InvalidInput(f"{error}; --right is one of {', '.join(Right)}, --as is agent or human") from error
+    token, secret = _tokens(session).create(name, session.memory.scope, parsed_right, parsed_origin, days)
     pairs = (("token", secret), *_facts(token))
     note = Line(
-        "keep it now: it is not shown again. Send it as `Authorization: Bearer …`, or log in with it.", "yellow"
+        "copy it now: it is not shown again. Send it as `Authorization: Bearer …`, or log in with it.", "yellow"
     )
     return View({"token": secret, **_data(token)}, (Facts(pairs), note))
 
 
 @command(app, "list", panel=PANEL, example="lamina token list --json")
 def list_(session: Session) -> View:
-    """List the tokens that open this vault; nobody can read their secrets."""
-    found = _tokens(session).list()
-    rows = tuple(tuple(value for _, value in _facts(each)) for each in found)
+    """List the tokens of this vault; their secrets are not stored."""
+    tokens = _tokens(session).list()
+    rows = tuple(tuple(value for _, value in _facts(token)) for token in tokens)
     blocks: list[Block] = [
-        Grid(("id", "name", "scope", "right", "as", "made", "until"), rows) if rows else Line("no tokens")
+        Grid(("id", "name", "scope", "right", "as", "created", "until"), rows) if rows else Line("no tokens")
     ]
-    return View({"tokens": [_data(each) for each in found]}, tuple(blocks))
+    return View({"tokens": [_data(token) for token in tokens]}, tuple(blocks))
 
 
 @command(app, "revoke", panel=PANEL, example="lamina token revoke notes-agent")
 def revoke(session: Session, name: Name) -> View:
-    """Let a token open nothing from this moment on, nor any browser session opened with it."""
+    """Revoke a token and every browser session that logged in with it, immediately."""
     token = _tokens(session).revoke(name)
     return View(_data(token), (Line(f"revoked: {token.name}", "bold"),))
 

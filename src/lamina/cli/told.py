@@ -1,4 +1,4 @@
-"""Atoms, hits and commits as JSON documents with stable keys, and as blocks for people."""
+"""Renders atoms, hits and commits, as JSON documents with stable keys and as blocks for people."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from lamina.store.base import Entry
 
 SHORT = 8
-"""Letters of an id that tables show; its ending is as good as the whole."""
+"""Characters of an id that tables show; commands accept the end of an id."""
 
 
 def short(id_: str) -> str:
-    """The ending of an id, enough to name it by."""
+    """Return the end of an id, which commands accept."""
     return id_[-SHORT:]
 
 
 def when(moment: datetime | None) -> str:
-    """A moment for a table, in UTC like the files."""
+    """Format a time to the minute, in UTC like the files; empty for None."""
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M") if moment else ""
 
 
 def date(moment: datetime | None) -> str:
-    """A day for a table, in UTC like the files."""
+    """Format the day of a time, in UTC like the files; empty for None."""
     return moment.astimezone(UTC).date().isoformat() if moment else ""
 
 
 def words_of(atom: Atom) -> str:
-    """What an atom says, on one line; of verbatim words, the turns without their marks."""
+    """Return the text of an atom on one line; of a segment, its turns without markup."""
     if not atom.is_segment:
         return " ".join(atom.content.split())
     turns = (f"{passage.speaker}: {passage.text}" if passage.speaker else passage.text for passage in passages_of(atom))
@@ -46,42 +46,42 @@ def words_of(atom: Atom) -> str:
 
 
 def atom_data(atom: Atom, path: str | None) -> Json:
-    """Every field of an atom, whether set or not, with its file and claim."""
+    """Return every field of an atom with its file and claim, as JSON data."""
     from lamina.documents.atom import atom_document
 
     return atom_document(atom, path).data()
 
 
 def atom_blocks(atom: Atom, path: str | None, quotes: Iterable[tuple[str, str]]) -> list[Block]:
-    """An atom for people: its words, its file, what it rests on, and every field that is set."""
+    """Return an atom as blocks: its text, file, evidence and every field that is set."""
     claim = claim_of(atom)
     record = {name: value for name, value in to_record(atom).items() if name not in ("content", "evidence")}
     pairs = [("file", path or "deleted"), ("status", atom.status.value), ("claim", str(claim) if claim else "")]
     pairs += [(name, _field(value)) for name, value in record.items() if name != "status"]
-    told: list[Block] = [Line(atom.content, "bold"), Line(), Facts(tuple(pair for pair in pairs if pair[1]))]
-    told += [Line(f"said in {link}: “{brief(words)}”") for link, words in quotes]
-    return told
+    blocks: list[Block] = [Line(atom.content, "bold"), Line(), Facts(tuple(pair for pair in pairs if pair[1]))]
+    blocks += [Line(f"said in {link}: “{brief(words)}”") for link, words in quotes]
+    return blocks
 
 
 def _field(value: Json) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name}: {each}" for name, each in value.items())
+        return ", ".join(f"{name}: {item}" for name, item in value.items())
     if isinstance(value, list):
         return ", ".join(
-            " ".join(str(part) for part in each) if isinstance(each, list) else str(each) for each in value
+            " ".join(str(part) for part in item) if isinstance(item, list) else str(item) for item in value
         )
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def quotes_of(memory: Memory, atom: Atom) -> list[tuple[str, str]]:
-    """The links to the words an atom rests on, as its file has them, and those words."""
+    """Return the evidence of an atom as pairs of link and quote."""
     from lamina.documents.atom import quotes_of as quote_documents
 
     return [(document.link, document.text) for document in quote_documents(memory, atom)]
 
 
 def atoms_grid(atoms: Iterable[Atom]) -> Grid:
-    """Atoms one a row."""
+    """Return a table of atoms, one per row."""
     rows = tuple(
         (
             short(atom.id),
@@ -96,19 +96,19 @@ def atoms_grid(atoms: Iterable[Atom]) -> Grid:
 
 
 def hit_data(rank: int, hit: Hit) -> Json:
-    """A hit with everything its score is made of."""
+    """Return a hit with all parts of its score, as JSON data."""
     from lamina.documents.recall import hit_document
 
     return hit_document(rank, hit).data()
 
 
 def hit_blocks(rank: int, hit: Hit, *, explain: bool = False) -> list[Block]:
-    """A hit for people: rank, score, words, date, file and the reason."""
-    said = f"{hit.passage.speaker}: {hit.text}" if hit.passage.speaker else hit.text
+    """Return a hit as blocks: rank, score, text, date, file and reason."""
+    text = f"{hit.passage.speaker}: {hit.text}" if hit.passage.speaker else hit.text
     at = date(hit.passage.at or hit.atom.observed_at)
     marks = "".join(f" · {mark}" for mark in hit.told)
-    told: list[Block] = [
-        Line(f"{rank}. {hit.score:.4f}  {brief(said, 200)}", "bold" if hit.relevant else "dim"),
+    blocks: list[Block] = [
+        Line(f"{rank}. {hit.score:.4f}  {brief(text, 200)}", "bold" if hit.relevant else "dim"),
         Line(f"   {at} · {hit.atom.kind}{marks} · {short(hit.atom.id)} · {hit.path or 'file deleted'}", "dim"),
         *(
             Line(f"   ↳ {brief(statement.content, 200)}  ({statement.kind} {short(statement.id)})", "cyan")
@@ -116,11 +116,11 @@ def hit_blocks(rank: int, hit: Hit, *, explain: bool = False) -> list[Block]:
         ),
         Line(f"   why: {hit.why}"),
     ]
-    return [*told, *xray(hit)] if explain else told
+    return [*blocks, *xray(hit)] if explain else blocks
 
 
 def recall_blocks(found: Recall) -> list[Block]:
-    """What was read out of the question, through what it was looked at, and what was left out."""
+    """Return how a question was parsed, which model answered, and what was left out, as blocks."""
     pairs = [
         *found.understood,
         ("model", found.model),
@@ -132,14 +132,14 @@ def recall_blocks(found: Recall) -> list[Block]:
 
 
 def entry_data(entry: Entry) -> Json:
-    """A commit as the journal tells it."""
+    """Return a commit of the journal as JSON data."""
     from lamina.documents.journal import entry_document
 
     return entry_document(entry).data()
 
 
 def entries_grid(entries: Iterable[Entry]) -> Grid:
-    """Commits one a row."""
+    """Return a table of commits, one per row."""
     rows = tuple(
         (when(entry.at), short(entry.id), entry.verb, entry.actor, str(len(entry.changes)), brief(entry.reason, 80))
         for entry in entries

@@ -1,4 +1,4 @@
-"""`lamina tour`: a throw-away vault, and the story of what lamina does with real results."""
+"""`lamina tour`: shows what lamina does, with real results on a temporary vault."""
 
 from __future__ import annotations
 
@@ -27,41 +27,41 @@ app = typer.Typer()
 @command(app, "tour", panel="Start", example="lamina tour --keep")
 def tour(
     session: Session,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the tour's folder to look around in.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the vault of the tour.")] = False,
     pause: Annotated[float, typer.Option(help="Seconds to wait after each step.", min=0, max=60)] = 0.0,
 ) -> View:
-    """See in a minute, on a throw-away vault, what lamina does; every result is real and every claim checked."""
+    """Show in a minute what lamina does, on a temporary vault; every result is real and checked."""
     from lamina.cli.story import Story
 
     folder = Path(tempfile.mkdtemp(prefix="lamina-tour-"))
-    live = not session.output.as_json
-    scenes: list[Scene] = []
+    is_live = not session.output.as_json
+    steps: list[Scene] = []
     try:
-        story = Story(folder / "vault")
-        if live:
-            session.output.blocks([Line(f"a throw-away vault in {story.vault}", "dim")])
-        for number, play in enumerate(story.scenes(), 1):
-            scene = _played(play)
-            scenes.append(scene)
-            if live:
-                session.output.blocks(_told(number, scene))
+        plan = Story(folder / "vault")
+        if is_live:
+            session.output.blocks([Line(f"a temporary vault in {plan.vault}", "dim")])
+        for number, run_step in enumerate(plan.scenes(), 1):
+            step = _played(run_step)
+            steps.append(step)
+            if is_live:
+                session.output.blocks(_told(number, step))
                 time.sleep(pause)
-            if not scene.passed:
+            if not step.passed:
                 break
     finally:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)
-    return _ending(session, scenes, story.vault if keep else None)
+    return _ending(session, steps, plan.vault if keep else None)
 
 
 def _played(play: Callable[[], Scene]) -> Scene:
-    """The scene; an error is a claim that failed."""
+    """Run a step; an error becomes a failed check."""
     from lamina.cli.scene import Scene
 
     try:
         return play()
     except LaminaError as error:
-        return Scene(play.__name__, "", View({}), [(f"it goes without an error: {error}", False)])
+        return Scene(play.__name__, "", View({}), [(f"it runs without an error: {error}", False)])
 
 
 def _told(number: int, scene: Scene) -> list[Block]:
@@ -86,21 +86,21 @@ def _ending(session: Session, scenes: list[Scene], kept: Path | None) -> View:
             "title": scene.title,
             "command": scene.command.replace("\n$ ", "\n"),
             "seconds": round(scene.seconds, 3),
-            "checks": [{"claim": claim, "passed": good} for claim, good in scene.checks],
+            "checks": [{"claim": claim, "passed": is_ok} for claim, is_ok in scene.checks],
             "result": scene.view.data,
         }
         for number, scene in enumerate(scenes, 1)
     ]
     _, *following = three(session, None)
-    following.append((session.shell("try"), "type a sentence, see what it becomes"))
+    following.append((session.shell("try"), "type a sentence and see what is stored"))
     data = {
         "passed": passed,
         "vault": str(kept) if kept else None,
         "steps": steps,
-        "next": [each for each, _ in following],
+        "next": [command for command, _ in following],
     }
-    claims = sum(len(scene.checks) for scene in scenes)
-    summary = f"{claims} claims, all of them true" if passed else "some claims failed; please report it"
+    check_count = sum(len(scene.checks) for scene in scenes)
+    summary = f"{check_count} checks, all of them passed" if passed else "some checks failed; please report it"
     blocks: list[Block] = [Line(), Line(summary, "bold green" if passed else "bold red")]
     if kept:
         blocks.append(Line(f"the vault is kept in {kept}"))

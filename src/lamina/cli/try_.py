@@ -1,4 +1,4 @@
-"""`lamina try`: a prompt where a typed sentence shows what it became."""
+"""`lamina try`: an interactive prompt that shows what is stored for a typed sentence."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 SESSION = "try"
-HELP = "type a sentence to remember it · ?question recalls · undo takes the last one back · quit leaves"
+HELP = "type a sentence to store it · ?question recalls · undo removes the last one · quit exits"
 
 
 @command(app, "try", panel="Start", may_make=True, example="lamina try  ·  echo 'I moved to Lisbon.' | lamina try")
 def try_(session: Session) -> View | None:
-    """Open a prompt: a typed sentence shows what it became, ?question recalls, undo takes it back."""
+    """Open a prompt: type a sentence to see what is stored, ?question to recall, undo to remove it."""
     prompt = Prompt(session)
     steps: list[Json] = []
     if not session.output.as_json:
@@ -48,13 +48,14 @@ def try_(session: Session) -> View | None:
 
 
 class Prompt:
-    """Answers lines one after another, and knows what it wrote so that it can be taken back."""
+    """Answers typed lines, and remembers its commits so that they can be undone."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._written: list[Sequence[str]] = []
 
     def answer(self, line: str) -> View:
+        """Run one typed line and return its result; errors become part of the result."""
         try:
             return self._answer(line)
         except LaminaError as error:
@@ -72,28 +73,34 @@ class Prompt:
         return self._remember(line)
 
     def _remember(self, sentence: str) -> View:
-        """Keep the words, then remember them as an atom that rests on them."""
+        """Capture a sentence; if no statement is extracted, remember it with the captured words as evidence."""
         memory = self._session.memory
-        kept = memory.capture(sentence, session_id=SESSION)
-        read = kept.outcomes[1:]
-        receipt = kept if read else memory.remember(sentence, session_id=SESSION, evidence=(_passage(kept),))
-        made = read or receipt.outcomes
-        commits = list(dict.fromkeys(each for each in (kept.commit, receipt.commit) if each))
+        capture_receipt = memory.capture(sentence, session_id=SESSION)
+        statements = capture_receipt.outcomes[1:]
+        receipt = (
+            capture_receipt
+            if statements
+            else memory.remember(sentence, session_id=SESSION, evidence=(_passage(capture_receipt),))
+        )
+        outcomes = statements or receipt.outcomes
+        commits = list(dict.fromkeys(commit for commit in (capture_receipt.commit, receipt.commit) if commit))
         self._written.append(commits)
-        became = [
-            {"result": each.result.value, "reason": each.reason, "atom": atom_data(each.atom, each.path)}
-            for each in made
+        documents = [
+            {"result": outcome.result.value, "reason": outcome.reason, "atom": atom_data(outcome.atom, outcome.path)}
+            for outcome in outcomes
         ]
-        blocks = [block for each in made for block in _became(memory, each)]
-        return View({**became[0], "became": became, "commits": commits}, (*blocks, Line("  undo: type undo", "dim")))
+        blocks = [block for outcome in outcomes for block in _became(memory, outcome)]
+        return View(
+            {**documents[0], "became": documents, "commits": commits}, (*blocks, Line("  undo: type undo", "dim"))
+        )
 
     def _undo(self) -> View:
         if not self._written:
-            return View({"commits": []}, (Line("nothing typed here is left to undo"),))
+            return View({"commits": []}, (Line("there is nothing left to undo"),))
         memory = self._session.memory
-        done = [each for commit in reversed(self._written[-1]) for each in memory.undo(commit)]
+        undone = [committed for commit in reversed(self._written[-1]) for committed in memory.undo(commit)]
         self._written.pop()
-        return undone_view(self._session, memory, done)
+        return undone_view(self._session, memory, undone)
 
 
 def _became(memory: Memory, outcome: Outcome) -> Iterator[Block]:
@@ -110,14 +117,14 @@ def _became(memory: Memory, outcome: Outcome) -> Iterator[Block]:
 
 
 def _passage(kept: Receipt) -> Evidence:
-    """The place of the words just kept: the last passage of the segment they went into."""
+    """Return the last passage of the segment that was just captured, as evidence."""
     segment = kept.outcomes[0].atom
     last = passages_of(segment)[-1]
     return Evidence(segment.id, last.n, 0, len(last.text))
 
 
 def _lines() -> Iterator[str]:
-    """What is typed or piped, without blank lines, to the end."""
+    """Yield the typed or piped lines that are not blank."""
     for line in _typed() if sys.stdin.isatty() else sys.stdin:
         if line.strip():
             yield line.strip()

@@ -1,4 +1,4 @@
-"""The commands that look after a vault."""
+"""The commands that maintain a vault."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ PANEL = "Upkeep"
 def sync(
     session: Session,
     accept_deletions: Annotated[
-        bool, typer.Option("--accept-deletions", help="Files that went missing in great number are to be forgotten.")
+        bool, typer.Option("--accept-deletions", help="Also forget atoms whose files were deleted in large numbers.")
     ] = False,
 ) -> View:
-    """Look at every file and take in what people did; every command does so first, without --accept-deletions."""
+    """Read every file and commit the edits in it. Every command does this first, without --accept-deletions."""
     memory = session.memory
     report = memory.opened
     if accept_deletions and not session.dry_run:
@@ -44,19 +44,21 @@ def sync(
     session.encode()
     blocks: list[Block] = [report_facts(report)] if report.anything or report.written else [Line("nothing to do")]
     if session.dry_run:
-        told = "with --accept-deletions the files held above would be forgotten" if report.held else DRY
-        blocks.append(Line(told, "yellow"))
+        dry_run_note = (
+            "with --accept-deletions the atoms of the held files above would be forgotten" if report.held else DRY
+        )
+        blocks.append(Line(dry_run_note, "yellow"))
     return View({**report_data(report), "dry_run": session.dry_run}, tuple(blocks))
 
 
 @command(app, "rebuild", panel=PANEL, example="lamina rebuild")
 def rebuild(session: Session) -> View:
-    """Make the index anew from the journal; nothing is lost by it."""
+    """Rebuild the index from the journal; nothing is lost."""
     memory = session.memory
-    with _busy("making the index anew"):
+    with _busy("rebuilding the index"):
         atoms = memory.rebuild()
     session.encode()
-    return View({"atoms": atoms}, (Line(f"the index holds {atoms} atoms"),))
+    return View({"atoms": atoms}, (Line(f"the index contains {atoms} atoms"),))
 
 
 @command(app, "reread", panel=PANEL, changes=True, example="lamina reread --apply")
@@ -64,52 +66,54 @@ def reread(
     session: Session,
     apply: Annotated[bool, typer.Option("--apply", help="Change the statements, in one commit.")] = False,
 ) -> View:
-    """Replace statements that former versions' rules made by the sentences they were made of; --apply does it.
+    """Replace statements that rules of earlier versions wrote by their original sentences; needs --apply.
 
-    Statements that a person touched stay as they are, and so do all words.
+    Statements that a person edited and all captured words stay unchanged.
     """
-    done = session.memory.reread(apply=apply and not session.dry_run)
-    rows = [("as it was said", atom) for atom in done.revised] + [("dropped", each) for each in done.dropped]
-    grid = Grid(("what", "id", "content"), tuple((what, each.id, each.content) for what, each in rows))
-    told = f"{len(done.revised)} statements as they were said, {len(done.dropped)} dropped"
-    commit = done.receipt.commit if done.receipt else None
-    hint = f"; `lamina undo {commit}` reverts it" if commit else "; nothing is changed yet, --apply does it"
+    result = session.memory.reread(apply=apply and not session.dry_run)
+    rows = [("original words", atom) for atom in result.revised] + [("dropped", atom) for atom in result.dropped]
+    grid = Grid(("what", "id", "content"), tuple((what, atom.id, atom.content) for what, atom in rows))
+    summary = f"{len(result.revised)} statements in their original words, {len(result.dropped)} dropped"
+    commit = result.receipt.commit if result.receipt else None
+    hint = f"; `lamina undo {commit}` reverts it" if commit else "; nothing is changed yet, use --apply"
     data = {
-        "revised": [{"id": atom.id, "content": atom.content} for atom in done.revised],
-        "dropped": [{"id": each.id, "content": each.content} for each in done.dropped],
+        "revised": [{"id": atom.id, "content": atom.content} for atom in result.revised],
+        "dropped": [{"id": atom.id, "content": atom.content} for atom in result.dropped],
         "commit": commit,
     }
-    return View(data, ((grid,) if rows else ()) + (Line(told + (hint if rows else "")),))
+    return View(data, ((grid,) if rows else ()) + (Line(summary + (hint if rows else "")),))
 
 
 @command(app, "jobs", panel=PANEL, example="lamina jobs --now")
 def jobs(
     session: Session,
-    now: Annotated[bool, typer.Option("--now", help="First do whatever waits: read captured words, encode.")] = False,
+    now: Annotated[
+        bool, typer.Option("--now", help="First finish the pending work: extract statements, compute vectors.")
+    ] = False,
 ) -> View:
-    """Show background work: who is at it, how far it is, and how it ended."""
+    """Show background jobs with their holder, progress and errors."""
     if now:
-        with _busy("reading what waits"):
+        with _busy("extracting statements"):
             session.memory.read_waiting()
         session.encode()
-    found, waiting = session.memory.jobs(), session.memory.waiting()
+    job_list, waiting = session.memory.jobs(), session.memory.waiting()
     data = [
         {
-            "name": each.name,
-            "holder": each.holder,
-            "done": each.done,
-            "total": each.total,
-            "error": each.error,
-            "until": format_time(each.until) if each.until else None,
-            "started_at": format_time(each.started_at) if each.started_at else None,
-            "finished_at": format_time(each.finished_at) if each.finished_at else None,
+            "name": job.name,
+            "holder": job.holder,
+            "done": job.done,
+            "total": job.total,
+            "error": job.error,
+            "until": format_time(job.until) if job.until else None,
+            "started_at": format_time(job.started_at) if job.started_at else None,
+            "finished_at": format_time(job.finished_at) if job.finished_at else None,
         }
-        for each in found
+        for job in job_list
     ]
-    rows = tuple((each.name, each.holder or "nobody", f"{each.done} of {each.total}", each.error) for each in found)
-    table = Grid(("work", "at it", "done", "what went wrong"), rows)
-    told = Line(f"{waiting} passages wait to be read for statements") if waiting else None
-    blocks = (table if rows else Line("there has been no background work"), *([told] if told else []))
+    rows = tuple((job.name, job.holder or "none", f"{job.done} of {job.total}", job.error) for job in job_list)
+    table = Grid(("job", "holder", "done", "error"), rows)
+    queue_note = Line(f"{waiting} passages are queued for extraction") if waiting else None
+    blocks = (table if rows else Line("there are no background jobs"), *([queue_note] if queue_note else []))
     return View({"jobs": data, "waiting": waiting}, blocks)
 
 
@@ -120,10 +124,10 @@ def doctor(
         bool, typer.Option("--deep", help="Also verify the journal's hash chain and compare the index.")
     ] = False,
 ) -> View:
-    """Tell what is wrong and how to mend it; exits with 1 where something is."""
-    with _busy("looking for what is wrong"):
-        found = session.memory.doctor(deep=deep)
-    return View(_diagnosis_data(found), tuple(_diagnosis_blocks(found)), 0 if found.healthy else 1)
+    """Check the vault and say how to fix problems; the exit code is 1 if there are any."""
+    with _busy("checking the vault"):
+        diagnosis = session.memory.doctor(deep=deep)
+    return View(_diagnosis_data(diagnosis), tuple(_diagnosis_blocks(diagnosis)), 0 if diagnosis.healthy else 1)
 
 
 @command(app, "stats", panel=PANEL, example="lamina stats --json  ·  lamina stats --plot memory.svg")
@@ -131,23 +135,23 @@ def stats(
     session: Session,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE", help="Also draw how memories fade and how many there are: .svg, .png."),
+        typer.Option("--plot", metavar="FILE", help="Also draw retention and counts into an .svg or .png file."),
     ] = None,
-    topics: Annotated[bool, typer.Option("--topics", help="Also count what is spoken of.")] = False,
+    topics: Annotated[bool, typer.Option("--topics", help="Also count topics.")] = False,
 ) -> View:
-    """Count what is there."""
-    found = session.memory.stats()
+    """Show counts and sizes."""
+    counts = session.memory.stats()
     if topics:
-        found["topics"] = {topic.name: topic.count for topic in session.memory.topics()}
+        counts["topics"] = {topic.name: topic.count for topic in session.memory.topics()}
     if plot is not None:
         session.memory.plot(plot)
-        found["plot"] = str(plot)
-    groups = {name: value for name, value in found.items() if isinstance(value, dict)}
+        counts["plot"] = str(plot)
+    groups = {name: value for name, value in counts.items() if isinstance(value, dict)}
     blocks: list[Block] = [
-        Facts(tuple((name, str(value)) for name, value in found.items() if name not in groups)),
+        Facts(tuple((name, str(value)) for name, value in counts.items() if name not in groups)),
         Facts(tuple((name, _counts(value)) for name, value in groups.items())),
     ]
-    return View(found, tuple(blocks))
+    return View(counts, tuple(blocks))
 
 
 @command(
@@ -156,12 +160,12 @@ def stats(
 def export(
     session: Session,
     path: Annotated[
-        Path | None, typer.Argument(help="A new file or folder; default .lamina/exports/.", show_default=False)
+        Path | None, typer.Argument(help="A new file or folder. Default: in .lamina/exports/.", show_default=False)
     ] = None,
     format: Annotated[str, typer.Option(help="json, markdown, okf (a bundle for other programs) or csv.")] = "json",
-    history: Annotated[bool, typer.Option(help="Earlier versions, too (JSON only).")] = True,
+    history: Annotated[bool, typer.Option(help="Include earlier versions (JSON only).")] = True,
 ) -> View:
-    """Write everything to a file or a folder that needs no lamina to read; `lamina import` brings it in again."""
+    """Export everything to a file or folder that other programs can read; `lamina import` reads it back."""
     memory = session.memory
     if session.dry_run:
         count = len(memory.list(status=None, limit=None))
@@ -176,7 +180,7 @@ def export(
 
 @contextmanager
 def _busy(text: str) -> Iterator[None]:
-    """Something turns on the terminal while work of unknown length goes on."""
+    """Show a spinner on the terminal during work of unknown length."""
     from rich.console import Console
 
     console = Console(stderr=True)
@@ -192,19 +196,19 @@ def _counts(counts: dict[str, int]) -> str:
 
 
 def report_data(report: SyncReport) -> Json:
-    """What a look at the files brought."""
+    """Return a sync report as JSON data."""
     return asdict(report)
 
 
 def report_facts(report: SyncReport) -> Facts:
-    """The same for people, with the first few paths of each."""
+    """Return a sync report as fields, with the first few paths of each."""
     pairs = [
         (name, str(len(value)), value) for name, value in asdict(report).items() if isinstance(value, list) and value
     ]
-    told = [
+    fields = [
         (name, count + ": " + ", ".join(paths[:3]) + (" …" if len(paths) > 3 else "")) for name, count, paths in pairs
     ]
-    return Facts((*told, *((("written", str(report.written)),) if report.written else ())))
+    return Facts((*fields, *((("written", str(report.written)),) if report.written else ())))
 
 
 def _diagnosis_data(found: Diagnosis) -> Json:
@@ -224,9 +228,9 @@ def _diagnosis_data(found: Diagnosis) -> Json:
 
 def _diagnosis_blocks(found: Diagnosis) -> Iterator[Block]:
     if found.healthy:
-        yield Line("all is well", "green")
+        yield Line("no problems found", "green")
     if found.problems:
-        yield Line("problems a person can mend:", "bold")
+        yield Line("problems you can fix:", "bold")
         rows = tuple(
             (problem.kind, f"{problem.path}:{problem.line}" if problem.line else problem.path, problem.message)
             for problem in found.problems

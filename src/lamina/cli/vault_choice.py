@@ -1,4 +1,4 @@
-"""Which vault is meant: `--vault`, else `LAMINA_VAULT`, else the nearest one upwards, else `~/lamina`."""
+"""Chooses the vault: `--vault`, else `LAMINA_VAULT`, else the nearest vault in a parent folder, else `~/lamina`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from lamina.vault import home
 
 VARIABLE = "LAMINA_VAULT"
 DEFAULT = "lamina"
-"""In the user's home, in plain sight: the files are theirs to open."""
+"""A visible folder in the user's home, because the user owns the files."""
 
 
 class Way(StrEnum):
-    """By what a vault was chosen."""
+    """Why a vault was chosen."""
 
     OPTION = "--vault"
     ENVIRONMENT = VARIABLE
@@ -26,28 +26,29 @@ class Way(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A folder, and by what it was chosen."""
+    """A folder and why it was chosen."""
 
     folder: Path
     way: Way
 
     @property
     def exists(self) -> bool:
+        """Whether the folder is a vault."""
         return home.is_vault(self.folder)
 
     def needed(self) -> Path:
-        """The folder, or NotFound where it is no vault: reading never makes one."""
+        """Return the folder; VaultNotFound if it is not a vault, because reading never creates one."""
         if not self.exists:
             raise NoVault(self)
         return self.folder
 
     def as_option(self) -> tuple[str, ...]:
-        """What to add to a command so that it chooses the same vault."""
+        """Return the option that makes another command choose the same vault."""
         return ("--vault", str(self.folder)) if self.way is Way.OPTION else ()
 
 
 class NoVault(NotFound):
-    """The chosen folder is no vault."""
+    """The chosen folder is not a vault."""
 
     def __init__(self, choice: Choice) -> None:
         self.choice = choice
@@ -55,12 +56,12 @@ class NoVault(NotFound):
 
 
 def choose(given: Path | None, environ: Mapping[str, str], here: Path, user: Path, *, upwards: bool = True) -> Choice:
-    """The vault a command is about."""
+    """Return the vault of a command, and why it was chosen."""
     if given is not None:
         return Choice(_whole(given, here), Way.OPTION)
     if environ.get(VARIABLE):
         return Choice(_whole(Path(environ[VARIABLE]), here), Way.ENVIRONMENT)
-    nearest = next((each for each in (here, *here.parents) if home.is_vault(each)), None) if upwards else None
+    nearest = next((folder for folder in (here, *here.parents) if home.is_vault(folder)), None) if upwards else None
     if nearest is not None:
         return Choice(nearest, Way.NEAREST)
     return Choice(user / DEFAULT, Way.DEFAULT)

@@ -1,4 +1,4 @@
-"""Words that come in: from an argument, a file or a pipe, plain or as JSON turns."""
+"""Reads text from an argument, a file or a pipe, plain or as JSON turns."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ _DOCUMENTS = frozenset({".pdf", ".docx", ".pptx", ".xlsx", ".xlsm", ".doc", ".pp
 
 
 class NoFile(NotFound):
-    """What looks like the name of a file is none."""
+    """An argument that looks like a file name is not an existing file."""
 
 
 def words_from(given: str | None) -> tuple[str, str | None]:
-    """The words, and the name of the file they came from; without an argument, or with `-`, from a pipe."""
+    """Return the text and the name of its file; without an argument or with `-` it is read from stdin.
+
+    InvalidInput if there is nothing to read, InputFileNotFound if a file is missing.
+    """
     if given is None or given == "-":
         if given is None and sys.stdin.isatty():
-            raise InvalidInput("give the words, a file, or `-` for what a pipe brings")
+            raise InvalidInput("give a text, a file, or `-` to read from stdin")
         return _decoded(sys.stdin.buffer.read(), "stdin"), None
     file = Path(given).expanduser()
     if _is_file(file):
@@ -43,14 +46,14 @@ def words_from(given: str | None) -> tuple[str, str | None]:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A document that is no plain text, by its file's name."""
+    """The pieces of a document that is not plain text, with its file name."""
 
     name: str
     pieces: tuple[Piece, ...]
 
 
 def document_from(given: str | None) -> Opened | None:
-    """The document a file holds, where it is a PDF, an Office file or a web page."""
+    """Return the document of a PDF, Office or HTML file; None for anything else."""
     file = Path(given).expanduser() if given and given != "-" else None
     if file is None or file.suffix.lower() not in _DOCUMENTS or not _is_file(file):
         return None
@@ -60,24 +63,26 @@ def document_from(given: str | None) -> Opened | None:
 
 
 def turns_from(text: str) -> list[dict[str, Json]]:
-    """Turns {speaker|role, content, at}: one JSON list, or one JSON object a line."""
+    """Return turns {speaker|role, content, at} from a JSON list or JSON lines; InvalidInput if they are malformed."""
     if text.lstrip().startswith("["):
-        found = _loaded(text, "the list of turns")
+        turns = _loaded(text, "the list of turns")
     else:
-        found = [_loaded(line, f"line {n}") for n, line in enumerate(text.splitlines(), 1) if line.strip()]
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise InvalidInput('turns are objects like {"speaker": "Ann", "content": "Hello.", "at": "2026-11-15T09:00Z"}')
-    return found
+        turns = [_loaded(line, f"line {n}") for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if not isinstance(turns, list) or not all(isinstance(turn, dict) for turn in turns):
+        raise InvalidInput(
+            'turns must be objects like {"speaker": "Ann", "content": "Hello.", "at": "2026-11-15T09:00Z"}'
+        )
+    return turns
 
 
 def moment(text: str | None, *, end: bool = False) -> datetime | None:
-    """A moment as the files write it: ISO 8601, without a zone UTC; a bare date as an end means through that day."""
+    """Parse an ISO 8601 time, UTC unless it has a zone; with `end`, a date means the end of that day."""
     if text is None:
         return None
     try:
         return parse_time(text, end=end)
     except ValueError as error:
-        raise InvalidInput(f"{text!r} is no time; write 2026-11-15 or 2026-11-15T09:00Z") from error
+        raise InvalidInput(f"{text!r} is not a time; write 2026-11-15 or 2026-11-15T09:00Z") from error
 
 
 def _is_file(path: Path) -> bool:

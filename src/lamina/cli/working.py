@@ -1,4 +1,4 @@
-"""`lamina run` and `lamina block`: the notes of a piece of work, and those of a workstream."""
+"""`lamina run` and `lamina block`: the notes of a run and of a workstream."""
 
 from __future__ import annotations
 
@@ -32,20 +32,22 @@ block = typer.Typer(
     epilog='Example: lamina block add release-2 planner "Freeze on Friday."  ·  lamina block show release-2',
 )
 
-RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's name.", show_default=False)]
-Workstream = Annotated[str, typer.Argument(metavar="WORKSTREAM", help="The workstream's name.", show_default=False)]
+RunId = Annotated[str, typer.Argument(metavar="RUN", help="The name of the run.", show_default=False)]
+Workstream = Annotated[
+    str, typer.Argument(metavar="WORKSTREAM", help="The name of the workstream.", show_default=False)
+]
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The note, or - for stdin.", show_default=False)]
 
 
 @run.callback()
 def of_a_run(ctx: typer.Context, vault: Vault = None, scope: Scope = None, json: AsJson = False) -> None:
-    """Keep the notes of one run apart from memory until it is closed; then one event tells how it ended."""
+    """Keep the notes of one run separate from other memory; closing it writes one event with its outcome."""
     ctx.obj = Shared(vault, scope, json).over(ctx.obj or Shared())
 
 
 @block.callback()
 def of_a_workstream(ctx: typer.Context, vault: Vault = None, scope: Scope = None, json: AsJson = False) -> None:
-    """Keep the short notes of a workstream, by role, in one file; beyond fifteen the oldest are folded."""
+    """Keep short notes of a workstream, by role, in one file; beyond fifteen the oldest are merged."""
     ctx.obj = Shared(vault, scope, json).over(ctx.obj or Shared())
 
 
@@ -55,17 +57,17 @@ def note(
     run_id: RunId,
     text: Text,
     kind: Annotated[str, typer.Option(help="interaction, decision, question, …")] = "interaction",
-    phase: Annotated[str | None, typer.Option(help="In which phase of the run.")] = None,
+    phase: Annotated[str | None, typer.Option(help="The phase of the run.")] = None,
     tags: Tags = None,
     origin: Origin = None,
     private: Private = False,
 ) -> View:
-    """Note something for as long as the run lasts; no recall outside the run finds it."""
+    """Add a note to a run; recall outside the run does not find it."""
     with session.changing() as memory:
-        made = memory.run(run_id, private=private).note(
+        atom = memory.run(run_id, private=private).note(
             _words(text), kind=kind, phase=phase, tags=tags or (), origin=origin
         )
-        return _noted(session, memory, made, f"a note of run {run_id}")
+        return _noted(session, memory, atom, f"a note of run {run_id}")
 
 
 @command(
@@ -82,13 +84,13 @@ def close(
     outcome: Annotated[
         str, typer.Argument(help="success, failure, abandoned, scan, promotion or rollback.", show_default=False)
     ],
-    summary: Annotated[str, typer.Argument(help="What came of it, or - for stdin.", show_default=False)],
+    summary: Annotated[str, typer.Argument(help="The result, or - for stdin.", show_default=False)],
     workflow: Annotated[
-        str | None, typer.Option(help="What was done, by a name that stays the same: a success of it is learnt.")
+        str | None, typer.Option(help="A fixed name of the workflow; successful runs become a procedure.")
     ] = None,
     private: Private = False,
 ) -> View:
-    """Close a run: its notes are laid aside and one event tells how it ended. One commit, so undo opens it again."""
+    """Close a run: its notes are archived and one event records the outcome. Undo reopens the run."""
     with session.changing() as memory:
         receipt = memory.run(run_id, private=private).close(outcome, _words(summary), workflow)
         return receipt_view(session, memory, receipt)
@@ -98,24 +100,24 @@ def close(
 def show_run(
     session: Session,
     run_id: RunId,
-    ask: Annotated[str | None, typer.Option(help="Order the notes by how well they answer this.")] = None,
-    k: Annotated[int, typer.Option("-k", help="How many answers at most.", min=1)] = 5,
+    ask: Annotated[str | None, typer.Option(help="Sort the notes by how well they answer this question.")] = None,
+    k: Annotated[int, typer.Option("-k", help="How many notes at most.", min=1)] = 5,
     private: Private = False,
 ) -> View:
-    """Show the notes of an open run, or how a closed one ended."""
+    """Show the notes of an open run, or the outcome of a closed one."""
     memory = session.memory
-    shown = memory.run(run_id, private=private)
-    event, notes = shown.event, shown.notes() if ask is None else shown.recall(ask, k)
+    run_memory = memory.run(run_id, private=private)
+    event, notes = run_memory.event, run_memory.notes() if ask is None else run_memory.recall(ask, k)
     data = {
-        "run": shown.id,
+        "run": run_memory.id,
         "outcome": event.metadata.get("outcome") if event else None,
         "event": _data(memory, event) if event else None,
-        "notes": [_data(memory, each) for each in notes],
+        "notes": [_data(memory, atom) for atom in notes],
     }
     if event is not None:
         return View(data, (Line(f"closed: {event.content}", "bold"),))
-    rows = tuple((when(each.recorded_at), short(each.id), brief(words_of(each))) for each in notes)
-    return View(data, (Grid(("when (UTC)", "id", "what was noted"), rows) if rows else Line("no notes yet"),))
+    rows = tuple((when(atom.recorded_at), short(atom.id), brief(words_of(atom))) for atom in notes)
+    return View(data, (Grid(("when (UTC)", "id", "note"), rows) if rows else Line("no notes yet"),))
 
 
 @command(
@@ -129,29 +131,29 @@ def show_run(
 def add(
     session: Session,
     workstream: Workstream,
-    role: Annotated[str, typer.Argument(help="Who notes it: planner, tester, …", show_default=False)],
+    role: Annotated[str, typer.Argument(help="The role that adds it: planner, tester, …", show_default=False)],
     text: Text,
     private: Private = False,
 ) -> View:
-    """Note something under a role in a workstream's block."""
+    """Add a note of a role to a workstream's block."""
     with session.changing() as memory:
-        made = memory.block(workstream, private=private).add(role, _words(text))
-        return _noted(session, memory, made, f"noted in {workstream}")
+        atom = memory.block(workstream, private=private).add(role, _words(text))
+        return _noted(session, memory, atom, f"noted in {workstream}")
 
 
 @command(block, "show", panel=PANEL, example="lamina block show release-2 --budget 300")
 def show_block(
     session: Session,
     workstream: Workstream,
-    budget: Annotated[int | None, typer.Option(help="Tokens it may take; the youngest notes stay.", min=0)] = None,
+    budget: Annotated[int | None, typer.Option(help="Maximum tokens; the newest notes are kept.", min=0)] = None,
     private: Private = False,
 ) -> View:
-    """Show a workstream's notes as an agent is told them, oldest first."""
-    shown = session.memory.block(workstream, private=private)
-    text = shown.text(budget)
+    """Show a workstream's notes as an agent gets them, oldest first."""
+    block_memory = session.memory.block(workstream, private=private)
+    text = block_memory.text(budget)
     data = {
-        "workstream": shown.workstream,
-        "entries": [{"role": entry.role, "text": entry.text} for entry in shown.entries],
+        "workstream": block_memory.workstream,
+        "entries": [{"role": entry.role, "text": entry.text} for entry in block_memory.entries],
         "text": text,
     }
     blocks: tuple[Block, ...] = tuple(Line(line) for line in text.split("\n")) if text else (Line("no notes"),)
@@ -161,11 +163,11 @@ def show_block(
 def _noted(session: Session, memory: Memory, atom: Atom, reason: str) -> View:
     path = memory.path_of(atom.id)
     commit = memory.history(atom.id).versions[-1].commit
-    kept = None if session.dry_run else commit
+    undoable = None if session.dry_run else commit
     data = {
         "dry_run": session.dry_run,
-        "commit": kept,
-        "undo": session.shell("undo", kept) if kept else None,
+        "commit": undoable,
+        "undo": session.shell("undo", undoable) if undoable else None,
         "atom": atom_data(atom, path),
     }
     return View(data, (*told_atom("noted", atom, path, reason), *ending_blocks(session, commit)))

@@ -1,4 +1,4 @@
-"""The commands that change what is remembered."""
+"""The commands that change the memory."""
 
 from __future__ import annotations
 
@@ -24,19 +24,17 @@ if TYPE_CHECKING:
 app = typer.Typer()
 PANEL = "Write"
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="An atom's id, or its ending.", show_default=False)]
-Reason = Annotated[str, typer.Option("--reason", help="Why; kept in the journal.")]
-Kind = Annotated[str | None, typer.Option(help="fact, preference, decision, event, … (default fact).")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="The id of an atom, or the end of it.", show_default=False)]
+Reason = Annotated[str, typer.Option("--reason", help="The reason; stored in the journal.")]
+Kind = Annotated[str | None, typer.Option(help="fact, preference, decision, event, … Default: fact.")]
 Subject = Annotated[str | None, typer.Option(help="What it is about; with --attribute it fills a claim.")]
-Attribute = Annotated[str | None, typer.Option(help="Which property of the subject.")]
-Value = Annotated[str | None, typer.Option(help="The property's value.")]
-Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be given again.")]
-Entities = Annotated[
-    list[str] | None, typer.Option("--entity", help="Somebody or something named; may be given again.")
-]
-ValidFrom = Annotated[str | None, typer.Option(help="True from this moment on (ISO 8601, UTC).")]
-ValidUntil = Annotated[str | None, typer.Option(help="True until then; a bare date: through that day.")]
-ExpiresAt = Annotated[str | None, typer.Option(help="Of no use after this moment.")]
+Attribute = Annotated[str | None, typer.Option(help="The property of the subject.")]
+Value = Annotated[str | None, typer.Option(help="The value of the property.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; can be repeated.")]
+Entities = Annotated[list[str] | None, typer.Option("--entity", help="A person or thing it names; can be repeated.")]
+ValidFrom = Annotated[str | None, typer.Option(help="True from this time (ISO 8601, UTC).")]
+ValidUntil = Annotated[str | None, typer.Option(help="True until this time; a date includes that day.")]
+ExpiresAt = Annotated[str | None, typer.Option(help="Not needed after this time.")]
 Confidence = Annotated[float | None, typer.Option(help="How sure, 0 to 1.")]
 Importance = Annotated[float | None, typer.Option(help="How important, 0 to 1.")]
 Durability = Annotated[str | None, typer.Option(help="How fast it fades: core, standard or ephemeral.")]
@@ -44,9 +42,11 @@ MemoryType = Annotated[str | None, typer.Option(help="fact, procedure or narrati
 Origin = Annotated[str | None, typer.Option(help="Where it comes from: human, agent, document, web, …")]
 SessionId = Annotated[str | None, typer.Option("--session", help="The session it belongs to.")]
 SourceId = Annotated[str | None, typer.Option("--source", help="The source it came from.")]
-At = Annotated[str | None, typer.Option("--at", help="When it was said (ISO 8601, without a zone UTC); default now.")]
-Key = Annotated[str | None, typer.Option(help="A name for this request: the same key again does nothing twice.")]
-Private = Annotated[bool, typer.Option("--private", help="Keep it in the agent's own scope.")]
+At = Annotated[
+    str | None, typer.Option("--at", help="When it was said (ISO 8601, UTC unless it has a zone). Default: now.")
+]
+Key = Annotated[str | None, typer.Option(help="Idempotency key: a second request with the same key changes nothing.")]
+Private = Annotated[bool, typer.Option("--private", help="Store it in the agent's private scope.")]
 
 
 @command(
@@ -60,42 +60,39 @@ Private = Annotated[bool, typer.Option("--private", help="Keep it in the agent's
 def capture(
     session: Session,
     words: Annotated[
-        str | None, typer.Argument(help="The words, a file, or - for stdin.", metavar="[WORDS|FILE|-]")
+        str | None, typer.Argument(help="The text, a file, or - for stdin.", metavar="[WORDS|FILE|-]")
     ] = None,
     session_id: SessionId = None,
     source_id: SourceId = None,
     at: At = None,
     speaker: Annotated[str | None, typer.Option(help="Who said it.")] = None,
     turns: Annotated[
-        bool, typer.Option("--turns", "--jsonl", help="The words are JSON turns {speaker|role, content, at}.")
+        bool, typer.Option("--turns", "--jsonl", help="The input is JSON turns {speaker|role, content, at}.")
     ] = False,
     codebase: Annotated[
-        Path | None,
-        typer.Option("--codebase", metavar="FOLDER", help="Keep what a folder of source code holds, in short."),
+        Path | None, typer.Option("--codebase", metavar="FOLDER", help="Capture an outline of a source code folder.")
     ] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", help="What the code base is called; default its folder.")
-    ] = None,
+    name: Annotated[str | None, typer.Option("--name", help="The name of the code base. Default: its folder.")] = None,
     origin: Origin = None,
     private: Private = False,
     key: Key = None,
 ) -> View:
-    """Keep words as they were said and read them for statements; those in a file wait until you confirm them."""
+    """Store words verbatim and extract statements; statements of a file stay pending until you confirm them."""
     if codebase is not None:
         return _codebase(session, codebase, name, private)
     document = None if turns or speaker else document_from(words)
     text, file = words_from(words) if document is None else ("", document.name)
-    said: str | Sequence[dict[str, Json]] | Sequence[Piece] = text if document is None else document.pieces
+    captured: str | Sequence[dict[str, Json]] | Sequence[Piece] = text if document is None else document.pieces
     if turns:
-        said = turns_from(text)
+        captured = turns_from(text)
     elif speaker:
-        said = [{"speaker": speaker, "content": text}]
+        captured = [{"speaker": speaker, "content": text}]
     elif file:
-        # What somebody feeds is evidence; what is stated in it counts when they say so.
+        # A file is evidence; its statements are pending until a person confirms them.
         origin = origin or "document"
     with session.changing() as memory:
         receipt = memory.capture(
-            said,
+            captured,
             name=file,
             session_id=session_id,
             source_id=source_id or file,
@@ -104,9 +101,9 @@ def capture(
             private=private,
             key=key,
         )
-        told = receipt_view(session, memory, receipt)
+        view = receipt_view(session, memory, receipt)
     session.encode()
-    return told
+    return view
 
 
 def _codebase(session: Session, folder: Path, name: str | None, private: bool) -> View:
@@ -145,11 +142,11 @@ def remember(
     session_id: SessionId = None,
     source_id: SourceId = None,
     origin: Origin = None,
-    reason: Annotated[str | None, typer.Option(help="Why; kept in the journal.")] = None,
+    reason: Annotated[str | None, typer.Option(help="The reason; stored in the journal.")] = None,
     private: Private = False,
     key: Key = None,
 ) -> View:
-    """Remember one statement; an older value of the same claim is superseded, not overwritten."""
+    """Write one statement; an older value of the same claim is superseded, not overwritten."""
     text = words_from("-")[0] if content == "-" else content
     fields = _given(
         kind=kind,
@@ -187,9 +184,7 @@ def remember(
 def revise(
     session: Session,
     id: Id,
-    content: Annotated[
-        str | None, typer.Argument(help="The new words; left out, they stay.", show_default=False)
-    ] = None,
+    content: Annotated[str | None, typer.Argument(help="The new text. Default: unchanged.", show_default=False)] = None,
     reason: Reason = "revised",
     kind: Kind = None,
     subject: Subject = None,
@@ -237,9 +232,9 @@ def status(
     session: Session,
     id: Id,
     status: Annotated[str, typer.Argument(help="active, challenged, archived, invalidated, …", show_default=False)],
-    reason: Annotated[str, typer.Option("--reason", help="Why; kept in the journal.", show_default=False)],
+    reason: Annotated[str, typer.Option("--reason", help="The reason; stored in the journal.", show_default=False)],
 ) -> View:
-    """Move an atom to another status; back from an ended one it is a restore."""
+    """Change the status of an atom; back from an ended status this is a restore."""
     with session.changing() as memory:
         before = memory.get(id)
         return change_view(session, memory, before, memory.update_status(before.id, status, reason), reason)
@@ -255,7 +250,7 @@ def forget(session: Session, id: Id, reason: Reason = "asked to forget") -> View
 
 @command(app, "pin", panel=PANEL, changes=True, example="lamina pin 8qj1hjz0")
 def pin(session: Session, id: Id) -> View:
-    """Keep maintenance from forgetting, merging or archiving an atom."""
+    """Protect an atom from being forgotten, merged or archived by maintenance."""
     with session.changing() as memory:
         before = memory.get(id)
         return change_view(session, memory, before, memory.pin(before.id), "pinned")
@@ -263,7 +258,7 @@ def pin(session: Session, id: Id) -> View:
 
 @command(app, "unpin", panel=PANEL, changes=True, example="lamina unpin 8qj1hjz0")
 def unpin(session: Session, id: Id) -> View:
-    """Let maintenance treat an atom as any other."""
+    """Remove the protection of a pinned atom."""
     with session.changing() as memory:
         before = memory.get(id)
         return change_view(session, memory, before, memory.unpin(before.id), "unpinned")
@@ -271,7 +266,7 @@ def unpin(session: Session, id: Id) -> View:
 
 @command(app, "promote", panel=PANEL, changes=True, example="lamina promote 8qj1hjz0")
 def promote(session: Session, id: Id) -> View:
-    """Move an atom one layer up: working, episodic, then where its kind lives and nothing fades."""
+    """Move an atom one layer up: working, episodic, then the layer of its kind, which does not fade."""
     with session.changing() as memory:
         before = memory.get(id)
         after = memory.promote(before.id)
@@ -289,9 +284,9 @@ def demote(session: Session, id: Id) -> View:
 
 @command(app, "resolve", panel=PANEL, changes=True, example="lamina resolve 8qj1hjz0")
 def resolve(
-    session: Session, id: Id, reason: Annotated[str, typer.Option("--reason", help="What came of it.")] = "done"
+    session: Session, id: Id, reason: Annotated[str, typer.Option("--reason", help="The result.")] = "done"
 ) -> View:
-    """A commitment, a goal or a reminder is done; in time it is laid aside."""
+    """Mark a commitment, a goal or a reminder as done; it is archived later."""
     with session.changing() as memory:
         before = memory.get(id)
         return change_view(session, memory, before, memory.resolve(before.id, reason), reason)
@@ -305,7 +300,7 @@ def relate(
     other: Annotated[str, typer.Argument(metavar="ID", help="The other atom.", show_default=False)],
     confidence: Annotated[float, typer.Option(help="How strong the link is, 0 to 1.")] = 1.0,
 ) -> View:
-    """Link one atom to another; the same link again takes the new confidence."""
+    """Link one atom to another; an existing link gets the new confidence."""
     with session.changing() as memory:
         before = memory.get(id)
         after = memory.relate(before.id, relation, other, confidence)
@@ -316,11 +311,12 @@ def relate(
 def undo(
     session: Session,
     commit: Annotated[
-        str | None, typer.Argument(help="A commit's id, or its ending; default the last.", show_default=False)
+        str | None,
+        typer.Argument(help="The id of a commit, or the end of it. Default: the last commit.", show_default=False),
     ] = None,
-    cascade: Annotated[bool, typer.Option("--cascade", help="Undo what was built on it, too.")] = False,
+    cascade: Annotated[bool, typer.Option("--cascade", help="Also undo later commits that build on it.")] = False,
 ) -> View:
-    """Undo a commit, by default the last one; every atom it touched is again as it was."""
+    """Undo a commit, by default the last one; every atom it changed is restored."""
     with session.changing() as memory:
         return undone_view(session, memory, memory.undo(commit and _commit_named(memory, commit), cascade=cascade))
 
@@ -329,16 +325,16 @@ def undo(
 def feedback(
     session: Session,
     recall_id: Annotated[
-        str, typer.Argument(metavar="RECALL_ID", help="The recall's id, which it prints last.", show_default=False)
+        str, typer.Argument(metavar="RECALL_ID", help="The id that `recall` prints last.", show_default=False)
     ],
     cited: Annotated[
-        list[str] | None, typer.Option("--cited", help="An atom the answer was made from; may be given again.")
+        list[str] | None, typer.Option("--cited", help="An atom that the answer used; can be repeated.")
     ] = None,
     verdict: Annotated[
-        str, typer.Option(help="up: it helped; down: it did not; wrong: what was cited is false.")
+        str, typer.Option(help="up: it helped; down: it did not; wrong: the cited atoms are false.")
     ] = "up",
 ) -> View:
-    """Tell, once, how an answer was: what it cited counts as used, and quality moves with the verdict."""
+    """Rate an answer, once for each recall: cited atoms count as used, and their quality follows the verdict."""
     with session.changing() as memory:
         learnt = memory.feedback(recall_id, cited or [], verdict)
         return learnt_view(session, memory, recall_id, verdict, learnt, cited=bool(cited))
@@ -349,10 +345,10 @@ def _given(**fields: Any) -> dict[str, Any]:
 
 
 def _commit_named(memory: Memory, name: str) -> str:
-    """The id of the commit that is meant by its ending."""
+    """Return the id of the commit that ends in a text; NotFound if several do."""
     if is_atom_id(name) or len(name) < 4:
         return name
-    found = [entry.id for entry in memory.journal() if entry.id.endswith(name)]
-    if len(found) > 1:
-        raise NotFound(f"{len(found)} commits end in {name!r}; give more of the id")
-    return found[0] if found else name
+    matches = [entry.id for entry in memory.journal() if entry.id.endswith(name)]
+    if len(matches) > 1:
+        raise NotFound(f"{len(matches)} commits end in {name!r}; give more of the id")
+    return matches[0] if matches else name

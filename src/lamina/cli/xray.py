@@ -1,4 +1,4 @@
-"""A score taken apart, drawn: a bar for each term, what it adds up to, and what that is multiplied by."""
+"""Explains a score as text: a bar for each term, their sum, and the weights it is multiplied by."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ COLUMNS = 80
 SHORT = 8
 INDENT = 6
 A_ROW = 4
-"""So many weights stand in a row."""
+"""Weights per line."""
 _EIGHTHS = "▏▎▍▌▋▊▉█"
 _GLUE = "\x1f"
-"""Stands for a space that no line ends at."""
+"""Placeholder for a space at which no line is broken."""
 
 
 def xray(hit: Hit) -> list[Block]:
-    """Every term, weight, word, channel and link of a hit's score."""
-    most = max((abs(value) for _, value in hit.terms), default=0.0) or 1.0
+    """Return every term, weight, word, channel and link of a hit's score as blocks."""
+    largest = max((abs(value) for _, value in hit.terms), default=0.0) or 1.0
     terms = [
-        (name, f"{value:+.6f} {bar(value / most)}") for name, value in sorted(hit.terms, key=lambda each: -each[1])
+        (name, f"{value:+.6f} {bar(value / largest)}") for name, value in sorted(hit.terms, key=lambda term: -term[1])
     ]
     sums = [("relevance", f"{hit.relevance:+.6f} = their sum, at least 0")]
     if hit.weights:
-        told = [f"{name} {value:.6g}" for name, value in hit.weights]
-        rows = [" × ".join(told[start : start + A_ROW]) for start in range(0, len(told), A_ROW)]
+        weights = [f"{name} {value:.6g}" for name, value in hit.weights]
+        rows = [" × ".join(weights[start : start + A_ROW]) for start in range(0, len(weights), A_ROW)]
         sums += [("weights", rows[0]), *(("", f"× {row}") for row in rows[1:])]
         sums.append(("score", f"{hit.score:+.6f} = relevance × weights"))
     return [
@@ -43,15 +43,15 @@ def xray(hit: Hit) -> list[Block]:
         *_listed("the same", (f"{atom_id[-SHORT:]} p{passage}" for atom_id, passage in hit.folded)),
         *_listed("instead of", _instead(hit)),
         *_listed("kept in", [str(hit.coarse)] if hit.coarse else []),
-        *_listed("before", (f"{each.atom_id[-SHORT:]} ({each.why})" for each in hit.before)),
+        *_listed("before", (f"{earlier.atom_id[-SHORT:]} ({earlier.why})" for earlier in hit.before)),
     ]
 
 
 def _listed(name: str, things: Iterable[str]) -> list[Block]:
-    """Things after a name, on as many lines as they need; nothing where there are none."""
-    told = ", ".join(thing.replace(" ", _GLUE) for thing in things)
-    first, later = f"{'':{INDENT}}{name:<9}  ", " " * (INDENT + 11)
-    lines = wrap(told, COLUMNS, initial_indent=first, subsequent_indent=later, break_long_words=False)
+    """Return items after a name, wrapped to lines; nothing if there are no items."""
+    text = ", ".join(thing.replace(" ", _GLUE) for thing in things)
+    first_indent, next_indent = f"{'':{INDENT}}{name:<9}  ", " " * (INDENT + 11)
+    lines = wrap(text, COLUMNS, initial_indent=first_indent, subsequent_indent=next_indent, break_long_words=False)
     return [Line(line.replace(_GLUE, " "), "dim") for line in lines]
 
 
@@ -61,18 +61,18 @@ def _link(link: tuple[str, str, str, float]) -> str:
 
 
 def _instead(hit: Hit) -> list[str]:
-    """The passage whose score this is."""
-    given = hit.instead_of
-    return [f"{given.atom_id[-SHORT:]} p{given.n} ({given.why}), whose score it has"] if given else []
+    """Return the passage whose score and place this hit took; empty if there is none."""
+    replaced = hit.instead_of
+    return [f"{replaced.atom_id[-SHORT:]} p{replaced.n} ({replaced.why}), whose score it has"] if replaced else []
 
 
 def _end(node: str) -> str:
-    """An atom by the end of its id; a subject, an entity or a session by its name."""
+    """Return the end of an atom's id; the name of a subject, an entity or a session."""
     return node[-SHORT:] if is_atom_id(node) else node
 
 
 def bar(share: float) -> str:
-    """A share of the longest bar, to an eighth of a character; a negative one is drawn hollow."""
+    """Draw a share of the longest bar, to an eighth of a character; a negative share is drawn hollow."""
     eighths = round(abs(share) * WIDTH * 8)
     full, rest = divmod(eighths, 8)
     if share < 0:

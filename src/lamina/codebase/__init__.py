@@ -1,4 +1,4 @@
-"""Code as knowledge: what files a folder has and what they offer, small enough to be remembered, known by its hash."""
+"""Summaries of source code: which files a folder has and what they define, small enough to store as atoms."""
 
 from lamina.codebase.keep import capture_codebase
 from lamina.codebase.knowledge import CodebaseKnowledge, CodeEntry, codebase

@@ -1,4 +1,4 @@
-"""JavaScript, TypeScript, Go, Rust and Java read by their grammars, where the extra `code` is installed."""
+"""Parse JavaScript, TypeScript, Go, Rust and Java with their grammars, if the extra `code` is installed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MODULES: dict[str, tuple[str, str]] = {
     "Java": ("tree_sitter_java", "language"),
 }
 GRAMMARS = frozenset(_MODULES)
-"""The languages there is a grammar for."""
+"""The languages that have a grammar."""
 _DEFINES = """
     function_declaration generator_function_declaration function_signature class_declaration abstract_class_declaration
     method_definition method_signature abstract_method_signature interface_declaration type_alias_declaration
@@ -44,7 +44,7 @@ _COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
 
 
 class Node(Protocol):
-    """A node of a syntax tree, as far as it is read here."""
+    """A node of a syntax tree, with the attributes that are read here."""
 
     @property
     def type(self) -> str: ...
@@ -62,7 +62,7 @@ class Node(Protocol):
 
 
 def grammar_source(text: str, language: str) -> Source | None:
-    """What a source file offers; None where its grammar is not installed."""
+    """Return what a source file defines; None if its grammar is not installed."""
     parse = _parser(language)
     if parse is None:
         return None
@@ -79,25 +79,25 @@ def _parser(language: str) -> Callable[[bytes], Node] | None:
         engine, grammar = import_module("tree_sitter"), import_module(package)
     except ImportError:
         return None
-    own = engine.Language(getattr(grammar, name)())
+    parser_language = engine.Language(getattr(grammar, name)())
 
     def parse(data: bytes) -> Node:
-        root: Node = engine.Parser(own).parse(data).root_node
+        root: Node = engine.Parser(parser_language).parse(data).root_node
         return root
 
     return parse
 
 
 class _Reader:
-    """The definitions of one file, outermost first."""
+    """Reads the definitions of one file, outermost first."""
 
     def __init__(self, data: bytes) -> None:
-        self._data, self._left = data, _MOST_NODES
+        self._data, self._nodes_left = data, _MOST_NODES
 
     def inside(self, node: Node, depth: int) -> Iterator[Signature]:
         for child in node.named_children:
-            self._left -= 1
-            if self._left < 0:
+            self._nodes_left -= 1
+            if self._nodes_left < 0:
                 return
             if child.type in _DEFINITIONS:
                 yield from self._definition(child, depth)
@@ -121,36 +121,38 @@ class _Reader:
         return self._text(named.start_byte, named.end_byte) if named else ""
 
     def _doc(self, node: Node) -> str:
-        """What the comment right above a definition says; one that a blank line parts from it belongs to the file."""
-        said: list[str] = []
+        """Return the first line of the comment directly above a definition; after a blank line it
+        belongs to the file.
+        """
+        comment_lines: list[str] = []
         below, above = node, node.prev_named_sibling
         while above is not None and above.type in (*_COMMENTS, "attribute_item", "decorator"):
             between = self._data[above.end_byte - 1 : below.start_byte]
-            told = self._text(above.start_byte, above.end_byte)
-            if between.count(b"\n") > 1 or told.startswith("//!"):
+            text = self._text(above.start_byte, above.end_byte)
+            if between.count(b"\n") > 1 or text.startswith("//!"):
                 break
             if above.type in _COMMENTS:
-                said.insert(0, _said(above, self._data))
-            if told.startswith("/*"):
+                comment_lines.insert(0, _said(above, self._data))
+            if text.startswith("/*"):
                 break
             below, above = above, above.prev_named_sibling
-        return first_line("\n".join(said))
+        return first_line("\n".join(comment_lines))
 
     def _text(self, start: int, end: int) -> str:
         return self._data[start:end].decode(errors="replace")
 
 
 def _body(node: Node) -> Node | None:
-    """What a definition holds, which is no part of how it is declared."""
+    """Return the body of a definition, which is not part of its declaration; None if it has none."""
     if node.type == "variable_declarator":
         value = node.child_by_field_name("value")
         return value.child_by_field_name("body") if value is not None and value.type in _FUNCTIONS else None
-    held = node.child_by_field_name("body")
-    own = node.child_by_field_name("type") if node.type == "type_spec" else None
-    if held is None and own is not None and own.type in ("struct_type", "interface_type"):
-        fields = [child for child in own.named_children if child.type == "field_declaration_list"]
-        return fields[0] if fields else own if own.type == "interface_type" else None
-    return held
+    body = node.child_by_field_name("body")
+    type_node = node.child_by_field_name("type") if node.type == "type_spec" else None
+    if body is None and type_node is not None and type_node.type in ("struct_type", "interface_type"):
+        fields = [child for child in type_node.named_children if child.type == "field_declaration_list"]
+        return fields[0] if fields else type_node if type_node.type == "interface_type" else None
+    return body
 
 
 def _is_function(node: Node) -> bool:
@@ -158,7 +160,7 @@ def _is_function(node: Node) -> bool:
 
 
 def _outer(node: Node) -> Node:
-    """The whole statement a definition stands in: with `export`, `const` or `type` before it."""
+    """Return the whole statement of a definition, including `export`, `const` or `type` before it."""
     above = node.parent
     while above is not None and above.type.endswith(("export_statement", "lexical_declaration", "type_declaration")):
         if above.named_children[-1:] and len(above.named_children) > 1 and above.type != "export_statement":

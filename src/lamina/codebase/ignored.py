@@ -1,4 +1,4 @@
-"""What a project itself leaves out: the simple cases of .gitignore, matched name by name so that no pattern is slow."""
+"""Match the simple cases of .gitignore, name by name, so that no pattern is slow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _ANY = "**"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One line of a .gitignore: names from a folder downwards; `keeps` takes back what earlier lines leave out."""
+    """One line of a .gitignore: names from a folder downwards; `is_negated` includes again what
+    earlier lines exclude.
+    """
 
     names: tuple[str, ...]
     folders_only: bool
@@ -28,36 +30,36 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """The rules that hold in a folder: its own, and those of the folders around it."""
+    """The rules that apply in a folder: its own, and those of the folders around it."""
 
     levels: tuple[tuple[str, tuple[Rule, ...]], ...] = ()
 
     def inside(self, root: Path, folder: str) -> Ignored:
-        """The rules that hold in a folder of the root, which is `""` for the root itself."""
+        """Return the rules that apply in a folder of the root; `folder` is `""` for the root itself."""
         rules = _rules(root / folder / _FILE)
         return Ignored((*self.levels, (f"{folder}/" if folder else "", rules))) if rules else self
 
     def covers(self, path: str, is_folder: bool) -> bool:
-        """Whether a path under the root is left out; the last line that matches decides."""
-        left_out = False
+        """Return whether a path under the root is ignored; the last line that matches decides."""
+        is_left_out = False
         for folder, rules in self.levels:
             names = tuple(path.removeprefix(folder).split("/"))
             for rule in rules:
-                if rule.keeps is left_out and rule.matches(names, is_folder):
-                    left_out = not rule.keeps
-        return left_out
+                if rule.keeps is is_left_out and rule.matches(names, is_folder):
+                    is_left_out = not rule.keeps
+        return is_left_out
 
 
 def is_ignored(root: Path, path: str) -> bool:
-    """Whether a project leaves a path of its own out, or a folder it lies in."""
+    """Return whether a project ignores a path, or a folder that contains it."""
     names, ignored = path.split("/"), Ignored().inside(root, "")
     for depth in range(1, len(names) + 1):
-        here = "/".join(names[:depth])
-        if ignored.covers(here, depth < len(names)):
+        prefix = "/".join(names[:depth])
+        if ignored.covers(prefix, depth < len(names)):
             return True
-        if _is_link(root / here):
+        if _is_link(root / prefix):
             return False
-        ignored = ignored.inside(root, here)
+        ignored = ignored.inside(root, prefix)
     return False
 
 

@@ -1,4 +1,6 @@
-"""Putting a codebase down: one atom a folder and a source file, one commit, and nothing for what has not changed."""
+"""Store the summary of a codebase: one atom for each folder and source file, in one commit; unchanged files are
+skipped.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,12 @@ from lamina.text.hidden import HIDDEN, is_hidden
 
 KIND = "code"
 CODEBASE, PATH, SHA256, READ_BY = "codebase", "path", "sha256", "read_by"
-"""What the metadata of a code atom is called."""
+"""Metadata keys of a code atom."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What one run makes of one entry or of one atom that has none any more."""
+    """The outcome for one entry, or for one atom whose file was removed."""
 
     outcome: Outcome
     secrets: tuple[str, ...] = ()
@@ -47,28 +49,45 @@ def capture_codebase(
     agents: tuple[str, ...] = (),
     personal: bool = False,
 ) -> Receipt:
-    """Keep what a codebase offers: new files come, changed ones get a new version, vanished ones are archived."""
+    """Store what a codebase defines: new files are added, changed files revised, removed files archived."""
 
-    def kept() -> Receipt:
-        there = _there(known, writer, store)
-        desk = _Desk(known, writer, store, fresh_ids(ids, now), now, agents, personal)
-        done = [each for entry in known.entries if (each := desk.entry(entry, there.get(entry.path))) is not None]
+    def capture() -> Receipt:
+        existing = _there(known, writer, store)
+        run = _Desk(known, writer, store, fresh_ids(ids, now), now, agents, personal)
+        outcomes = [
+            outcome for entry in known.entries if (outcome := run.entry(entry, existing.get(entry.path))) is not None
+        ]
         paths = {entry.path for entry in known.entries}
-        done += [each for path, atom in sorted(there.items()) if path not in paths and (each := desk.gone(path, atom))]
-        return _written(done, desk, there.get("."))
+        outcomes += [
+            outcome
+            for path, atom in sorted(existing.items())
+            if path not in paths and (outcome := run.gone(path, atom))
+        ]
+        return _written(outcomes, run, existing.get("."))
 
-    return unhurried(store, kept)
+    return unhurried(store, capture)
 
 
 def _there(known: CodebaseKnowledge, writer: Writer, store: Store) -> dict[str, Atom]:
-    """What is remembered of a codebase by path: what stands before what ended, and the youngest of those."""
-    found = store.read(Filter(scopes=(writer.scope,), kinds=frozenset({KIND})))
-    own = [each for each in found if each.metadata.get(CODEBASE) == known.name and PATH in each.metadata]
-    by_path = {each.metadata[PATH]: each for each in reversed(own) if each.status in ENDED}
-    by_path |= {each.metadata[PATH]: each for each in reversed(own) if each.status not in ENDED}
+    """Return the stored atoms of a codebase by path; one that has not ended comes before ended ones.
+
+    InvalidInput if the name belongs to another codebase.
+    """
+    atoms = store.read(Filter(scopes=(writer.scope,), kinds=frozenset({KIND})))
+    code_atoms = [
+        code_atom
+        for code_atom in atoms
+        if code_atom.metadata.get(CODEBASE) == known.name and PATH in code_atom.metadata
+    ]
+    by_path = {code_atom.metadata[PATH]: code_atom for code_atom in reversed(code_atoms) if code_atom.status in ENDED}
+    by_path |= {
+        code_atom.metadata[PATH]: code_atom for code_atom in reversed(code_atoms) if code_atom.status not in ENDED
+    }
     live = {path for path, atom in by_path.items() if atom.status is Status.ACTIVE and path != "."}
     if live and live.isdisjoint(entry.path for entry in known.entries):
-        raise InvalidInput(f"another codebase is remembered as {known.name}; give this one a name of its own")
+        raise InvalidInput(
+            f"another codebase is stored under the name {known.name}; choose a different name for this one"
+        )
     return by_path
 
 
@@ -83,32 +102,34 @@ class _Desk:
     personal: bool
 
     def entry(self, entry: CodeEntry, atom: Atom | None) -> _Kept | None:
-        """What becomes of a file or folder that is there; None where there is nothing to do."""
+        """Return the outcome for a file or folder that exists; None if there is nothing to do."""
         if atom is not None and atom.status in ENDED:
             if not is_undone(atom, self.store):
-                return None  # somebody took it back; the file alone does not bring it in again
+                return None  # a person retracted it; an existing file alone does not restore it
             atom = None
         if atom is None:
             return self._made(entry)
         same = (atom.metadata.get(SHA256), atom.metadata.get(READ_BY)) == (entry.sha256, entry.read_by)
         if same and atom.status is not Status.ARCHIVED:
             return None
-        back = atom.status is Status.ARCHIVED
+        is_archived = atom.status is Status.ARCHIVED
         fields, secrets = self._fields(entry)
         fields = {} if same else fields
-        status = Status.ACTIVE if back else atom.status
-        result, why = (Result.RESTORED, "it is there again") if back else (Result.REVISED, "it has changed")
-        return _Kept(Outcome(result, _flagged(atom.with_(status=status, **fields)), f"{entry.path}: {why}"), secrets)
+        status = Status.ACTIVE if is_archived else atom.status
+        result, reason = (Result.RESTORED, "exists again") if is_archived else (Result.REVISED, "changed")
+        return _Kept(Outcome(result, _flagged(atom.with_(status=status, **fields)), f"{entry.path}: {reason}"), secrets)
 
     def gone(self, path: str, atom: Atom) -> _Kept | None:
-        """What becomes of what is remembered of a file or folder that is not there."""
+        """Return the outcome for the atom of a file or folder that may have been removed; None if it stays."""
         if atom.status is not Status.ACTIVE or atom.pinned or not self.known.is_gone(path):
             return None
-        return _Kept(Outcome(Result.REVISED, atom.with_(status=Status.ARCHIVED), f"{path}: archived, it is gone"))
+        return _Kept(
+            Outcome(Result.REVISED, atom.with_(status=Status.ARCHIVED), f"{path}: archived, it no longer exists")
+        )
 
     def _made(self, entry: CodeEntry) -> _Kept:
         fields, secrets = self._fields(entry)
-        waits = statements_wait(self.writer.origin)
+        is_pending = statements_wait(self.writer.origin)
         traits = kind_defaults(KIND, 1.0, self.writer.origin) | {"layer": Layer.CODEBASE}
         atom = Atom(
             id=next(self.ids),
@@ -117,34 +138,36 @@ class _Desk:
             origin=self.writer.origin,
             agents=self.agents,
             principal=self.writer.principal,
-            status=Status.CONSTRAINED if waits else Status.ACTIVE,
+            status=Status.CONSTRAINED if is_pending else Status.ACTIVE,
             **traits,
             **fields,
         )
-        return _Kept(Outcome(Result.HELD if waits else Result.NEW, _flagged(atom), f"{entry.path}: read"), secrets)
+        return _Kept(
+            Outcome(Result.HELD if is_pending else Result.NEW, _flagged(atom), f"{entry.path}: added"), secrets
+        )
 
     def _fields(self, entry: CodeEntry) -> tuple[dict[str, Any], tuple[str, ...]]:
         words = redact(entry.content, personal=self.personal)
-        told = {CODEBASE: self.known.name, PATH: entry.path, SHA256: entry.sha256, READ_BY: entry.read_by}
+        metadata = {CODEBASE: self.known.name, PATH: entry.path, SHA256: entry.sha256, READ_BY: entry.read_by}
         subject = self.known.name if entry.path == "." else entry.path
         fields: dict[str, Any] = {
             "content": words.text,
             "subject": redact(subject).text,
-            "metadata": told,
+            "metadata": metadata,
             "observed_at": self.now,
         }
-        return fields, tuple(each.name for each in words.found)
+        return fields, tuple(secret.name for secret in words.found)
 
 
 def _written(done: Sequence[_Kept], desk: _Desk, whole: Atom | None) -> Receipt:
-    """One commit of what the writer may change, and a receipt that counts the rest."""
-    writer, store, known = desk.writer, desk.store, desk.known
-    erased = erased_among([each.outcome.atom for each in done if not each.outcome.atom.revision], store)
-    wanted = {each.outcome.atom.id: each.outcome.atom for each in done if each.outcome.atom.id not in erased}
-    allowed = within_reach(wanted, writer.origin, writer.scope, store)
-    kept = [each for each in done if each.outcome.atom.id in allowed]
-    stages = (("files", known.told), ("atoms", _counted(kept, len(done) - len(kept))))
-    if not kept:
+    """Commit the changes that the writer may make, and return a receipt that counts the others."""
+    writer, store, summary = desk.writer, desk.store, desk.known
+    erased = erased_among([entry.outcome.atom for entry in done if not entry.outcome.atom.revision], store)
+    requested = {entry.outcome.atom.id: entry.outcome.atom for entry in done if entry.outcome.atom.id not in erased}
+    allowed = within_reach(requested, writer.origin, writer.scope, store)
+    written = [entry for entry in done if entry.outcome.atom.id in allowed]
+    stages = (("files", summary.told), ("atoms", _counted(written, len(done) - len(written))))
+    if not written:
         same = (Outcome(Result.DUPLICATE, whole, "nothing has changed"),) if whole else ()
         return Receipt(None, same, stages=stages)
     commit = Commit(
@@ -152,21 +175,21 @@ def _written(done: Sequence[_Kept], desk: _Desk, whole: Atom | None) -> Receipt:
         origin=writer.origin,
         verb="capture",
         scope=writer.scope,
-        reason=f"codebase {redact(known.name).text}: {_counted(kept, 0)}",
-        changes=tuple(Change(allowed[each.outcome.atom.id]) for each in kept),
+        reason=f"codebase {redact(summary.name).text}: {_counted(written, 0)}",
+        changes=tuple(Change(allowed[entry.outcome.atom.id]) for entry in written),
     )
-    made = store.commit(commit)
-    atoms = {atom.id: atom for atom in made.atoms}
-    outcomes = (Outcome(o.result, atoms.get(o.atom.id, o.atom), o.reason) for o in (each.outcome for each in kept))
-    secrets = tuple(dict.fromkeys(name for each in kept for name in each.secrets))
-    return Receipt(made.id, tuple(outcomes), stages=stages, redacted=secrets)
+    committed = store.commit(commit)
+    atoms = {atom.id: atom for atom in committed.atoms}
+    outcomes = (Outcome(o.result, atoms.get(o.atom.id, o.atom), o.reason) for o in (entry.outcome for entry in written))
+    secrets = tuple(dict.fromkeys(name for entry in written for name in entry.secrets))
+    return Receipt(committed.id, tuple(outcomes), stages=stages, redacted=secrets)
 
 
 def _counted(kept: Sequence[_Kept], beyond: int) -> str:
-    counts = Counter(_word(each.outcome) for each in kept)
-    told = [f"{many:,} {word}" for word, many in counts.items()]
-    told += [f"{beyond:,} left as somebody more trusted wants them"] if beyond else []
-    return ", ".join(told) or "nothing has changed"
+    counts = Counter(_word(entry.outcome) for entry in kept)
+    parts = [f"{many:,} {label}" for label, many in counts.items()]
+    parts += [f"{beyond:,} unchanged: written by a more trusted origin"] if beyond else []
+    return ", ".join(parts) or "nothing has changed"
 
 
 def _word(outcome: Outcome) -> str:
@@ -176,5 +199,5 @@ def _word(outcome: Outcome) -> str:
 
 
 def _flagged(atom: Atom) -> Atom:
-    """Who reads it is told that it says more than they see."""
+    """Return the atom with the tag for invisible characters if its content has any."""
     return atom.with_(tags=(*atom.tags, HIDDEN)) if is_hidden(atom.content) and HIDDEN not in atom.tags else atom

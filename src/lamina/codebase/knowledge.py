@@ -1,4 +1,4 @@
-"""A folder of code, compressed: which files each folder has, and what each source file offers. Only reads."""
+"""Summarise a folder of code: which files each folder has, and what each source file defines. Only reads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lamina.importers.documents.decode import decode
 MOST_FILES = 5000
 LARGEST = 400 * 1024
 LONGEST = 6000
-"""Characters of what is kept of a file or folder."""
+"""Characters of the longest summary of a file or folder."""
 TREE = "tree-1"
 _MOST_NAMES = 200
 _MADE_AND_CALLED = frozenset({"__init__", "__call__", "__enter__"})
@@ -26,7 +26,10 @@ _TOO_LARGE = "too large or not readable"
 
 @dataclass(frozen=True, slots=True)
 class CodeEntry:
-    """What is worth knowing of one file or folder. `path` is told from the root (`.` for it); `sha256` of its bytes."""
+    """The summary of one file or folder.
+
+    `path` is relative to the root (`.` for the root itself); `sha256` is of its bytes.
+    """
 
     path: str
     content: str
@@ -36,7 +39,10 @@ class CodeEntry:
 
 @dataclass(frozen=True, slots=True)
 class CodebaseKnowledge:
-    """A codebase as it stands. `left_out` counts why files were not read; `tree` tells what can be called gone."""
+    """A codebase as it is now.
+
+    `skipped_counts` counts why files were not read; `tree` tells which files were removed.
+    """
 
     name: str
     tree: Tree
@@ -44,39 +50,43 @@ class CodebaseKnowledge:
     left_out: tuple[tuple[str, int], ...] = field(default=())
 
     def is_gone(self, path: str) -> bool:
-        """Whether a file or folder that was there is not, as far as anybody can tell."""
-        if any(path == each or path.startswith(f"{each}/") for each in self.tree.unread):
+        """Return whether a file or folder was removed, as far as the tree could be read."""
+        if any(path == folder or path.startswith(f"{folder}/") for folder in self.tree.unread):
             return False
         return not self.tree.is_cut or not (self.tree.root / path).exists()
 
     @property
     def told(self) -> str:
-        """How much was read, and how much was not."""
+        """Return how much was read and skipped, as text."""
         read = f"{_counted(self.tree.files, 'file')} in {_counted(('', *self.tree.folders), 'folder')}"
-        more = [f"only the first {MOST_FILES:,}: there are more"] if self.tree.is_cut else []
+        more = [f"only the first {MOST_FILES:,}; there are more"] if self.tree.is_cut else []
         more += [f"{many:,} {why}" for why, many in self.left_out]
-        more += [f"{len(self.tree.unread):,} folders may not be read"] if self.tree.unread else []
+        more += [f"{len(self.tree.unread):,} folders are not readable"] if self.tree.unread else []
         return f"{read} ({', '.join(more)})" if more else read
 
 
 def codebase(root: Path, name: str | None = None, *, most: int = MOST_FILES) -> CodebaseKnowledge:
-    """Read the code under a folder, or say why it cannot be read."""
-    place = root.expanduser().absolute()
-    if not place.is_dir():
-        raise NotFound(f"there is no folder {place}; name the folder of a project")
-    if (place / ".lamina").is_dir():
-        raise InvalidInput(f"{place} is a vault of lamina; name the folder of a project")
-    tree = _holdable(tree_of(place, most, projects=True))
-    called = name or place.resolve().name or "codebase"
+    """Summarise the code under a folder; NotFound if there is no folder, InvalidInput if it is a vault
+    or has no files.
+    """
+    folder = root.expanduser().absolute()
+    if not folder.is_dir():
+        raise NotFound(f"there is no folder {folder}; give the path of a project folder")
+    if (folder / ".lamina").is_dir():
+        raise InvalidInput(f"{folder} is a lamina vault; give the path of a project folder")
+    tree = _holdable(tree_of(folder, most, projects=True))
+    codebase_name = name or folder.resolve().name or "codebase"
     if not tree.files:
-        raise InvalidInput(f"{place} has no files of its own; hidden, ignored and built ones do not count")
+        raise InvalidInput(f"{folder} contains no project files; hidden, ignored and generated files are skipped")
     left_out: Counter[str] = Counter()
     read = [entry for path in tree.files if (entry := _file(tree, path, left_out)) is not None]
-    return CodebaseKnowledge(called, tree, (*_folders(called, tree), *read), tuple(sorted(left_out.items())))
+    return CodebaseKnowledge(
+        codebase_name, tree, (*_folders(codebase_name, tree), *read), tuple(sorted(left_out.items()))
+    )
 
 
 def _holdable(tree: Tree) -> Tree:
-    """The tree without names that no text can hold."""
+    """Return the tree without names that cannot be stored as text."""
     files = tuple(file for file in tree.files if _is_text(file))
     folders = tuple(folder for folder in tree.folders if _is_text(folder))
     return Tree(tree.root, files, folders, tree.links, tree.unread, tree.is_cut)
@@ -96,7 +106,7 @@ def _file(tree: Tree, path: str, left_out: Counter[str]) -> CodeEntry | None:
     try:
         source = read_source(path, decode(data))
     except ValueError:
-        left_out["no text"] += 1
+        left_out["not text"] += 1
         return None
     if not source.doc and not source.signatures:
         return None
@@ -114,24 +124,24 @@ def _compressed(path: str, source: Source) -> str:
 
 
 def _offered(signatures: Iterable[Signature]) -> Iterator[Signature]:
-    """What is no private matter, nor part of one."""
-    hidden: int | None = None
+    """Yield the signatures that are not private and not part of something private."""
+    private_depth: int | None = None
     for signature in signatures:
-        if hidden is not None and signature.depth > hidden:
+        if private_depth is not None and signature.depth > private_depth:
             continue
-        hidden = signature.depth if signature.is_private and signature.name not in _MADE_AND_CALLED else None
-        if hidden is None:
+        private_depth = signature.depth if signature.is_private and signature.name not in _MADE_AND_CALLED else None
+        if private_depth is None:
             yield signature
 
 
 def _folders(name: str, tree: Tree) -> list[CodeEntry]:
-    files, inner = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    files, subfolders = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
     for path in tree.files:
         files[_parent(path)].append(path.rpartition("/")[2])
     for path in tree.folders:
-        inner[_parent(path)].append(f"{path.rpartition('/')[2]}/")
-    wanted = sorted({"", *files} | {each for each in inner if len(inner[each]) > 1})
-    return [_folder(name, each, inner[each], files[each]) for each in wanted]
+        subfolders[_parent(path)].append(f"{path.rpartition('/')[2]}/")
+    paths = sorted({"", *files} | {folder for folder in subfolders if len(subfolders[folder]) > 1})
+    return [_folder(name, folder, subfolders[folder], files[folder]) for folder in paths]
 
 
 def _folder(name: str, path: str, inner: Sequence[str], files: Sequence[str]) -> CodeEntry:
@@ -145,20 +155,20 @@ def _counted(names: Sequence[str], noun: str) -> str:
 
 
 def _rows(names: Iterable[str]) -> list[str]:
-    every = sorted(names)
-    more = [f"and {len(every) - _MOST_NAMES} more"] if len(every) > _MOST_NAMES else []
-    return [f"- {each}" for each in (*every[:_MOST_NAMES], *more)]
+    ordered = sorted(names)
+    more = [f"and {len(ordered) - _MOST_NAMES} more"] if len(ordered) > _MOST_NAMES else []
+    return [f"- {name}" for name in (*ordered[:_MOST_NAMES], *more)]
 
 
 def _cut(lines: Sequence[str]) -> str:
-    """The lines that fit, and how many do not."""
-    kept, length = list[str](), 0
+    """Join the lines that fit, and say how many do not."""
+    fitting, length = list[str](), 0
     for at, line in enumerate(lines):
         length += len(line) + 1
         if length > LONGEST:
-            return "\n".join([*kept, f"and {len(lines) - at} lines more"])
-        kept.append(line)
-    return "\n".join(kept)
+            return "\n".join([*fitting, f"and {len(lines) - at} lines more"])
+        fitting.append(line)
+    return "\n".join(fitting)
 
 
 def _parent(path: str) -> str:

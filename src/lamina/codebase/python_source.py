@@ -1,4 +1,4 @@
-"""Python read by its own parser: classes, functions and the first line of each docstring. Nothing is ever run."""
+"""Parse Python with `ast`: classes, functions and the first line of each docstring. No code is executed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def python_source(text: str) -> Source | None:
-    """What a module offers; None where this Python cannot parse it."""
+    """Return what a module defines; None if this Python version cannot parse it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -25,23 +25,23 @@ def python_source(text: str) -> Source | None:
 
 
 def _inside(body: Sequence[ast.stmt], depth: int) -> Iterator[Signature]:
-    for each in body:
-        if isinstance(each, _Function):
-            yield Signature(each.name, _function(each), depth, first_line(ast.get_docstring(each)))
-        elif isinstance(each, ast.ClassDef):
-            yield Signature(each.name, _class(each), depth, first_line(ast.get_docstring(each)))
+    for node in body:
+        if isinstance(node, _Function):
+            yield Signature(node.name, _function(node), depth, first_line(ast.get_docstring(node)))
+        elif isinstance(node, ast.ClassDef):
+            yield Signature(node.name, _class(node), depth, first_line(ast.get_docstring(node)))
             if depth < _DEEPEST:
-                yield from _inside(each.body, depth + 1)
-        elif isinstance(each, ast.If | ast.Try):
-            yield from _inside([*each.body, *each.orelse], depth)
+                yield from _inside(node.body, depth + 1)
+        elif isinstance(node, ast.If | ast.Try):
+            yield from _inside([*node.body, *node.orelse], depth)
 
 
 def _function(node: _Function) -> str:
-    word = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
-    gives = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    return declared(f"{word} {node.name}({ast.unparse(node.args)}){gives}")
+    keyword = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    return declared(f"{keyword} {node.name}({ast.unparse(node.args)}){returns}")
 
 
 def _class(node: ast.ClassDef) -> str:
-    above = ", ".join(ast.unparse(each) for each in (*node.bases, *node.keywords))
-    return declared(f"class {node.name}({above})" if above else f"class {node.name}")
+    bases = ", ".join(ast.unparse(base) for base in (*node.bases, *node.keywords))
+    return declared(f"class {node.name}({bases})" if bases else f"class {node.name}")

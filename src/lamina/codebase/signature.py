@@ -1,4 +1,4 @@
-"""What a source file offers to others, in a line each."""
+"""Define signatures: what a source file defines, in one line each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LONGEST_DOC = 160
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """One definition as it is declared, its name, how deep it lies, and the first line that is said of it."""
+    """One definition: its name, its declaration, its nesting depth, and the first line of its documentation."""
 
     name: str
     text: str
@@ -24,13 +24,13 @@ class Signature:
         return self.name.startswith(("_", "#"))
 
     def __str__(self) -> str:
-        told = f"{'  ' * self.depth}{self.text}"
-        return f"{told}: {self.doc}" if self.doc else told
+        declaration = f"{'  ' * self.depth}{self.text}"
+        return f"{declaration}: {self.doc}" if self.doc else declaration
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source file read: its language, what it says of itself, what it defines, and who read it."""
+    """A parsed source file: its language, its documentation, its definitions, and which parser read it."""
 
     language: str
     doc: str
@@ -39,12 +39,12 @@ class Source:
 
 
 def declared(text: str) -> str:
-    """A declaration on one line, cut where it is long."""
+    """Return a declaration on one line, cut if it is long."""
     line = one_line(text)
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1].rstrip()}…"
 
 
 def first_line(doc: str | None) -> str:
-    """The first line that says something."""
-    line = next((one for each in (doc or "").splitlines() if (one := one_line(each))), "")
+    """Return the first line that is not empty, cut if it is long."""
+    line = next((stripped for text in (doc or "").splitlines() if (stripped := one_line(text))), "")
     return line if len(line) <= _LONGEST_DOC else f"{line[: _LONGEST_DOC - 1].rstrip()}…"

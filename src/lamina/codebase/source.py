@@ -1,4 +1,4 @@
-"""A source file read by whoever can: its own parser, its grammar, or line by line."""
+"""Read a source file with the best available parser: `ast`, a grammar, or line by line."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _LANGUAGES: dict[str, str] = {
 }
 _NO_DEFINITIONS = frozenset({"css", "scss", "sass", "less"})
 SOURCES = CODE_NAMES - _NO_DEFINITIONS
-"""How the names of files end that define something."""
+"""Suffixes of files that contain definitions."""
 
 
 def suffix_of(path: str) -> str:
-    """How the name of a file ends, without the dot."""
+    """Return the suffix of a file name, without the dot."""
     return path.rpartition("/")[2].rpartition(".")[2].lower()
 
 
 def read_source(path: str, text: str) -> Source:
-    """What a source file offers."""
+    """Return what a source file defines."""
     suffix = suffix_of(path)
     language = _LANGUAGES.get(suffix, suffix)
     if language == "Python" and (parsed := python_source(text)) is not None:

@@ -1,4 +1,4 @@
-"""Any other language read line by line: a line that begins a definition is one. Comments and texts are no code."""
+"""Parse any other language line by line: a line that starts a definition is one. Comments and strings are ignored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ READER = "lines-1"
 _MOST = 1000
 _LONGEST_LINE = 600
 _MOST_LINES = 12
-"""So many lines of a declaration are joined to look for its end."""
+"""At most this many lines of a declaration are joined to find its end."""
 _LONG = r"/\*.*?(?:\*/|\Z)|\"{3}.*?(?:\"{3}|\Z)|`(?:[^`\\]|\\.)*+(?:`|\Z|\\)"
 _TEXTS = rf"{_LONG}|\"(?:[^\"\\\n]|\\.)*+(?:\"|(?=\n)|\Z|\\)|//[^\n]*"
 _NOT_CODE = re.compile(rf"{_TEXTS}|'(?:[^'\\\n]|\\.)*+(?:'|(?=\n)|\Z|\\)", re.DOTALL)
@@ -32,19 +32,19 @@ _STEP = 4
 
 
 def lines_source(text: str, language: str) -> Source:
-    """What a source file seems to offer."""
+    """Return what a source file probably defines."""
     return Source(language, _about(text), tuple(islice(_signatures(text, language), _MOST)), READER)
 
 
 def _about(text: str) -> str:
-    """What the comment at the top of a file says."""
+    """Return the first line of the comment at the top of a file."""
     for line in text.splitlines()[:30]:
-        said = line.strip()
-        if said.startswith(("#!", "#include", "#define", "<?", "'use strict'", '"use strict"')) or not said:
+        stripped = line.strip()
+        if stripped.startswith(("#!", "#include", "#define", "<?", "'use strict'", '"use strict"')) or not stripped:
             continue
-        if not (mark := LEADING.match(said)):
+        if not (mark := LEADING.match(stripped)):
             return ""
-        if words := said[mark.end() :].removesuffix("*/").strip():
+        if words := stripped[mark.end() :].removesuffix("*/").strip():
             return first_line(words)
     return ""
 
@@ -62,12 +62,12 @@ def _signatures(text: str, language: str) -> Iterator[Signature]:
         depths.append(indent)
         if len(depths) > 2 or not (name := _NAME.search(code)):
             continue
-        called = next(group for group in name.groups() if group).strip().rstrip(":")
-        yield Signature(called, _declaration(bare, at), len(depths) - 1, _doc(lines, at))
+        symbol = next(group for group in name.groups() if group).strip().rstrip(":")
+        yield Signature(symbol, _declaration(bare, at), len(depths) - 1, _doc(lines, at))
 
 
 def _bare(text: str, language: str) -> str:
-    """The code with comments and texts emptied, line for line."""
+    """Return the code with comments and strings blanked, line by line."""
     return (_NOT_RUST if language == "Rust" else _NOT_CODE).sub(_emptied, text)
 
 
@@ -91,7 +91,7 @@ def _declaration(lines: list[str], at: int) -> str:
 
 
 def _without_body(text: str) -> str:
-    """The declaration up to where its body begins, which is not inside its brackets."""
+    """Return the declaration up to where its body begins outside of brackets."""
     depth = 0
     for at, char in enumerate(text):
         depth += (char in "([<") - (char in ")]")
@@ -103,14 +103,14 @@ def _without_body(text: str) -> str:
 
 
 def _doc(lines: list[str], at: int) -> str:
-    """The first line of the comment right above a definition."""
-    said: list[str] = []
+    """Return the first line of the comment directly above a definition."""
+    comment_lines: list[str] = []
     while at > 0 and (line := lines[at - 1].strip()) and (LEADING.match(line) or line.startswith(("@", "#["))):
         at -= 1
         if line.startswith("//!"):
             break
         if not line.startswith(("@", "#[", "#include", "#define")) and (mark := LEADING.match(line)):
-            said.insert(0, line[mark.end() :].removesuffix("*/").strip())
+            comment_lines.insert(0, line[mark.end() :].removesuffix("*/").strip())
         if line.startswith("/*"):
             break
-    return first_line("\n".join(said))
+    return first_line("\n".join(comment_lines))

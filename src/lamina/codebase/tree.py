@@ -1,4 +1,4 @@
-"""The files of a folder: counted, in order, and never outside it, whatever links lie in it."""
+"""List the files of a folder in order, up to a limit, and never outside it, whatever links it contains."""
 
 from __future__ import annotations
 
@@ -14,21 +14,24 @@ _MACHINES = """
     site-packages .mypy_cache .pytest_cache .ruff_cache .hypothesis .eggs .gradle .terraform .direnv .lamina __MACOSX
 """
 NEVER = frozenset(_MACHINES.split())
-"""Folders of machines: nobody speaks of what is in them."""
+"""Folders of tools, which are never listed."""
 _MADE = """
     build dist out target obj coverage htmlcov .next .nuxt .output .cache .parcel-cache tmp temp logs vendor Pods
     DerivedData _build
 """
 BUILT = frozenset(_MADE.split())
-"""Folders whose files are made, not written: it means nothing when one is missing."""
+"""Folders of generated files: it means nothing if one is missing."""
 _HOLDS_NONE_OF_IT = ("pyvenv.cfg", ".lamina")
-"""What marks a folder as an environment of Python, or as somebody's memory."""
+"""Names that mark a folder as a Python environment or as a lamina vault."""
 _DEEPEST = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """What lies under a root, by path from it. `is_cut`: there is more; `unread`: folders nobody lets us look into."""
+    """The files under a root, by relative path.
+
+    `is_truncated`: there are more; `unreadable`: folders without permission.
+    """
 
     root: Path
     files: tuple[str, ...]
@@ -50,29 +53,29 @@ class _Walk:
     is_cut: bool = False
 
     def go(self) -> None:
-        ahead = [("", Ignored())]
-        while ahead:
-            folder, around = ahead.pop()
+        pending = [("", Ignored())]
+        while pending:
+            folder, parent_rules = pending.pop()
             entries = self._entries(folder)
             if folder and any(entry.name in _HOLDS_NONE_OF_IT for entry in entries):
                 continue
             if folder:
                 self.folders.append(folder)
-            ignored = around.inside(self.root, folder) if self.projects else around
-            ahead += [(each, ignored) for each in reversed(list(self._look(folder, entries, ignored)))]
+            ignored = parent_rules.inside(self.root, folder) if self.projects else parent_rules
+            pending += [(subfolder, ignored) for subfolder in reversed(list(self._look(folder, entries, ignored)))]
             if self.is_cut:
                 return
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         try:
-            with os.scandir(self.root / folder) as found:
-                return sorted(found, key=lambda each: each.name)
+            with os.scandir(self.root / folder) as entries:
+                return sorted(entries, key=lambda entry: entry.name)
         except OSError:
             self.unread.append(folder)
             return []
 
     def _look(self, folder: str, entries: list[os.DirEntry[str]], ignored: Ignored) -> Iterator[str]:
-        """Take the files of a folder down; the folders in it are still ahead."""
+        """Record the files of a folder; yield its subfolders."""
         for entry in entries:
             path = f"{folder}/{entry.name}" if folder else entry.name
             is_folder = _is_folder(entry)
@@ -96,9 +99,9 @@ class _Walk:
 
 
 def tree_of(root: Path, most: int, *, projects: bool = False) -> Tree:
-    """The first `most` files under a root, folder by folder. Links are named and never followed.
+    """Return the first `max_files` files under a root, folder by folder. Links are listed and never followed.
 
-    `projects`: only what a project calls its own, which leaves out hidden, ignored and built files, and links.
+    `project_files_only` leaves out hidden, ignored and generated files, and links.
     """
     walk = _Walk(root, most, projects)
     walk.go()
@@ -106,7 +109,7 @@ def tree_of(root: Path, most: int, *, projects: bool = False) -> Tree:
 
 
 def read_bytes(root: Path, path: str, largest: int) -> bytes | None:
-    """A file of a tree; None where it is too large, is no ordinary file or cannot be read."""
+    """Return the bytes of a file of a tree; None if it is too large, not a regular file, or not readable."""
     try:
         handle = os.open(root / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

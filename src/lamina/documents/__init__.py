@@ -1,4 +1,4 @@
-"""What leaves lamina as a document: the same keys on the command line, over MCP, over HTTP and in the web page."""
+"""The JSON documents that lamina returns: the same keys on the command line, in MCP, in HTTP and on the web page."""
 
 from lamina.documents.answer import AnswerDocument, answer_document
 from lamina.documents.atom import AtomDocument, QuoteDocument, atom_document, quotes_of

@@ -1,4 +1,4 @@
-"""An answer in words with the atoms it rests on."""
+"""The JSON document of an answer in words, with the atoms it cites."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class AnswerDocument(Document):
-    """What is known, and why nothing is where that is so."""
+    """An answer, or the reason why nothing is known."""
 
     question: str
     known: bool
@@ -26,7 +26,7 @@ class AnswerDocument(Document):
 
 
 def answer_document(answer: Answer) -> AnswerDocument:
-    """An answer."""
+    """Return the document of an answer."""
     return AnswerDocument(
         question=answer.question,
         known=answer.known,

@@ -1,4 +1,4 @@
-"""What every document shares: it is made once, never changed, and holds just the keys it declares."""
+"""The base of every JSON document: immutable, with exactly the keys it declares."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Document(BaseModel):
-    """Something told to the outside, with keys that stay."""
+    """A JSON document with stable keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     def data(self) -> dict[str, Any]:
-        """The document as JSON values."""
+        """Return the document as JSON values."""
         return self.model_dump(mode="json")

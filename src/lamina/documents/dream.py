@@ -1,4 +1,4 @@
-"""What a dream did, or would do, step by step."""
+"""The JSON document of a dream: what each step did or would do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class MoveDocument(Document):
-    """One thing a step did to one atom, and why."""
+    """One change of a dream step to one atom, with its reason."""
 
     action: str
     id: str
@@ -22,7 +22,7 @@ class MoveDocument(Document):
 
 
 class StepDocument(Document):
-    """One step in one scope. `held`: why a person is asked first; `failed`: why nothing was done."""
+    """One step in one scope. `held`: why a person must approve it first; `failed`: why nothing was done."""
 
     step: str
     scope: str
@@ -34,7 +34,7 @@ class StepDocument(Document):
 
 
 class DreamDocument(Document):
-    """A whole dream; `batch` undoes all of it, `asleep` says why nothing was done."""
+    """A whole dream. `batch` undoes all of it; `asleep` says why nothing was done."""
 
     batch: str
     at: Moment
@@ -45,7 +45,7 @@ class DreamDocument(Document):
 
 
 def dream_document(report: DreamReport) -> DreamDocument:
-    """What a dream did."""
+    """Return the document of a dream report."""
     return DreamDocument(
         batch=report.batch,
         at=format_time(report.at),

@@ -1,4 +1,4 @@
-"""What an erasure removed, by place, and what is out of lamina's hands."""
+"""The JSON document of an erasure: what was removed where, and which copies lamina cannot reach."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ErasureDocument(Document):
 
 
 def erasure_document(receipt: ErasureReceipt) -> ErasureDocument:
-    """What was erased."""
+    """Return the document of an erasure receipt."""
     return ErasureDocument(
         commit=receipt.commit,
         erased=list(receipt.erased),

@@ -1,4 +1,4 @@
-"""An atom's past: its changes of status and every version of it, oldest first."""
+"""The JSON document of an atom's history: its status changes and versions, oldest first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class TransitionDocument(Document):
-    """One change of status."""
+    """One status change."""
 
     old: str | None
     new: str
@@ -24,7 +24,7 @@ class TransitionDocument(Document):
 
 
 class VersionDocument(Document):
-    """An atom as one commit left it."""
+    """An atom after one commit."""
 
     revision: int
     commit: str
@@ -38,7 +38,7 @@ class VersionDocument(Document):
 
 
 class HistoryDocument(Document):
-    """What an atom was, when, and why it changed."""
+    """An atom's status changes and versions."""
 
     id: str
     path: str | None
@@ -47,9 +47,9 @@ class HistoryDocument(Document):
 
 
 def history_document(memory: Memory, id: str) -> HistoryDocument:
-    """The past of an atom."""
+    """Return the history of an atom; NotFound if there is none with this id."""
     atom = memory.get(id)
-    past = memory.history(atom.id)
+    history = memory.history(atom.id)
     return HistoryDocument(
         id=atom.id,
         path=memory.path_of(atom.id),
@@ -62,7 +62,7 @@ def history_document(memory: Memory, id: str) -> HistoryDocument:
                 at=format_time(transition.at),
                 commit=transition.commit,
             )
-            for transition in past.transitions
+            for transition in history.transitions
         ],
         versions=[
             VersionDocument(
@@ -76,6 +76,6 @@ def history_document(memory: Memory, id: str) -> HistoryDocument:
                 content=version.atom.content,
                 fields=sorted(version.fields),
             )
-            for version in past.versions
+            for version in history.versions
         ],
     )

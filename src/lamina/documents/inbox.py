@@ -1,4 +1,4 @@
-"""What waits for a person's word, with the sentence it rests on and what each word would do."""
+"""The JSON documents of the review inbox: pending items with their evidence and possible decisions."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
 
 class VerbDocument(Document):
-    """A word there is, and what it would do."""
+    """A possible decision and its effect."""
 
     verb: str
     does: str
 
 
 class SaidDocument(Document):
-    """One of the statements that wait, and the words it rests on."""
+    """A pending statement and the text it rests on."""
 
     atom: AtomDocument
     quotes: list[QuoteDocument]
 
 
 class ItemDocument(Document):
-    """One thing that waits: what it says, why it waits, and what each verb would do."""
+    """One pending item: its text, why it is pending, and what each decision would do."""
 
     kind: str
     ids: list[str]
@@ -38,7 +38,7 @@ class ItemDocument(Document):
 
 
 class InboxDocument(Document):
-    """What waits, the first of it, and how much there is."""
+    """The first pending items and their number."""
 
     waiting: int
     held: int
@@ -46,7 +46,7 @@ class InboxDocument(Document):
 
 
 def item_document(memory: Memory, item: Item) -> ItemDocument:
-    """One thing that waits."""
+    """Return the document of one pending item."""
     return ItemDocument(
         kind=item.kind.value,
         ids=list(item.ids),
@@ -63,7 +63,7 @@ def item_document(memory: Memory, item: Item) -> ItemDocument:
 def inbox_document(
     memory: Memory, source: str | None = None, kind: str | None = None, limit: int | None = 50
 ) -> InboxDocument:
-    """The inbox: of one source, or of one sort of decision, or all of it."""
+    """Return the pending items, of one source or of one kind if given."""
     items = memory.review.list(source, kind=kind, limit=limit)
     return InboxDocument(
         waiting=memory.review.count(source, kind=kind),

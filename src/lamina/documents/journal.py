@@ -1,4 +1,4 @@
-"""A commit as the journal tells it."""
+"""The JSON document of a commit in the journal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ChangedDocument(Document):
-    """One atom's part in a commit: the names of the fields it set, and the status before and after."""
+    """One atom's part in a commit: the fields that were set, and the status before and after."""
 
     id: str
     revision: int
@@ -23,7 +23,7 @@ class ChangedDocument(Document):
 
 
 class EntryDocument(Document):
-    """One atomic, attributed, undoable group of changes."""
+    """One commit: an atomic, attributed, undoable group of changes."""
 
     seq: int
     commit: str
@@ -39,7 +39,7 @@ class EntryDocument(Document):
 
 
 def entry_document(entry: Entry) -> EntryDocument:
-    """A commit with what it touched."""
+    """Return a commit with the atoms it changed."""
     return EntryDocument(
         seq=entry.seq,
         commit=entry.id,

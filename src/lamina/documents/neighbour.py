@@ -1,4 +1,4 @@
-"""The atoms linked to or from one."""
+"""The JSON document of the atoms that are linked to or from an atom."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class NeighbourDocument(Document):
-    """A link and the atom at its other end."""
+    """A relation and the atom at its other end."""
 
     direction: Literal["out", "in"]
     relation: str
@@ -21,14 +21,14 @@ class NeighbourDocument(Document):
 
 
 def neighbour_documents(memory: Memory, id: str) -> list[NeighbourDocument]:
-    """What is linked with an atom."""
+    """Return the atoms linked to or from an atom; NotFound if there is none with this id."""
     atom = memory.get(id)
     return [
         NeighbourDocument(
             direction="out" if edge.source == atom.id else "in",
             relation=edge.name,
             confidence=edge.confidence,
-            atom=atom_document(other, memory.path_of(other.id)),
+            atom=atom_document(neighbour, memory.path_of(neighbour.id)),
         )
-        for edge, other in memory.neighbours(atom.id)
+        for edge, neighbour in memory.neighbours(atom.id)
     ]

@@ -1,4 +1,4 @@
-"""What a write did: every outcome with its reason, and the commit that undoes it."""
+"""The JSON documents of a write: every outcome with its reason, and the commit that undoes it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from lamina.memory import Memory
     from lamina.store.base import Committed
 
-Commit = Annotated[str | None, Field(description="Undoes it; none where nothing had to change.")]
+Commit = Annotated[str | None, Field(description="The commit, which can be undone; null if nothing changed.")]
 
 
 class OutcomeDocument(Document):
     """One atom and what happened to it."""
 
-    result: Annotated[str, Field(description="new, kept, duplicate, supersedes, held (waits for review), refused, …")]
+    result: Annotated[str, Field(description="new, kept, duplicate, supersedes, held (pending review), refused, …")]
     reason: str
     atom: AtomDocument
 
@@ -31,9 +31,9 @@ class ReceiptDocument(Document):
     """Every outcome of a write."""
 
     commit: Commit
-    repeated: Annotated[bool, Field(description="The key was known, so nothing was done again.")]
-    stages: Annotated[dict[str, str], Field(description="What was done and what is still to come.")]
-    redacted: Annotated[list[str], Field(description="Names of the secrets that were taken out.")]
+    repeated: Annotated[bool, Field(description="The key was used before, so nothing was written.")]
+    stages: Annotated[dict[str, str], Field(description="The stages that are done and those still to come.")]
+    redacted: Annotated[list[str], Field(description="The kinds of secrets that were redacted.")]
     outcomes: list[OutcomeDocument]
 
 
@@ -45,7 +45,7 @@ class ChangeDocument(Document):
 
 
 class UndoneCommit(Document):
-    """One of them."""
+    """A commit that an undo made."""
 
     commit: str | None
     seq: int
@@ -53,13 +53,13 @@ class UndoneCommit(Document):
 
 
 class UndoneDocument(Document):
-    """The commits that an undo made, and the atoms as they are again."""
+    """The commits that an undo made, with the restored atoms."""
 
     commits: list[UndoneCommit]
 
 
 def receipt_document(receipt: Receipt) -> ReceiptDocument:
-    """Every outcome of a capture, a remember or a decision."""
+    """Return the outcomes of a capture, a remember or a decision."""
     return ReceiptDocument(
         commit=receipt.commit,
         repeated=receipt.repeated,
@@ -75,14 +75,14 @@ def receipt_document(receipt: Receipt) -> ReceiptDocument:
 
 
 def change_document(memory: Memory, after: Atom) -> ChangeDocument:
-    """An atom as a change left it."""
+    """Return an atom after a change, with the commit that made it."""
     versions = memory.history(after.id).versions
     commit = next((version.commit for version in versions if version.revision == after.revision), None)
     return ChangeDocument(commit=commit, atom=atom_document(after, memory.path_of(after.id)))
 
 
 def undone_document(memory: Memory, done: Sequence[Committed]) -> UndoneDocument:
-    """What an undo did."""
+    """Return the commits that an undo made."""
     return UndoneDocument(
         commits=[
             UndoneCommit(

@@ -1,4 +1,4 @@
-"""How a memory stands: counts, sizes, background work and what is wrong with files."""
+"""The JSON document of a memory's state: counts, sizes, background jobs and problems with files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class JobDocument(Document):
-    """A piece of background work."""
+    """A background job."""
 
     name: str
     running: bool
@@ -27,7 +27,7 @@ class JobDocument(Document):
 
 
 class ProblemDocument(Document):
-    """Something a person should know of a file or an atom."""
+    """A problem with a file or an atom that a person should know of."""
 
     path: str
     kind: str
@@ -38,9 +38,9 @@ class ProblemDocument(Document):
 
 
 class StatsDocument(Document):
-    """How many atoms there are of what sort, what waits, what runs, and what it takes on the disk.
+    """Counts of atoms, pending work, jobs and disk usage.
 
-    Models, vectors, bytes and jobs are of the whole vault, so they are empty for who does not look after it.
+    Models, vectors, bytes and jobs belong to the whole vault; they are empty for callers who do not administer it.
     """
 
     scope: str
@@ -64,11 +64,11 @@ _OF_THE_VAULT: dict[str, dict[str, int]] = {"models": {}, "vector_bytes": {}, "b
 
 
 def stats_document(memory: Memory, *, whole: bool = False) -> StatsDocument:
-    """How a memory stands, for its own scopes; `whole`: also what concerns the vault and everybody in it."""
-    held = memory.stats()
-    known = {name: held[name] for name in StatsDocument.model_fields if name in held}
+    """Return the state of a memory's scopes; `whole_vault` adds what concerns the whole vault."""
+    stats = memory.stats()
+    fields = {name: stats[name] for name in StatsDocument.model_fields if name in stats}
     return StatsDocument(
-        **{**known, **({} if whole else _OF_THE_VAULT)},
+        **{**fields, **({} if whole else _OF_THE_VAULT)},
         to_review=memory.review.count(),
         jobs=[job_document(job) for job in memory.jobs()] if whole else [],
         problems=[problem_document(problem) for problem in memory.doctor(look=False).problems],
@@ -76,7 +76,7 @@ def stats_document(memory: Memory, *, whole: bool = False) -> StatsDocument:
 
 
 def job_document(job: Job) -> JobDocument:
-    """A piece of background work as everybody sees it."""
+    """Return the document of a background job."""
     return JobDocument(
         name=job.name,
         running=bool(job.holder),
@@ -89,7 +89,7 @@ def job_document(job: Job) -> JobDocument:
 
 
 def problem_document(problem: Problem) -> ProblemDocument:
-    """What is wrong with a file."""
+    """Return the document of a problem with a file."""
     return ProblemDocument(
         path=problem.path,
         kind=problem.kind,

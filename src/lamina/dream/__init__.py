@@ -1,1 +1,1 @@
-"""The dream: consolidation that runs by itself, one file a step. It adds, moves and asks; it destroys nothing."""
+"""The dream: the consolidation cycle, one module for each step. It adds, moves and asks; it deletes nothing."""

@@ -1,5 +1,4 @@
-"""Step 4, bridge: two names that nothing links, and of which much the same is said. A person says whether it means
-anything."""
+"""Step 4, bridge: find two names with similar statements and no link, and propose an insight for review."""
 
 from __future__ import annotations
 
@@ -28,9 +27,9 @@ from lamina.vectors.levels import Floats
 A_DAY = 3
 DAY = timedelta(hours=24)
 LEAST, NEAR, FAR = 3, 0.90, 0.75
-"""How many statements name each side, and between which cosines two sides are neither the same nor strangers."""
+"""The fewest statements of a name, and the range of cosines in which two names are similar and not the same."""
 MOST_NAMES, MOST_ATOMS = 1000, 20
-"""Of so many names, those most spoken of, and of so many statements each, the newest, a centre is made."""
+"""The most names, by number of statements, and the most statements of each, newest first."""
 NEAREST = 3
 BETWEEN = "between"
 _DIGITS = 4
@@ -39,7 +38,7 @@ _UNENDED = frozenset({*RECALL_WEIGHT, Status.CHALLENGED, Status.CONSTRAINED})
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A name, the statements that name it, their vectors, and the centre of these."""
+    """A name, the statements that name it, their vectors, and the centre of the vectors."""
 
     name: str
     atoms: tuple[Atom, ...]
@@ -47,34 +46,34 @@ class Side:
     centre: Floats
 
     def nearest(self, to: Floats) -> tuple[Atom, ...]:
-        """The statements nearest to a centre."""
-        near = np.round(self.vectors @ to, _DIGITS).tolist()
-        order = sorted(range(len(self.atoms)), key=lambda n: (-near[n], self.atoms[n].id))
+        """Return the statements nearest to a centre."""
+        cosines = np.round(self.vectors @ to, _DIGITS).tolist()
+        order = sorted(range(len(self.atoms)), key=lambda n: (-cosines[n], self.atoms[n].id))
         return tuple(self.atoms[n] for n in order[:NEAREST])
 
 
 def bridge(scene: Scene) -> Plan:
-    """Propose an insight about the likest pairs of names that nothing links; none unless insights are wanted."""
+    """Propose insights about the most similar pairs of names that nothing links; none unless insights are enabled."""
     if not scene.insights:
         return Plan()
-    made = [
-        each
-        for each in scene.store.read(Filter(scopes=(scene.scope,), kinds=frozenset({"insight"})))
-        if each.origin is Origin.DREAM and BETWEEN in each.metadata
+    earlier = [
+        insight
+        for insight in scene.store.read(Filter(scopes=(scene.scope,), kinds=frozenset({"insight"})))
+        if insight.origin is Origin.DREAM and BETWEEN in insight.metadata
     ]
-    left = A_DAY - sum(scene.now - each.observed_at < DAY for each in made)
-    if left <= 0:
-        return Plan(notes=(f"{A_DAY} insights a day are enough",))
+    remaining = A_DAY - sum(scene.now - insight.observed_at < DAY for insight in earlier)
+    if remaining <= 0:
+        return Plan(notes=(f"the daily limit of {A_DAY} insights is reached",))
     embedder = scene.embedder()
     if embedder is None:
-        return Plan(notes=("without an embedder nothing tells which names are alike",))
-    decided = {each.metadata[BETWEEN] for each in made}
+        return Plan(notes=("no embedding model is loaded, so names cannot be compared",))
+    decided = {insight.metadata[BETWEEN] for insight in earlier}
     changes, moves = list[Atom](), list[Move]()
-    for cosine, one, other in _alike(_sides(scene, embedder.model.id)):
-        if len(changes) == left:
+    for cosine, first, second in _alike(_sides(scene, embedder.model.id)):
+        if len(changes) == remaining:
             break
-        if _key(one, other) not in decided and not _are_linked(one, other, scene):
-            insight = _insight(one, other, cosine, scene)
+        if _key(first, second) not in decided and not _are_linked(first, second, scene):
+            insight = _insight(first, second, cosine, scene)
             changes.append(insight)
             moves.append(
                 Move("propose", insight.id, insight.content[:80], f"cosine {cosine:.2f}, and nothing links them")
@@ -83,44 +82,44 @@ def bridge(scene: Scene) -> Plan:
 
 
 def _sides(scene: Scene, model: str) -> list[Side]:
-    """The names much is said of, the most spoken of first."""
+    """Return a centroid for each name with enough statements, the most mentioned first."""
     by_name: dict[str, dict[AtomId, Atom]] = defaultdict(dict)
-    called: dict[str, str] = {}
+    spelling: dict[str, str] = {}
     for atom in scene.stated():
         for name in (*atom.entities, atom.subject):
             form = normal_form(name)
             if form and not is_role(name):
                 by_name[form][atom.id] = atom
-                called.setdefault(form, name)
+                spelling.setdefault(form, name)
     order = sorted(
-        (form for form in by_name if len(by_name[form]) >= LEAST), key=lambda each: (-len(by_name[each]), each)
+        (form for form in by_name if len(by_name[form]) >= LEAST), key=lambda form: (-len(by_name[form]), form)
     )
     chosen = {form: tuple(by_name[form].values())[:MOST_ATOMS] for form in order[:MOST_NAMES]}
     ids = sorted({atom.id for atoms in chosen.values() for atom in atoms})
     vectors = scene.store.encodings.vectors(model, ids) if ids else {}
-    sides = (_side(called[form], atoms, vectors) for form, atoms in chosen.items())
-    return [side for side in sides if side is not None]
+    centroids = (_side(spelling[form], atoms, vectors) for form, atoms in chosen.items())
+    return [centroid for centroid in centroids if centroid is not None]
 
 
 def _side(name: str, atoms: Sequence[Atom], vectors: Mapping[AtomId, Floats]) -> Side | None:
-    known = tuple(atom for atom in atoms if atom.id in vectors)
-    if len(known) < LEAST:
+    embedded = tuple(atom for atom in atoms if atom.id in vectors)
+    if len(embedded) < LEAST:
         return None
-    rows = np.stack([vectors[each.id][0] for each in known]).astype(np.float32)
+    rows = np.stack([vectors[atom.id][0] for atom in embedded]).astype(np.float32)
     centre = rows.mean(axis=0)
     length = float(np.linalg.norm(centre))
-    return Side(name, known, rows, centre / np.float32(length)) if length else None
+    return Side(name, embedded, rows, centre / np.float32(length)) if length else None
 
 
 def _alike(sides: Sequence[Side]) -> Iterator[tuple[float, Side, Side]]:
-    """The pairs that are alike and not the same, the likest first."""
+    """Return the pairs that are similar and not the same, the most similar first."""
     if len(sides) < 2:
         return
-    centres = np.stack([side.centre for side in sides])
+    centres = np.stack([centroid.centre for centroid in sides])
     cosines = np.round(centres @ centres.T, _DIGITS)
     rows, columns = np.nonzero(np.triu((cosines >= FAR) & (cosines <= NEAR), 1))
-    found = [(float(cosines[i, j]), sides[i], sides[j]) for i, j in zip(rows.tolist(), columns.tolist(), strict=True)]
-    yield from sorted(found, key=lambda each: (-each[0], _key(each[1], each[2])))
+    pairs = [(float(cosines[i, j]), sides[i], sides[j]) for i, j in zip(rows.tolist(), columns.tolist(), strict=True)]
+    yield from sorted(pairs, key=lambda pair: (-pair[0], _key(pair[1], pair[2])))
 
 
 def _key(one: Side, other: Side) -> str:
@@ -128,13 +127,13 @@ def _key(one: Side, other: Side) -> str:
 
 
 def _are_linked(one: Side, other: Side, scene: Scene) -> bool:
-    """Whether a path of three hops leads from one name to the other: over one atom, or over two that are linked."""
-    here, there = (_naming(each, scene) for each in (one, other))
-    if here & there:
+    """Return whether a path of three hops connects the names: over one atom, or over two linked atoms."""
+    first_atoms, second_atoms = (_naming(centroid, scene) for centroid in (one, other))
+    if first_atoms & second_atoms:
         return True
-    edges = scene.store.edges(sorted(here), (scene.scope,), _UNENDED)
+    edges = scene.store.edges(sorted(first_atoms), (scene.scope,), _UNENDED)
     ends = ({edge.source, edge.target} for edge in edges if edge.confidence >= PRUNED_BELOW)
-    return any(end & here and end & there for end in ends)
+    return any(end & first_atoms and end & second_atoms for end in ends)
 
 
 def _naming(side: Side, scene: Scene) -> set[str]:
@@ -146,8 +145,8 @@ def _naming(side: Side, scene: Scene) -> set[str]:
 
 def _insight(one: Side, other: Side, cosine: float, scene: Scene) -> Atom:
     sides = (one.name, one.nearest(other.centre)), (other.name, other.nearest(one.centre))
-    writer = scene.writer
-    content = written(writer, *sides) if writer is not None else told_by_template(*sides)
+    chat = scene.writer
+    content = written(chat, *sides) if chat is not None else told_by_template(*sides)
     sources = tuple(dict.fromkeys(atom.id for _, atoms in sides for atom in atoms))
     links = tuple(Relation(RelationName.LEADS_TO, atoms[0].id, cosine, scene.now) for _, atoms in sides)
     return Atom(

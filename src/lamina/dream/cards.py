@@ -1,8 +1,8 @@
-"""Step 3, cards: a page for whoever and whatever much is stated of, one for the scope's profile, one for its agent.
+"""Step 3, cards: a page for each name with enough statements, one for the scope's profile, one for its agent.
 
-A page is made anew from what stands, and written where it differs; what people wrote beside the generated part stays to
-the letter, and what they pinned or undid stays as it is. Once a month everything is looked at, else only names about
-which something changed.
+A page is generated from current statements and written if it differs. What people wrote outside the generated part
+stays unchanged, and pages that they pinned or undid are left alone. Every page is checked once a month, otherwise only
+names with changes.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from lamina.dream.entity_pages import (
     with_summary,
 )
 from lamina.dream.fragments import Names, grouped, names_in
-from lamina.dream.identity import KINDS as REFLECTIONS
+from lamina.dream.identity import KINDS as IDENTITY_KINDS
 from lamina.dream.identity import identity
 from lamina.dream.in_short import in_short
 from lamina.dream.one_page import as_one
 from lamina.dream.plan import Move, Plan
-from lamina.dream.profile import KINDS as TASTES
+from lamina.dream.profile import KINDS as PROFILE_KINDS
 from lamina.dream.profile import profile
 from lamina.dream.scene import Scene
 from lamina.dream.touched import touched_since
 
 SUMMARIES_A_DAY = 50
-"""So many pages are summed up by a chat model in one day, however often somebody dreams."""
+"""The most pages that a chat model summarises in one day, over all dreams of that day."""
 _PAGES = frozenset({"entity"})
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A page before and as it shall be, its names, what is stated under them, and pages it takes the place of."""
+    """A page before and after, its names, the statements about them, and the pages it replaces."""
 
     before: Atom | None
     page: Atom
@@ -52,7 +52,7 @@ class _Kept:
 
 
 def cards(scene: Scene) -> Plan:
-    """Bring the pages of names, the profile and the identity up to date with what changed."""
+    """Update the pages of names, the profile and the identity page from what changed."""
     store, month = scene.store, f"cards {scene.now:%Y-%m}"
     position = store.position()
     plan = cards_since(scene, store.dreams.marked(scene.scope, month))
@@ -60,101 +60,101 @@ def cards(scene: Scene) -> Plan:
 
 
 def cards_since(scene: Scene, seq: int | None) -> Plan:
-    """The same from a journal position on; None looks at everything."""
-    touched = touched_since(scene, seq) if seq is not None else None
+    """Plan the updates from a journal position on; None checks every page."""
+    changes = touched_since(scene, seq) if seq is not None else None
     pages = pages_of(scene.store, scene.scope)
-    if touched is None:
-        known = names_in(scene.stated())
-        names = Names(known)
-        looked_at = frozenset({*known, *(form for atom in pages.live for form in pages.forms(atom))})
+    if changes is None:
+        by_name = names_in(scene.stated())
+        names = Names(by_name)
+        forms = frozenset({*by_name, *(form for page in pages.live for form in pages.forms(page))})
     else:
-        looked_at = touched.forms | _unasked(pages, scene)
-        names = _names(looked_at, pages, scene)
-    kept = [each for each in _kept(names, looked_at, pages, scene) if not _is_unwanted(each, pages, scene)]
-    asked = _summed_up(kept, pages, scene)
-    parts = [_plan(each, asked.get(each.page.id, each.page)) for each in kept]
-    if touched is None or touched.kinds & (TASTES | _PAGES):
+        forms = changes.forms | _unasked(pages, scene)
+        names = _names(forms, pages, scene)
+    updates = [update for update in _kept(names, forms, pages, scene) if not _is_unwanted(update, pages, scene)]
+    summarised = _summed_up(updates, pages, scene)
+    parts = [_plan(update, summarised.get(update.page.id, update.page)) for update in updates]
+    if changes is None or changes.kinds & (PROFILE_KINDS | _PAGES):
         parts.append(profile(scene))
-    if touched is None or touched.kinds & (REFLECTIONS | _PAGES):
+    if changes is None or changes.kinds & (IDENTITY_KINDS | _PAGES):
         parts.append(identity(scene))
     return _together(parts)
 
 
 def _names(looked_at: frozenset[str], pages: Pages, scene: Scene) -> Names:
-    """The statements of these names and of the others on their pages, found together; more where it is asked for."""
-    shared = (pages.forms(atom) for atom in pages.live)
-    forms = looked_at.union(*(own for own in shared if not own.isdisjoint(looked_at)))
-    found = names_in(stated_of(scene.store, scene.scope, forms, scene.now) if forms else ())
+    """Load the statements of these names and of the other names on their pages, and more on demand."""
+    shared = (pages.forms(page) for page in pages.live)
+    forms = looked_at.union(*(page_forms for page_forms in shared if not page_forms.isdisjoint(looked_at)))
+    by_name = names_in(stated_of(scene.store, scene.scope, forms, scene.now) if forms else ())
     return Names(
-        {form: found.get(form, ()) for form in forms},
+        {form: by_name.get(form, ()) for form in forms},
         lambda form: stated_of(scene.store, scene.scope, {form}, scene.now),
     )
 
 
 def _kept(names: Names, looked_at: Iterable[str], pages: Pages, scene: Scene) -> Iterator[_Kept]:
-    owned: dict[str, dict[AtomId, Atom]] = {}
-    for atom in pages.live:
-        for form in pages.forms(atom):
-            owned.setdefault(form, {})[atom.id] = atom
+    pages_by_form: dict[str, dict[AtomId, Atom]] = {}
+    for page in pages.live:
+        for form in pages.forms(page):
+            pages_by_form.setdefault(form, {})[page.id] = page
     for forms in grouped(names, looked_at, pages, scene.store):
-        stated = names.all_of(forms)
-        own = {each.id: each for form in sorted(forms) for each in owned.get(form, {}).values()}
-        if not own and (len(stated) < CARD or not forms.isdisjoint(pages.left)):
+        statements = names.all_of(forms)
+        own_pages = {page.id: page for form in sorted(forms) for page in pages_by_form.get(form, {}).values()}
+        if not own_pages and (len(statements) < CARD or not forms.isdisjoint(pages.left)):
             continue
-        loose = [each for each in own.values() if not each.pinned]
-        if own and not loose:
+        unpinned = [page for page in own_pages.values() if not page.pinned]
+        if own_pages and not unpinned:
             continue
-        if own:
-            first, aside = as_one(loose, scene.store)
-            known = pages.left | {form for each in own.values() for form in pages.forms(each)}
+        if own_pages:
+            base, replaced = as_one(unpinned, scene.store)
+            known_forms = pages.left | {form for page in own_pages.values() for form in pages.forms(page)}
         else:
-            called = names.commonest(forms)
-            first, aside = blank_page(scene.scope, names.spelt(called), stated, next(scene.ids)), []
-            known = pages.left | {called}
-        stubs = [_stub(form, names, first, scene) for form in sorted(forms - known) if names.stated(form)]
-        first = first.with_(supersedes=(*first.supersedes, *(stub.id for stub in stubs)))
-        page = kept_up(first, forms, stated)
-        yield _Kept(own.get(first.id), page, forms, tuple(stated), (*aside, *stubs))
+            main_form = names.commonest(forms)
+            base, replaced = blank_page(scene.scope, names.spelt(main_form), statements, next(scene.ids)), []
+            known_forms = pages.left | {main_form}
+        alias_pages = [_stub(form, names, base, scene) for form in sorted(forms - known_forms) if names.stated(form)]
+        base = base.with_(supersedes=(*base.supersedes, *(alias_page.id for alias_page in alias_pages)))
+        page = kept_up(base, forms, statements)
+        yield _Kept(own_pages.get(base.id), page, forms, tuple(statements), (*replaced, *alias_pages))
 
 
 def _is_unwanted(kept: _Kept, pages: Pages, scene: Scene) -> bool:
-    """Whether somebody undid the very page; nobody need look where there is nothing to write or to ask."""
+    """Return whether a person undid this very page; not checked if there is nothing to write or summarise."""
     if kept.page == kept.before and not kept.aside and scene.writer is None:
         return False
-    known = [kept.before] if kept.before is not None else pages.forerunners(kept.forms)
-    return is_unwanted(kept.page, known, scene.store)
+    earlier = [kept.before] if kept.before is not None else pages.forerunners(kept.forms)
+    return is_unwanted(kept.page, earlier, scene.store)
 
 
 def _stub(form: str, names: Names, heir: Atom, scene: Scene) -> Atom:
-    """The page of a name that goes to another page at once: by it everybody knows where the name belongs."""
-    stated = names.stated(form)
-    page = blank_page(scene.scope, names.spelt(form), stated, next(scene.ids))
-    return kept_up(page, {form}, stated).with_(status=Status.SUPERSEDED, superseded_by=(heir.id,))
+    """Build the page of a name that another page replaces immediately: it records where the name belongs."""
+    statements = names.stated(form)
+    page = blank_page(scene.scope, names.spelt(form), statements, next(scene.ids))
+    return kept_up(page, {form}, statements).with_(status=Status.SUPERSEDED, superseded_by=(heir.id,))
 
 
 def _unasked(pages: Pages, scene: Scene) -> frozenset[str]:
-    """Names of pages that no model was shown yet, as many as may be shown at once, the oldest first."""
+    """Return the names of pages without a summary, at most as many as one day allows, the oldest first."""
     if scene.chat is None:
         return frozenset()
-    waiting = [atom for atom in pages.live if SUMMARY_OF not in atom.metadata and has_card(atom.content)]
-    return frozenset(form for each in waiting[:SUMMARIES_A_DAY] for form in pages.forms(each))
+    without_summary = [page for page in pages.live if SUMMARY_OF not in page.metadata and has_card(page.content)]
+    return frozenset(form for page in without_summary[:SUMMARIES_A_DAY] for form in pages.forms(page))
 
 
 def _summed_up(kept: Iterable[_Kept], pages: Pages, scene: Scene) -> dict[AtomId, Atom]:
-    """Pages with a summary of lines that were not summed up before, those that waited longest first."""
+    """Return pages with a new summary of lines that changed, the longest waiting first."""
     done: dict[AtomId, Atom] = {}
     today = f"{scene.now:%Y-%m-%d}"
-    left = SUMMARIES_A_DAY - sum(atom.metadata.get(SUMMARY_DAY) == today for atom in pages.live)
-    for each in sorted(kept, key=lambda each: (each.page.metadata.get(SUMMARY_DAY, ""), sorted(each.forms))):
-        writer = scene.writer
-        if writer is None or len(done) >= left or scene.stop():
+    remaining = SUMMARIES_A_DAY - sum(page.metadata.get(SUMMARY_DAY) == today for page in pages.live)
+    for update in sorted(kept, key=lambda update: (update.page.metadata.get(SUMMARY_DAY, ""), sorted(update.forms))):
+        chat = scene.writer
+        if chat is None or len(done) >= remaining or scene.stop():
             break
-        rows = shown_rows(each.forms, each.stated, SUMMED_UP)
-        digest = digest_of(rows)
-        if len(each.stated) < CARD or each.page.metadata.get(SUMMARY_OF) == digest:
+        lines = shown_rows(update.forms, update.stated, SUMMED_UP)
+        digest = digest_of(lines)
+        if len(update.stated) < CARD or update.page.metadata.get(SUMMARY_OF) == digest:
             continue
-        told = in_short(writer, each.page.subject, rows)
-        page = with_summary(each.page, each.forms, each.stated, told)
+        summary = in_short(chat, update.page.subject, lines)
+        page = with_summary(update.page, update.forms, update.stated, summary)
         done[page.id] = page.with_(metadata={**page.metadata, SUMMARY_OF: digest, SUMMARY_DAY: today})
     return done
 

@@ -1,7 +1,7 @@
-"""What a statement says of code that can be looked up: paths, definitions, commands and packages it names.
+"""Finds what a statement says about code that can be checked: paths, definitions, commands and packages.
 
-It is read with care: where a sentence may well be true although the thing is missing (it was removed, it is planned,
-it is an example), nothing is claimed.
+The reading is cautious: a sentence that may be true although the thing is missing (it was removed, it is planned, it is
+an example) yields nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lamina.text.sentences import sentences
 
 
 class Sort(StrEnum):
-    """What sort of thing is named."""
+    """What type of thing is referred to."""
 
     ABSOLUTE = "absolute path"
     RELATIVE = "relative path"
@@ -37,7 +37,7 @@ class Sort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A thing that a statement names as if it were there; `owner` is what a definition is said to belong to."""
+    """A thing that a statement refers to as existing; `owner` is what a definition is said to belong to."""
 
     sort: Sort
     name: str
@@ -47,17 +47,17 @@ class Named:
 _LONGEST = 20_000
 _TEXTS = "json toml yaml yml ini cfg conf txt xml html htm csv tsv lock env ipynb rst adoc tex svg png dockerfile"
 ENDINGS = CODE_NAMES | MARKDOWN_NAMES | frozenset(_TEXTS.split())
-"""How the names of files end that projects keep."""
+"""Extensions of files that projects contain."""
 
 _IDENT = r"[A-Za-z_$][\w$]*"
 _CODEY = r"(?:[A-Za-z$]\w{0,60}_\w{1,60}|_\w{1,60}|[a-z$][a-z0-9]{0,60}[A-Z]\w{0,60}|[A-Z][a-z0-9]{1,60}[A-Z]\w{0,60})"
-"""A name as only code has it, with an underscore or a capital inside; and not so long that it takes time."""
+"""An identifier that only code uses, with an underscore or an inner capital; bounded, so that matching stays fast."""
 _MAY_NAME = re.compile(
     r"[/`(]|\b(?:function|method|def|class|npm|pnpm|yarn|bun|make|cargo|python|uses?|depends?|rel(?:y|ies)|requires?|imports?"
     r"|built|written)\b",
     re.IGNORECASE,
 )
-"""Without one of these a sentence names nothing, and most do not."""
+"""A sentence without one of these refers to nothing; most sentences have none."""
 _SPAN = re.compile(r"`([^`\n]+)`")
 _MOOT = re.compile(
     r"\b(?:remov\w*|delet\w*|dropped|drops|renam\w*|moved|moving|no longer|any ?more|used to|formerly|previously"
@@ -69,9 +69,9 @@ _MOOT = re.compile(
     r"|e\.g|for example|for instance|such as|example|imagin\w*|hypothetical\w*|if)\b",
     re.IGNORECASE,
 )
-"""By which a sentence speaks of what is not there, not yet there, or made only when something runs."""
+"""Words of a sentence about what is gone, not yet there, or created only when something runs."""
 _MAKES_FILES = re.compile(r"(?:sudo )?(?:touch|mkdir|cp|mv|rm|ln|curl|wget|echo|tee|git|tar|zip|docker|scp|rsync)\b")
-"""Commands after which a file is there, or is not."""
+"""Commands that create or remove files."""
 _FOREIGN = re.compile(r"[<>{}$*?|%\\…]|://|\.\.\.|\[|\]")
 _PLACE_IN_FILE = re.compile(r"(?::\d+(?:[-:]\d+)*|#L\d+(?:-L?\d+)?)$")
 _PATH = re.compile(r"[\w.@+\-/~ ]+")
@@ -80,7 +80,7 @@ _SCRIPT = re.compile(r"\b(?:npm|pnpm|yarn|bun) run(?:-script)? ([A-Za-z][\w:.-]*
 _SHORT_SCRIPT = re.compile(r"(?:yarn|pnpm) ([A-Za-z][\w:.-]*)")
 _MAKE = re.compile(r"make((?: [\w.=:/@-]+)+)")
 _JUST = re.compile(r"just ([A-Za-z_][\w-]*)(?![\w:=]|\.\w)")
-"""Only where code stands: in a sentence it is a word like others."""
+"""Only matched in code: in a sentence `just` is an ordinary word."""
 _CARGO = re.compile(r"\bcargo (?:\+[\w.-]+ )?(?:run|build|test|check|bench|clippy|doc|[rbtc])(?= )((?: [\w.=:/@,-]+)+)")
 _CRATE = re.compile(r" (?:-p|--package|--bin)[ =]([A-Za-z_][\w-]*)(?![\w@:/]|\.\w)")
 _MODULE = re.compile(r"\bpython[\d.]* -m ([A-Za-z_][\w.]*)")
@@ -104,24 +104,24 @@ _QUOTES = "\"'“”‘’()[]{},;:!*"
 
 
 def named_in(text: str) -> list[Named]:
-    """What a text says is there, each once, in the order of the words."""
+    """Return what a text says exists, each thing once, in the order of the text."""
     text = text[:_LONGEST]
-    found: dict[Named, None] = {}
-    at = 0
+    references: dict[Named, None] = {}
+    position = 0
     for start, end in [*fences(text, closed=True), (len(text), len(text))]:
-        for a, b in sentences(text[at:start]):
-            found |= dict.fromkeys(_in_sentence(text[at + a : at + b]))
+        for a, b in sentences(text[position:start]):
+            references |= dict.fromkeys(_in_sentence(text[position + a : position + b]))
         for line in text[start:end].splitlines()[1:-1]:
-            found |= dict.fromkeys(_in_code(line.strip().removeprefix("$ ")))
-        at = end
-    return list(found)
+            references |= dict.fromkeys(_in_code(line.strip().removeprefix("$ ")))
+        position = end
+    return list(references)
 
 
 def _in_sentence(sentence: str) -> Iterator[Named]:
     if not _MAY_NAME.search(sentence):
         return
     prose = _SPAN.sub(" ", sentence)
-    if _MOOT.search(" ".join(each for each in prose.split() if "/" not in each)):
+    if _MOOT.search(" ".join(word for word in prose.split() if "/" not in word)):
         return
     for span in _SPAN.finditer(sentence):
         yield from _in_code(span[1].strip())
@@ -134,17 +134,17 @@ def _in_sentence(sentence: str) -> Iterator[Named]:
 
 
 def _paths(prose: str) -> Iterator[Named]:
-    """The paths between the words. Behind an absolute one that ends as no file does, its own rest may follow."""
+    """Return the paths in prose. After an absolute path without a known extension, the next word may be its rest."""
     is_open = False
     for word in prose.split():
-        found = list(_path(word, is_code=False)) if "/" in word else []
+        references = list(_path(word, is_code=False)) if "/" in word else []
         if not is_open or word.startswith(("/", "~")):
-            yield from found
-        is_open = any(each.sort is Sort.ABSOLUTE and not _ends_known(each.name) for each in found)
+            yield from references
+        is_open = any(reference.sort is Sort.ABSOLUTE and not _ends_known(reference.name) for reference in references)
 
 
 def _in_code(span: str) -> Iterator[Named]:
-    """What a piece of code names: itself, or as a command what it runs."""
+    """Return what a code span refers to: itself, or what it runs as a command."""
     if call := _CALL.fullmatch(span):
         yield from _definition(call[2], call[1].rstrip(".:"))
         return
@@ -164,7 +164,7 @@ def _path(word: str, *, is_code: bool) -> Iterator[Named]:
     bare = _PLACE_IN_FILE.sub("", word.strip(_QUOTES).rstrip("."))
     if _FOREIGN.search(bare) or not _PATH.fullmatch(bare) or bare.startswith("//") or "@" in bare.split("/")[0]:
         return
-    names = [each for each in bare.split("/") if each not in ("", ".")]
+    names = [name for name in bare.split("/") if name not in ("", ".")]
     if not names or ".." in names or any(name.lower() in PLACEHOLDERS for name in names):
         return
     if bare.startswith(("/", "~/")):
@@ -185,12 +185,12 @@ def _ends_known(name: str) -> bool:
 
 
 def _anywhere(text: str) -> Iterator[Named]:
-    """Commands that are known as such wherever they stand."""
+    """Return commands that are recognisable anywhere in a text."""
     for script in _SCRIPT.finditer(text):
         yield Named(Sort.SCRIPT, script[1].rstrip(".:-"))
     for cargo in _CARGO.finditer(text):
-        own = cargo[1].partition(" -- ")[0]  # what follows is for whatever is run
-        for crate in _CRATE.finditer(own):
+        arguments = cargo[1].partition(" -- ")[0]  # the rest are arguments of the program that cargo runs
+        for crate in _CRATE.finditer(arguments):
             yield Named(Sort.BINARY if "--bin" in crate[0] else Sort.CRATE, crate[1].rstrip("-"))
     for module in _MODULE.finditer(text):
         if module[1].split(".")[0] not in sys.stdlib_module_names:
@@ -198,7 +198,7 @@ def _anywhere(text: str) -> Iterator[Named]:
 
 
 def _commands(line: str) -> Iterator[Named]:
-    """What a line runs that begins with the name of a tool."""
+    """Return what a line runs that begins with the name of a tool."""
     for part in re.split(r"&&|\|\||[;|]", line):
         command = part.strip()
         if script := _SHORT_SCRIPT.match(command):
@@ -214,14 +214,14 @@ def _commands(line: str) -> Iterator[Named]:
 
 
 def _definitions(sentence: str) -> Iterator[Named]:
-    for found in _BEFORE.finditer(sentence):
-        word, name = found[0].split()[0], found[1]
-        is_told = found[0].endswith("(") or "`" in found[0] or bool(re.fullmatch(_CODEY, name)) or word == "def"
+    for match in _BEFORE.finditer(sentence):
+        word, name = match[0].split()[0], match[1]
+        is_explicit = match[0].endswith("(") or "`" in match[0] or bool(re.fullmatch(_CODEY, name)) or word == "def"
         is_class = word == "class" and name[0].isupper() and bool(_CODE_SIGN.search(sentence))
-        if is_told or is_class:
+        if is_explicit or is_class:
             yield from _definition(name)
-    for found in _AFTER.finditer(sentence):
-        yield from _definition(found[1])
+    for match in _AFTER.finditer(sentence):
+        yield from _definition(match[1])
 
 
 def _definition(name: str, owner: str = "") -> Iterator[Named]:
@@ -232,8 +232,8 @@ def _definition(name: str, owner: str = "") -> Iterator[Named]:
 
 
 def _packages(sentence: str) -> Iterator[Named]:
-    for found in _PACKAGE.finditer(sentence):
-        name, quoted = (found[1] or found[2]).rstrip("./-"), bool(found[1])
-        is_package = bool(found[3]) or (quoted and "depend" in found[0]) or name.lower() in PACKAGES
+    for match in _PACKAGE.finditer(sentence):
+        name, is_quoted = (match[1] or match[2]).rstrip("./-"), bool(match[1])
+        is_package = bool(match[3]) or (is_quoted and "depend" in match[0]) or name.lower() in PACKAGES
         if is_package and name and not _ends_known(name) and name.lower() not in ("a", "an", "this", "that", "its"):
             yield Named(Sort.PACKAGE, name)

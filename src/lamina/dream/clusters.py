@@ -1,8 +1,8 @@
-"""Clusters of vectors by average linkage: a vector belongs where it is near the others on the whole, so that no chain
-of neighbours ties together what has nothing in common.
+"""Clusters vectors by average linkage: a vector joins a group if it is near its members on average, so that no chain of
+neighbours connects unrelated vectors.
 
-Two groups whose mean cosine is high have a pair that is as near, so whatever average linkage joins hangs together by
-near pairs. Those are found first, and the linkage is worked out in each connected part by itself.
+Two groups with a high mean cosine contain a pair that is at least as near. So near pairs are found first, and linkage
+runs in each connected part separately.
 """
 
 from __future__ import annotations
@@ -17,52 +17,55 @@ from lamina.dream.neighbours import Numbers, Pairs, Points, near_pairs, to_point
 from lamina.vectors.levels import Floats
 
 NEAR = 0.8
-"""The mean cosine between two groups above which they are one."""
+"""The mean cosine between two groups above which they are joined."""
 FEWEST = 5
 LARGEST = 1500
-"""A part grows no larger: beyond, its weaker links are cut."""
+"""The most vectors in a connected part: weaker links are cut beyond it."""
 _AT_ONCE = 100_000
 
 Cosines = NDArray[np.float64]
 
 
 def clusters(vectors: Floats, near: float = NEAR, fewest: int = FEWEST) -> list[tuple[int, ...]]:
-    """The rows of each cluster of so many or more, the most central first; which they are hangs on no order of rows."""
+    """Return the rows of each cluster with at least `min_size` vectors, the most central row first.
+
+    The result does not depend on the order of the rows.
+    """
     rows = np.flatnonzero(np.abs(vectors).max(axis=1, initial=0.0) > 0)
     if len(rows) < fewest:
         return []
     points, copies = _distinct(to_points(vectors[rows]))
-    counts = np.array([len(copy_) for copy_ in copies])
-    found = []
+    counts = np.array([len(rows_of_point) for rows_of_point in copies])
+    groups = []
     for part in _parts(len(points), near_pairs(points, near)):
         if counts[part].sum() >= fewest:
-            found += _linked(points, part, counts[part], near, fewest)
-    told = [tuple(int(row) for point in each for row in rows[copies[point]]) for each in found]
-    return sorted(told, key=lambda each: (-len(each), min(each)))
+            groups += _linked(points, part, counts[part], near, fewest)
+    clusters_of_rows = [tuple(int(row) for point in group for row in rows[copies[point]]) for group in groups]
+    return sorted(clusters_of_rows, key=lambda group: (-len(group), min(group)))
 
 
 def _distinct(points: Points) -> tuple[Points, list[Numbers]]:
-    """Every vector once, in an order of their own, and the rows of each."""
-    levels, first, back = np.unique(points.levels, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(back.reshape(-1), kind="stable")
-    ends = np.cumsum(np.bincount(back.reshape(-1), minlength=len(levels)))[:-1]
+    """Return each distinct vector once, in sorted order, with the rows that have it."""
+    levels, first, inverse = np.unique(points.levels, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(inverse.reshape(-1), kind="stable")
+    ends = np.cumsum(np.bincount(inverse.reshape(-1), minlength=len(levels)))[:-1]
     return Points(levels, points.lengths[first]), list(np.split(order, ends))
 
 
 class _Pieces:
-    """Rows that are being joined, each piece known by its least row."""
+    """A union-find over rows with bounded component size; the lowest row identifies a component."""
 
     def __init__(self, count: int) -> None:
         self._head, self._size = list(range(count)), [1] * count
 
     def join(self, one: int, other: int) -> None:
-        """Make one piece of two, unless it would be too large."""
+        """Join two components unless the result would be too large."""
         low, high = sorted((self._head_of(one), self._head_of(other)))
         if low != high and self._size[low] + self._size[high] <= LARGEST:
             self._head[high], self._size[low] = low, self._size[low] + self._size[high]
 
     def heads(self) -> Numbers:
-        """The piece of every row."""
+        """Return the component of every row."""
         head = np.array(self._head)
         while not np.array_equal(head, head[head]):
             head = head[head]
@@ -76,14 +79,14 @@ class _Pieces:
 
 
 def _parts(count: int, pairs: Pairs) -> list[Numbers]:
-    """What hangs together by the pairs, in pieces that are small enough; the nearest are joined first."""
-    pieces, order = _Pieces(count), np.lexsort((pairs.other, pairs.one, -pairs.cosine))
+    """Return the components that pairs connect, bounded in size; the nearest pairs are joined first."""
+    components, order = _Pieces(count), np.lexsort((pairs.other, pairs.one, -pairs.cosine))
     for start in range(0, len(order), _AT_ONCE):
-        batch, heads = order[start : start + _AT_ONCE], pieces.heads()
-        apart = batch[heads[pairs.one[batch]] != heads[pairs.other[batch]]]
-        for one, other in zip(pairs.one[apart].tolist(), pairs.other[apart].tolist(), strict=True):
-            pieces.join(one, other)
-    heads = pieces.heads()
+        batch, heads = order[start : start + _AT_ONCE], components.heads()
+        separate = batch[heads[pairs.one[batch]] != heads[pairs.other[batch]]]
+        for first, second in zip(pairs.one[separate].tolist(), pairs.other[separate].tolist(), strict=True):
+            components.join(first, second)
+    heads = components.heads()
     order = np.argsort(heads, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(heads[order])) + 1)
 
@@ -91,25 +94,25 @@ def _parts(count: int, pairs: Pairs) -> list[Numbers]:
 def _linked(points: Points, part: Numbers, counts: Numbers, near: float, fewest: int) -> list[list[int]]:
     cosines = points.cosines(part)
     groups = [list(range(len(part)))] if cosines.min() > near else average_linkage(cosines.copy(), counts, near)
-    found = []
+    clusters = []
     for group in groups:
         if counts[group].sum() >= fewest:
-            among = cosines[np.ix_(group, group)] @ counts[group]
-            central = np.lexsort((np.array(group), -np.round(among, 9)))
-            found.append([int(part[group[each]]) for each in central])
-    return found
+            total_cosines = cosines[np.ix_(group, group)] @ counts[group]
+            by_centrality = np.lexsort((np.array(group), -np.round(total_cosines, 9)))
+            clusters.append([int(part[group[n]]) for n in by_centrality])
+    return clusters
 
 
 @dataclass(slots=True)
 class _Groups:
-    """Groups that are still being joined: their mean cosines, how many vectors each holds, and which rows."""
+    """Groups during linkage: their mean cosines, how many vectors each has, and which rows."""
 
     means: Cosines
     counts: NDArray[np.float64]
     rows: dict[int, list[int]]
 
     def nearest(self, group: int, before: int | None) -> int:
-        """The nearest other group; of equally near ones the one we come from, so that the way ends."""
+        """Return the nearest other group; on a tie the previous one, so that the chain ends."""
         best = int(np.argmax(self.means[group]))
         return before if before is not None and self.means[group, before] >= self.means[group, best] else best
 
@@ -127,25 +130,25 @@ class _Groups:
 
 
 def average_linkage(cosines: Cosines, counts: Sequence[int] | Numbers, near: float) -> list[list[int]]:
-    """The groups that average linkage joins above a mean cosine; `counts` is how many vectors each row stands for.
+    """Return the groups that average linkage joins above a mean cosine; `counts` are the vectors of each row.
 
-    From group to nearest group until two are nearest to each other: those are joined. What has nothing near never will
-    have, for a mean is never nearer than the nearest of what it is the mean of.
+    Nearest-neighbour chain: follow the nearest group until two are nearest to each other, and join them. A group
+    without a near neighbour is final, because a mean is never nearer than the nearest of its members.
     """
     np.fill_diagonal(cosines, -np.inf)
     groups = _Groups(cosines, np.asarray(counts, np.float64).copy(), {row: [row] for row in range(len(cosines))})
     done: list[list[int]] = []
-    way: list[int] = []
+    chain: list[int] = []
     while groups.rows:
-        way = way or [next(iter(groups.rows))]
-        tip, before = way[-1], way[-2] if len(way) > 1 else None
-        best = groups.nearest(tip, before)
+        chain = chain or [next(iter(groups.rows))]
+        tip, previous = chain[-1], chain[-2] if len(chain) > 1 else None
+        best = groups.nearest(tip, previous)
         if groups.means[tip, best] <= near:
             done.append(sorted(groups.leave(tip)))
-            way.pop()
-        elif best == before:
-            del way[-2:]
-            groups.join(before, tip)
+            chain.pop()
+        elif best == previous:
+            del chain[-2:]
+            groups.join(previous, tip)
         else:
-            way.append(best)
+            chain.append(best)
     return done

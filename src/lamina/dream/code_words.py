@@ -1,4 +1,4 @@
-"""Words that look like code or stand for it: kept apart so that reading them stays readable."""
+"""Word lists for recognising code in text, separate from the code that uses them."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ _BRANDS = """
     CoffeeScript WordPress DevOps OAuth WebSocket WebAssembly RabbitMQ eBay PayPal WhatsApp ChatGPT CircleCI FastAPI
 """
 BRANDS = frozenset(_BRANDS.split())
-"""Names with a capital inside that are no names of code."""
+"""Names with an inner capital that are not identifiers."""
 
 _LIBRARIES = """
     node.js next.js vue.js nuxt.js react.js express.js three.js d3.js chart.js socket.io moment.js ember.js backbone.js
     angular.js solid.js alpine.js discord.js knockout.js require.js ext.js asp.net p5.js video.js
 """
 LIBRARIES = frozenset(_LIBRARIES.split())
-"""What is called as a file is, and is none."""
+"""Libraries whose names look like file names."""
 
 _PLACEHOLDERS = """
     foo bar baz qux xxx yyy zzz your yourname your-name your_name username user-name somewhere something myfile
     my-project my_project myproject your-project your_project example examplefile file.ext to
 """
 PLACEHOLDERS = frozenset(_PLACEHOLDERS.split())
-"""Names that stand for others: a path with one of them is a pattern (`path/to/file.py`)."""
+"""Names that stand for others: a path that contains one is a pattern (`path/to/file.py`)."""
 
 _COMMANDS = """
     add audit autoclean bin cache check config create dedupe deploy dlx exec fetch generate-lock-entry global help
@@ -31,7 +31,7 @@ _COMMANDS = """
     upgrade-interactive version versions view why workspace workspaces i rm un recursive root start-server setup env
 """
 COMMANDS = frozenset(_COMMANDS.split())
-"""What yarn and pnpm do themselves, without a script of that name."""
+"""Built-in commands of yarn and pnpm, which need no script of that name."""
 
 _PACKAGES = """
     django flask fastapi starlette uvicorn gunicorn celery requests httpx aiohttp urllib3 numpy pandas polars scipy
@@ -44,4 +44,4 @@ _PACKAGES = """
     three d3 gin echo cobra viper gorm serde tokio actix rocket axum clap rayon hyper reqwest junit mockito hibernate
 """
 PACKAGES = frozenset(_PACKAGES.split())
-"""Packages so common that their bare name says what is meant."""
+"""Packages so common that the bare name identifies them."""

@@ -1,4 +1,4 @@
-"""A chat model that is asked whether newer lines contradict a statement. Its word alone only makes somebody ask."""
+"""Asks a chat model whether later sentences contradict a statement. Its answer alone only creates a pair for review."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _Quote = Annotated[str, Field(max_length=120)]
 
 
 class Against(BaseModel):
-    """One line that speaks against the statement, as the model gives it."""
+    """One line that contradicts the statement, as the model returns it."""
 
     line: int = Field(ge=1, le=MOST_LINES)
     was: _Quote
@@ -38,19 +38,21 @@ class Against(BaseModel):
 
 
 class Doubts(BaseModel):
-    """Every line that speaks against the statement."""
+    """Every line that contradicts the statement."""
 
     contradictions: list[Against] = Field(max_length=4)
 
 
 def doubted_by(chat: Chat, belief: Atom, lines: Sequence[Line]) -> list[Line]:
-    """The newest of the lines that, as the model says and quotes, contradict a statement; a ModelError if it fails."""
-    shown = list(lines)[-MOST_LINES:]
-    answer = chat.ask(_asking(belief, shown), Doubts, most_tokens=_MOST_TOKENS).value.contradictions
-    named = {
-        against.line - 1 for against in answer if against.line <= len(shown) and _is_quoted(against, belief, shown)
+    """Return the later sentences that contradict a statement, as the model says and quotes; ModelError if it fails."""
+    recent = list(lines)[-MOST_LINES:]
+    answer = chat.ask(_asking(belief, recent), Doubts, most_tokens=_MOST_TOKENS).value.contradictions
+    contradicting = {
+        answer_line.line - 1
+        for answer_line in answer
+        if answer_line.line <= len(recent) and _is_quoted(answer_line, belief, recent)
     }
-    return [shown[n] for n in sorted(named)]
+    return [recent[n] for n in sorted(contradicting)]
 
 
 def _is_quoted(said: Against, belief: Atom, shown: Sequence[Line]) -> bool:
@@ -59,8 +61,8 @@ def _is_quoted(said: Against, belief: Atom, shown: Sequence[Line]) -> bool:
 
 
 def _asking(belief: Atom, shown: Sequence[Line]) -> list[Message]:
-    told = [f"statement | {harmless(belief.content, _MOST_CHARS)}"]
-    for n, each in enumerate(shown, 1):
-        who = harmless(each.speaker or "somebody", 60).replace("|", "/")
-        told.append(f"{n} | {who} | {each.at:%Y-%m-%d} | {harmless(each.text, _MOST_CHARS)}")
-    return [system(_RULES), user(f"{fenced(told)}\n\n{_TASK}")]
+    lines = [f"statement | {harmless(belief.content, _MOST_CHARS)}"]
+    for n, candidate in enumerate(shown, 1):
+        speaker = harmless(candidate.speaker or "somebody", 60).replace("|", "/")
+        lines.append(f"{n} | {speaker} | {candidate.at:%Y-%m-%d} | {harmless(candidate.text, _MOST_CHARS)}")
+    return [system(_RULES), user(f"{fenced(lines)}\n\n{_TASK}")]

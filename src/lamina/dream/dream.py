@@ -1,5 +1,7 @@
-"""The story of a dream: step by step, each planned from what stands, held where it would change too much, committed
-once, and told. A dream broken off has done whole steps and no half ones; the next one does the rest."""
+"""The dream cycle: run each step in each scope, plan it, check the plan, commit it once and report it.
+
+A dream that is interrupted has committed whole steps only; the next dream does the rest.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ logger = logging.getLogger("lamina")
 JOB = "dream"
 VERB = "dream"
 BATCH = "dream-"
-"""How the name of a dream begins."""
+"""The prefix of a dream's name, which its commits share as their batch."""
 LEASE_SECONDS = 1800.0
 _TRIES = 3
 
@@ -40,12 +42,12 @@ _HERE = f"{socket.gethostname()}:"
 
 Step = Callable[[Scene], Plan]
 Progress = Callable[[int, int], None]
-"""How many steps are done, and how many there are."""
+"""Receives how many steps are done and how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Night:
-    """One dream: the name of its commits, whether a person has said yes to everything, and whether it is only tried."""
+    """The options of one dream: its batch, whether a person approved held steps, and whether it is a dry run."""
 
     batch: str
     anyway: bool
@@ -62,24 +64,28 @@ def dream(
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> DreamReport:
-    """Take every scope through the steps. `anyway`: a person has said yes to whatever would be held."""
-    night = _Night(f"{BATCH}{secrets.token_hex(6)}", anyway, dry_run)
+    """Run the steps in every scope and report each; `is_approved` also runs steps that would be held for review."""
+    options = _Night(f"{BATCH}{secrets.token_hex(6)}", anyway, dry_run)
     if dry_run:
-        return DreamReport(night.batch, at, tuple(_taken(scenes, steps, night, lambda n, of: True)), dry_run=True)
+        return DreamReport(
+            options.batch, at, tuple(_taken(scenes, steps, options, lambda done, total: True)), dry_run=True
+        )
     holder = f"{_HERE}{os.getpid()}-{secrets.token_hex(4)}"
     if not _taken_up(store.jobs, holder):
-        return DreamReport(night.batch, at, (), asleep="somebody else is dreaming; `lamina jobs` tells who")
+        return DreamReport(
+            options.batch, at, (), asleep="another process is running a dream; `lamina jobs` shows which"
+        )
     error = ""
 
-    def goes_on(done: int, total: int) -> bool:
+    def report_progress(done: int, total: int) -> bool:
         if progress is not None:
             progress(done, total)
         return store.jobs.renew(JOB, holder, LEASE_SECONDS, done, total)
 
     try:
-        told = tuple(_taken(scenes, steps, night, goes_on))
-        error = "; ".join(each.told for each in told if each.failed)
-        return DreamReport(night.batch, at, told)
+        reports = tuple(_taken(scenes, steps, options, report_progress))
+        error = "; ".join(report.told for report in reports if report.failed)
+        return DreamReport(options.batch, at, reports)
     except LaminaError as problem:
         error = str(problem)
         raise
@@ -88,22 +94,22 @@ def dream(
 
 
 def chosen(steps: Mapping[str, Step], names: Iterable[str]) -> dict[str, Step]:
-    """The steps by these names, in their own order."""
-    wanted = set(names)
-    unknown = sorted(wanted - set(steps))
+    """Return the steps with these names in their usual order; InvalidInput names those that do not exist."""
+    requested = set(names)
+    unknown = sorted(requested - set(steps))
     if unknown:
-        raise InvalidInput(f"there is no step {', '.join(unknown)}; choose from {', '.join(steps)}")
-    return {name: step for name, step in steps.items() if name in wanted}
+        raise InvalidInput(f"unknown dream step {', '.join(unknown)}; choose from {', '.join(steps)}")
+    return {name: step for name, step in steps.items() if name in requested}
 
 
 def _taken_up(jobs: Jobs, holder: str) -> bool:
-    """Lease the dream; what a process of this machine left when it died is taken over at once."""
+    """Acquire the lease of the dream job; take it over if its holder was a process of this machine that died."""
     if jobs.take(JOB, holder, LEASE_SECONDS):
         return True
-    left = next((each.holder for each in jobs.list() if each.name == JOB), "")
-    if not left.startswith(_HERE) or _is_alive(left.removeprefix(_HERE).partition("-")[0]):
+    previous = next((job.holder for job in jobs.list() if job.name == JOB), "")
+    if not previous.startswith(_HERE) or _is_alive(previous.removeprefix(_HERE).partition("-")[0]):
         return False
-    jobs.release(JOB, left, "its process died")
+    jobs.release(JOB, previous, "its process died")
     return jobs.take(JOB, holder, LEASE_SECONDS)
 
 
@@ -120,52 +126,54 @@ def _is_alive(process: str) -> bool:
 def _taken(
     scenes: Sequence[Scene], steps: Mapping[str, Step], night: _Night, goes_on: Callable[[int, int], bool]
 ) -> list[StepReport]:
-    told: list[StepReport] = []
+    reports: list[StepReport] = []
     total = len(scenes) * len(steps)
-    for scene in scenes:
+    for context in scenes:
         for name, step in steps.items():
-            if scene.stop() or not goes_on(len(told), total):
-                return told
+            if context.stop() or not goes_on(len(reports), total):
+                return reports
             with part(VERB, {STEP: name}):
-                told.append(_step(name, step, scene, night))
-    goes_on(len(told), total)
-    return told
+                reports.append(_step(name, step, context, night))
+    goes_on(len(reports), total)
+    return reports
 
 
 def _step(name: str, step: Step, scene: Scene, night: _Night) -> StepReport:
-    """One step in one scope. Whoever wrote meanwhile was quicker: then it is planned again from what stands now."""
-    for left in reversed(range(_TRIES)):
+    """Run one step in one scope; plan it again if another writer committed in the meantime."""
+    for attempts_left in reversed(range(_TRIES)):
         try:
             return _done(name, _planned(name, step, scene), scene, night)
         except StaleRevision:
-            if not left:
-                return StepReport(name, scene.scope, failed="others wrote all the while; the next dream tries again")
+            if not attempts_left:
+                return StepReport(
+                    name, scene.scope, failed="other writers kept changing the memory; the next dream tries again"
+                )
         except LaminaError as error:
             return StepReport(name, scene.scope, failed=f"nothing was changed: {error}")
     raise AssertionError("unreachable")
 
 
 def _planned(name: str, step: Step, scene: Scene) -> Plan:
-    """What a step wants and policy lets through. What one stumbles over must not keep the others from their work."""
+    """Plan a step and apply the policy. Any failure becomes a LaminaError, so that the other steps still run."""
     try:
         return gated(step(scene), scene)
     except LaminaError:
         raise
     except Exception as error:
-        logger.error("the step %s of a dream failed: %s", name, wordless(error))
+        logger.error("dream step %s failed: %s", name, wordless(error))
         raise LaminaError(wordless(error)) from error
 
 
 def _done(name: str, plan: Plan, scene: Scene, night: _Night) -> StepReport:
     path = f"{layout.folder_of(scene.scope)}dream:{name}"
-    why = None if night.anyway else _held(plan, scene)
-    if why is not None:
-        message = f"dream {name}: {why}: `lamina dream --step {name} --dry-run` shows it, `--yes` does it"
+    hold_reason = None if night.anyway else _held(plan, scene)
+    if hold_reason is not None:
+        message = f"dream {name}: {hold_reason}: `lamina dream --step {name} --dry-run` shows it, `--yes` applies it"
         scene.store.ledger.report(Problem(path, HELD_DREAM, message, at=scene.now))
-        return StepReport(name, scene.scope, moves=plan.moves, notes=plan.notes, held=why)
+        return StepReport(name, scene.scope, moves=plan.moves, notes=plan.notes, held=hold_reason)
     commit = None
     if plan.changes:
-        done = scene.store.commit(
+        committed = scene.store.commit(
             Commit(
                 actor="lamina",
                 origin=Origin.DREAM,
@@ -177,22 +185,22 @@ def _done(name: str, plan: Plan, scene: Scene, night: _Night) -> StepReport:
                 batch=night.batch,
             )
         )
-        commit = done.id
-    lost = () if night.dry and not plan.in_trial else _noted(plan)
+        commit = committed.id
+    failures = () if night.dry and not plan.in_trial else _noted(plan)
     scene.store.ledger.clear(path)
-    return StepReport(name, scene.scope, commit, plan.moves, (*plan.notes, *lost))
+    return StepReport(name, scene.scope, commit, plan.moves, (*plan.notes, *failures))
 
 
 def _held(plan: Plan, scene: Scene) -> str | None:
-    if plan.touched <= FEW:  # never too much, and then nobody need count the store
+    if plan.touched <= FEW:  # few changes are never held, so the store need not be counted
         return None
     return held(plan.touched, sum(scene.store.counts((scene.scope,), "status").values()))
 
 
 def _noted(plan: Plan) -> tuple[str, ...]:
-    """Set the counters of a plan whose changes stand, whatever becomes of them."""
+    """Run what a plan does after its commit; return a note if that fails, because the commit is done."""
     try:
         plan.after()
     except LaminaError as error:
-        return (f"done, but what it noted for the next dream is lost: {error}",)
+        return (f"committed, but its state for the next dream was not saved: {error}",)
     return ()

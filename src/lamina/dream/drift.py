@@ -1,7 +1,7 @@
-"""Drift: statements that name code which is not there any more are doubted, with what was looked for and where.
+"""Step 6, drift: challenge statements about code that no longer exists, with what was searched for and where.
 
-Only folders that a person declared for the scope are looked at, on this machine: what another machine has is no error.
-What a person has said of such a doubt stands until the words change.
+Only folders that a person declared for the scope are searched, on this machine. What a person decided about a challenge
+stands until the statement's text changes.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from lamina.text.normal import one_line
 STEP = "drift"
 BEST = 100
 _LOOKED_FORWARD_TO = frozenset({"goal", "commitment", "question", "reminder"})
-"""What speaks of things that need not be there yet."""
+"""Kinds that may refer to things which do not exist yet."""
 _SHOWN = 80
 
 
 class Severity(IntEnum):
-    """What a missing thing costs the score."""
+    """How many points a missing thing costs the score."""
 
     INFO = 1
     WARNING = 3
@@ -51,12 +51,12 @@ SEVERITY: dict[Sort, Severity] = {
     Sort.MODULE: Severity.WARNING,
     Sort.PACKAGE: Severity.WARNING,
 }
-"""How sure it is that something is wrong. A hint (`INFO`) is told and doubts nothing."""
+"""How certain it is that something is wrong. `INFO` is reported and challenges nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A thing that is not there, how sure it is that something is wrong, and the evidence in words."""
+    """A missing thing, how severe it is, and what was searched for, in words."""
 
     severity: Severity
     told: str
@@ -64,77 +64,80 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A statement and what it names that is not there."""
+    """A statement and the missing things it refers to."""
 
     atom: Atom
     missing: tuple[Missing, ...]
 
     @property
     def severity(self) -> Severity:
-        return max(each.severity for each in self.missing)
+        return max(missing.severity for missing in self.missing)
 
     @property
     def why(self) -> str:
-        return "; ".join(each.told for each in self.missing)
+        return "; ".join(missing.told for missing in self.missing)
 
 
 def drift(scene: Scene) -> Plan:
-    """Challenge what names code that is in none of the scope's folders; pinned and decided ones are only told of."""
+    """Challenge statements about code that none of the scope's folders has; pinned or reviewed ones are only noted."""
     if not scene.roots:
         return Plan()
-    ground = Ground(scene.roots)
-    findings = list(_findings(scene, ground))
+    code = Ground(scene.roots)
+    findings = list(_findings(scene, code))
     changes: list[Atom] = []
     moves: list[Move] = []
-    notes = [*ground.notes, *_score(findings)]
+    notes = [*code.notes, *_score(findings)]
     for finding in findings:
         text = one_line(finding.atom.content)
-        left = _left_alone(finding, scene.store)
-        if left is not None:
-            notes.append(f"{finding.atom.id[-6:]} {text[:_SHOWN]}: {finding.why} ({left})")
+        skip_reason = _left_alone(finding, scene.store)
+        if skip_reason is not None:
+            notes.append(f"{finding.atom.id[-6:]} {text[:_SHOWN]}: {finding.why} ({skip_reason})")
             continue
         changes.append(finding.atom.with_(status=Status.CHALLENGED))
         moves.append(Move("challenge", finding.atom.id, text, finding.why))
-    return Plan(tuple(changes), tuple(moves), (*notes, *_back(scene, ground)))
+    return Plan(tuple(changes), tuple(moves), (*notes, *_back(scene, code)))
 
 
 def _findings(scene: Scene, ground: Ground) -> Iterator[Finding]:
-    gone: list[tuple[Atom, list[Named]]] = []
-    for atom in sorted(scene.stated(), key=lambda each: (each.observed_at, each.id)):
+    missing: list[tuple[Atom, list[Named]]] = []
+    for atom in sorted(scene.stated(), key=lambda atom: (atom.observed_at, atom.id)):
         if scene.stop():
             return
-        if named := [claim for claim in _claims(atom) if ground.sight(claim) is Sight.GONE]:
-            gone.append((atom, named))
-    seen = _last_seen(scene) if gone else {}
-    for atom, named in gone:
-        told = (Missing(_severity(each, ground, seen), _told(each, atom, ground, seen)) for each in named)
-        yield Finding(atom, tuple(told))
+        if references := [reference for reference in _claims(atom) if ground.sight(reference) is Sight.GONE]:
+            missing.append((atom, references))
+    last_seen_days = _last_seen(scene) if missing else {}
+    for atom, references in missing:
+        details = (
+            Missing(_severity(reference, ground, last_seen_days), _told(reference, atom, ground, last_seen_days))
+            for reference in references
+        )
+        yield Finding(atom, tuple(details))
 
 
 def _severity(named: Named, ground: Ground, seen: Mapping[str, str]) -> Severity:
-    """A path into a folder that none of the roots has may be meant of another project."""
+    """Return the severity; a path into a folder that no root has may belong to another project."""
     is_foreign = named.sort is Sort.RELATIVE and named.name not in seen and not ground.has_folder_of(named.name)
     return Severity.INFO if is_foreign else SEVERITY[named.sort]
 
 
 def _claims(atom: Atom) -> list[Named]:
-    """What a statement says is there. What happened stays so, and code tells of itself."""
+    """Return what a statement says exists; none for events, plans and code itself."""
     if atom.layer is Layer.CODEBASE or atom.is_episode or atom.kind in _LOOKED_FORWARD_TO:
         return []
     return named_in(atom.content)
 
 
 def _left_alone(finding: Finding, store: Store) -> str | None:
-    """Why a statement is not doubted though something it names is missing."""
+    """Return why a statement with missing references is not challenged; None if it is."""
     if finding.severity is Severity.INFO:
         return "only a hint"
     if finding.atom.pinned:
         return "pinned"
-    return "doubted before, and a person let it stand" if _was_doubted(finding.atom, store) else None
+    return "challenged before and confirmed by a person" if _was_doubted(finding.atom, store) else None
 
 
 def _was_doubted(atom: Atom, store: Store) -> bool:
-    """Whether drift has doubted the very words an atom has."""
+    """Return whether drift challenged the atom before with the same text."""
     return any(
         version.verb == VERB
         and version.reason.startswith(STEP)
@@ -146,31 +149,37 @@ def _was_doubted(atom: Atom, store: Store) -> bool:
 
 
 def _back(scene: Scene, ground: Ground) -> Iterator[str]:
-    """What drift has doubted and is there again: a person decides whether it counts."""
-    doubted = Filter(scopes=(scene.scope,), statuses=frozenset({Status.CHALLENGED}), notes=False)
-    for atom in sorted(filter(is_stated, scene.store.read(doubted)), key=lambda each: (each.observed_at, each.id)):
-        named = _claims(atom)
-        if named and all(ground.sight(each) is Sight.THERE for each in named) and _was_doubted(atom, scene.store):
-            told = ", ".join(each.name for each in named)[:_SHOWN]
-            yield f"{atom.id[-6:]} names {told}, which is there again: `lamina review confirm {atom.id[-6:]}`"
+    """Return a note for each statement that drift challenged and whose references exist again."""
+    challenged = Filter(scopes=(scene.scope,), statuses=frozenset({Status.CHALLENGED}), notes=False)
+    for atom in sorted(filter(is_stated, scene.store.read(challenged)), key=lambda atom: (atom.observed_at, atom.id)):
+        references = _claims(atom)
+        if (
+            references
+            and all(ground.sight(reference) is Sight.THERE for reference in references)
+            and _was_doubted(atom, scene.store)
+        ):
+            names = ", ".join(reference.name for reference in references)[:_SHOWN]
+            yield f"{atom.id[-6:]} names {names}, which exists again: `lamina review confirm {atom.id[-6:]}`"
 
 
 def _score(findings: Sequence[Finding]) -> Iterator[str]:
-    counted = Counter(each.severity for finding in findings for each in finding.missing)
-    if counted:
-        told = ", ".join(f"{counted[each]} {each.name.lower()}" for each in sorted(Severity, reverse=True))
-        yield f"score {score(counted.elements())} of {BEST}: {told}"
+    severities = Counter(missing.severity for finding in findings for missing in finding.missing)
+    if severities:
+        counts = ", ".join(
+            f"{severities[severity]} {severity.name.lower()}" for severity in sorted(Severity, reverse=True)
+        )
+        yield f"score {score(severities.elements())} of {BEST}: {counts}"
 
 
 def score(severities: Iterable[Severity]) -> int:
-    """How well statements and code agree: 100 less 10 for each error, 3 for a warning, 1 for a hint; never below 0."""
+    """Return how well statements and code agree: 100 less 10 per error, 3 per warning and 1 per hint; at least 0."""
     return max(0, BEST - sum(severities))
 
 
 def _last_seen(scene: Scene) -> dict[str, str]:
-    """When files were last read into the codebase layer, by path."""
+    """Return the day on which each file was last read into the codebase layer, by path."""
     code = scene.store.read(Filter(scopes=(scene.scope,), kinds=frozenset({"code"})))
-    return {each.metadata["path"]: f"{each.observed_at:%Y-%m-%d}" for each in reversed(code) if "path" in each.metadata}
+    return {atom.metadata["path"]: f"{atom.observed_at:%Y-%m-%d}" for atom in reversed(code) if "path" in atom.metadata}
 
 
 def _told(named: Named, atom: Atom, ground: Ground, seen: Mapping[str, str]) -> str:
@@ -180,7 +189,7 @@ def _told(named: Named, atom: Atom, ground: Ground, seen: Mapping[str, str]) -> 
             since = f"last seen {seen[name]}" if name in seen else f"stated {atom.observed_at:%Y-%m-%d}"
             return f"{name} is not in {where}; {since}"
         case Sort.DEFINITION:
-            return f"{name} stands nowhere in the code of {where}"
+            return f"{name} does not occur in the code of {where}"
         case Sort.SCRIPT:
             return f"no package.json of {where} has the script {name}"
         case Sort.TARGET:

@@ -1,4 +1,4 @@
-"""Whether it is time to dream: so many captures were read since the last dream, or it is long ago."""
+"""Decides when a dream is due: after a number of captures, or after a time."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _READ = frozenset({"capture", "extract", "import", "inbox"})
 
 
 def is_due(store: Store, scopes: Sequence[Scope], now: datetime, every: int, after: timedelta) -> bool:
-    """Whether a dream is due; where nothing was ever written it is not."""
+    """Return whether a dream is due; it never is in an empty memory."""
     last = last_dream(store)
     if last is None:
         return store.commits(scopes) > 0
-    since = store.journal(scopes, store.position(before=last))
-    read = sum(entry.verb in _READ for entry in since)
-    return read >= every or now - last >= after
+    entries = store.journal(scopes, store.position(before=last))
+    captures = sum(entry.verb in _READ for entry in entries)
+    return captures >= every or now - last >= after
 
 
 def last_dream(store: Store) -> datetime | None:
-    """When a dream last came to its end; one that was broken off did not."""
-    last = next((each for each in store.jobs.list() if each.name == JOB), None)
+    """Return when the last complete dream ended; None if there is none or it was interrupted."""
+    last = next((job for job in store.jobs.list() if job.name == JOB), None)
     return last.finished_at if last is not None and last.done >= last.total else None

@@ -1,4 +1,4 @@
-"""Statements that are there twice, word for word: which one stays is for a person to say."""
+"""Finds statements with identical text and proposes to keep one of them; a person decides."""
 
 from __future__ import annotations
 
@@ -22,48 +22,54 @@ BASIS = "the same words"
 
 
 def duplicates(scene: Scene, stated: Sequence[Atom]) -> list[Atom]:
-    """A proposal for each group of statements with the same words, claim and trust: one in the place of all."""
-    found = _groups(scene, stated)
-    undone = _undone(scene) if found else []
-    groups = ((BASIS, each) for each in found if not any({one.id for one in each} <= ids for ids in undone))
+    """Return a proposal for each group of statements with the same text, claim and trust: one replaces all."""
+    candidates = _groups(scene, stated)
+    undone = _undone(scene) if candidates else []
+    groups = (
+        (BASIS, members)
+        for members in candidates
+        if not any({member.id for member in members} <= ids for ids in undone)
+    )
     types = (Proposal.SEMANTIC_COMPACTION,)
     return [_one(members, scene) for _, members in proposable(groups, types, scene.store, (scene.scope,))]
 
 
 def _undone(scene: Scene) -> list[frozenset[AtomId]]:
-    """What was in proposals that somebody undid."""
-    gone = Filter(scopes=(scene.scope,), statuses=frozenset({Status.TOMBSTONED}), notes=False)
-    own = (each for each in scene.store.read(gone) if proposal_of(each) is Proposal.SEMANTIC_COMPACTION)
-    return [frozenset(each.derived_from) for each in own]
+    """Return the sources of each proposal that was undone."""
+    tombstoned = Filter(scopes=(scene.scope,), statuses=frozenset({Status.TOMBSTONED}), notes=False)
+    proposals = (
+        proposal for proposal in scene.store.read(tombstoned) if proposal_of(proposal) is Proposal.SEMANTIC_COMPACTION
+    )
+    return [frozenset(proposal.derived_from) for proposal in proposals]
 
 
 def _groups(scene: Scene, stated: Iterable[Atom]) -> list[tuple[Atom, ...]]:
-    """Those that could be one, the surest and oldest first."""
-    found: dict[tuple[object, ...], list[Atom]] = defaultdict(list)
+    """Return the groups that could be one statement, the surest and oldest first."""
+    by_key: dict[tuple[object, ...], list[Atom]] = defaultdict(list)
     for atom in stated:
         if not (atom.pinned or atom.is_episode or atom.valid_until):
-            found[_slot(atom)].append(atom)
-    several = (members for members in found.values() if len(members) > 1)
-    parted = (part for members in several for part in _by_trust(scene, members) if len(part) > 1)
-    return sorted((tuple(sorted(part, key=_rank)) for part in parted), key=lambda part: part[0].id)
+            by_key[_slot(atom)].append(atom)
+    repeated = (members for members in by_key.values() if len(members) > 1)
+    groups = (group for members in repeated for group in _by_trust(scene, members) if len(group) > 1)
+    return sorted((tuple(sorted(group, key=_rank)) for group in groups), key=lambda group: group[0].id)
 
 
 def _slot(atom: Atom) -> tuple[object, ...]:
-    """Every sign of the words counts: C++ is not C."""
+    """Return what duplicates share. Punctuation counts: C++ is not C."""
     claim = claim_of(atom)
     labels = normal_form(atom.subject), str(claim) if claim else "", value_form(atom.value or "")
     return value_form(atom.content), atom.kind, atom.valid_from, *labels
 
 
 def _by_trust(scene: Scene, members: Iterable[Atom]) -> list[list[Atom]]:
-    def look(ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
-        wanted = Filter(scopes=visible_from(scene.scope), ids=tuple(ids))
-        return {each.id: each for each in scene.store.read(wanted)}
+    def load_sources(ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
+        query = Filter(scopes=visible_from(scene.scope), ids=tuple(ids))
+        return {source.id: source for source in scene.store.read(query)}
 
-    found: dict[float, list[Atom]] = defaultdict(list)
+    by_trust: dict[float, list[Atom]] = defaultdict(list)
     for atom in members:
-        found[trust(atom, look)].append(atom)
-    return list(found.values())
+        by_trust[trust(atom, load_sources)].append(atom)
+    return list(by_trust.values())
 
 
 def _rank(atom: Atom) -> tuple[float, float, str]:
@@ -103,4 +109,4 @@ def _one(members: Sequence[Atom], scene: Scene) -> Atom:
 
 
 def _union(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each for one in lists for each in one))
+    return tuple(dict.fromkeys(label for labels in lists for label in labels))

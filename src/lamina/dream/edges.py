@@ -1,7 +1,7 @@
-"""Links grow weaker where nobody sees them again. Part of ageing: a link is walked less, and never gone.
+"""Weakens links that were not reinforced. Part of ageing: a weak link is followed less, and never removed.
 
-A contradiction is no such link: how sure it is says what sort it is, and it waits for a person however long that takes.
-What took the place of what is history, and does not fade either.
+Contradictions do not weaken, because their confidence is their type and they wait for review; neither do supersedes
+links, which are history.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from lamina.lifecycle.moment import later
 from lamina.lifecycle.signals import recorded
 
 LOOSENED = frozenset(RelationName) - {RelationName.CONTRADICTS, RelationName.SUPERSEDES}
-"""The links that time weakens."""
+"""The relations that weaken with time."""
 
 
 def loosened(atom: Atom, now: datetime) -> Atom:
-    """An atom with its links as time has left them."""
+    """Return the atom with its links as weak as time has made them."""
     links = tuple(_aged(relation, now, recorded(atom)) for relation in atom.relations)
     return atom.with_(relations=links) if links != atom.relations else atom
 
 
 def loosens_at(atom: Atom) -> datetime | None:
-    """The moment after which one of its links is weaker; None where none will ever be."""
-    ahead = [
+    """Return when the next link of the atom weakens; None if none ever will."""
+    times = [
         later(relation.last_reinforced_at or recorded(atom), WINDOW)
         for relation in atom.relations
         if relation.name in LOOSENED and relation.confidence > FLOOR
     ]
-    return min(ahead, default=None) if not atom.pinned else None
+    return min(times, default=None) if not atom.pinned else None
 
 
 def _aged(link: Relation, now: datetime, made: datetime) -> Relation:
@@ -39,7 +39,7 @@ def _aged(link: Relation, now: datetime, made: datetime) -> Relation:
 
 
 def why_loosened(before: Atom, after: Atom) -> str:
-    """What became of the links of an atom, for a person to read."""
+    """Describe how the links of an atom weakened."""
     pairs = zip(before.relations, after.relations, strict=True)
-    told = [f"{old.name} {old.confidence:.2f} → {new.confidence:.2f}" for old, new in pairs if old != new]
-    return f"not seen again for over {WINDOW.days} days: {', '.join(told)}"
+    changes = [f"{old.name} {old.confidence:.2f} → {new.confidence:.2f}" for old, new in pairs if old != new]
+    return f"not reinforced for over {WINDOW.days} days: {', '.join(changes)}"

@@ -1,4 +1,4 @@
-"""What is stated of somebody or something, put in order: what holds, what they like, whom they know, what happened."""
+"""Renders the statements about one name as a page: facts, preferences, companions, recent events and a list."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from lamina.text.roles import ROLES
 from lamina.vault import layout
 
 CARD = 5
-"""So many statements make a card; fewer are a list."""
+"""The fewest statements for a card; with fewer, the page is a list."""
 LISTED = 60
-"""So many of the youngest are listed."""
+"""The most statements on a page, newest first."""
 EVENTS = 3
 SUMMARY_OF, SUMMARY_DAY = "summary_of", "summary_day"
-"""Metadata of a page whose lines were summed up: which lines, and on what day."""
+"""Metadata keys of a summarised page: a digest of the lines, and the day."""
 SHORT, ALL = "## In short", "## All that is stated"
 _MOST_ROWS = 20
 _COMPANY = 5
@@ -65,7 +65,7 @@ _HAPPENINGS = frozenset({"event", "moment"})
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a page, with the statement it is taken from."""
+    """One line of a page and the statement it comes from."""
 
     source: Atom
     text: str
@@ -83,42 +83,42 @@ class Section:
 
 
 def link(atom: Atom) -> str:
-    """A link to the file of an atom."""
+    """Return a wiki link to the file of an atom."""
     return f"[[{layout.stem(layout.path_for(atom))}]]"
 
 
 def listed(text: str, *sources: Atom) -> str:
-    """A line with links to what it rests on; where that is not all a person's word, it says whose it is."""
+    """Return a list line with links to its sources; it names their origin unless all are a person's own."""
     return f"- {' '.join(dict.fromkeys(map(link, sources)))}{said_by(*sources)} {text}"
 
 
 def said_by(*sources: Atom) -> str:
-    """Whose word statements are, as it stands in a line; empty where they are a person's own."""
-    others = sorted({source.origin.value for source in sources if source.origin is not Origin.HUMAN})
-    return f" ({', '.join(others)})" if others else ""
+    """Return the origins of statements in brackets; empty if all are a person's own."""
+    origins = sorted({source.origin.value for source in sources if source.origin is not Origin.HUMAN})
+    return f" ({', '.join(origins)})" if origins else ""
 
 
 def row(atom: Atom) -> Row:
-    """A statement as a line."""
+    """Return a statement as a page line."""
     return Row(atom, one_line(atom.content))
 
 
 def happened_at(atom: Atom) -> datetime:
-    """When what an atom tells was so."""
+    """Return when the content of an atom was true or took place."""
     return atom.valid_from or atom.observed_at
 
 
 def page_lines(name: str, forms: Collection[str], stated: Sequence[Atom], summary: Iterable[str] = ()) -> list[str]:
-    """The generated part of a page: a card where enough is stated, and the statements, the youngest first.
+    """Render the generated part of a page: a card if there are enough statements, and the statements, newest first.
 
-    `forms` are the names, in their form, under which the statements know whom the page is about.
+    `forms` are the normalised names under which the statements refer to the page's subject.
     """
     lines = [f"# {one_line(name)}", ""]
     if len(stated) >= CARD:
-        short = list(summary)
-        lines += [counted(stated), "", *([SHORT, *short, ""] if short else [])]
-        for each in card(forms, stated):
-            lines += [f"## {each.title}", *map(str, each.rows), ""]
+        summary_lines = list(summary)
+        lines += [counted(stated), "", *([SHORT, *summary_lines, ""] if summary_lines else [])]
+        for section in card(forms, stated):
+            lines += [f"## {section.title}", *map(str, section.rows), ""]
         lines.append(ALL)
     lines += [str(row(atom)) for atom in stated[:LISTED]]
     if len(stated) > LISTED:
@@ -127,75 +127,78 @@ def page_lines(name: str, forms: Collection[str], stated: Sequence[Atom], summar
 
 
 def card(forms: Collection[str], stated: Sequence[Atom]) -> list[Section]:
-    """The sections of a card that have anything in them; none where too little is stated."""
+    """Return the sections of a card that have lines; none if there are too few statements."""
     if len(stated) < CARD:
         return []
-    holds, tastes, others = list[Row](), list[Row](), list[Row]()
+    facts, preferences, relationships = list[Row](), list[Row](), list[Row]()
     for atom in stated:
         claim = claim_of(atom)
-        told = _claimed(atom) if claim and name_form(atom.subject) in forms else None
-        if atom.kind == "relationship" or (told and _attribute(atom) in _PEOPLE):
-            others.append(told or row(atom))
-        elif atom.kind in _TASTES or (told and _attribute(atom) in MULTI_VALUED):
-            tastes.append(told or row(atom))
-        elif told:
-            holds.append(told)
-    happened = sorted((each for each in stated if each.kind in _HAPPENINGS), key=_latest, reverse=True)
+        claim_line = _claimed(atom) if claim and name_form(atom.subject) in forms else None
+        if atom.kind == "relationship" or (claim_line and _attribute(atom) in _PEOPLE):
+            relationships.append(claim_line or row(atom))
+        elif atom.kind in _TASTES or (claim_line and _attribute(atom) in MULTI_VALUED):
+            preferences.append(claim_line or row(atom))
+        elif claim_line:
+            facts.append(claim_line)
+    events = sorted((atom for atom in stated if atom.kind in _HAPPENINGS), key=_latest, reverse=True)
     sections = (
-        ("What holds", sorted(holds, key=_by_attribute)),
-        ("What they like, do and have", tastes),
-        ("With others", [*others, *_company(forms, stated)]),
-        ("Lately", [Row(each, f"{happened_at(each):%Y-%m-%d} {one_line(each.content)}") for each in happened[:EVENTS]]),
+        ("What holds", sorted(facts, key=_by_attribute)),
+        ("What they like, do and have", preferences),
+        ("With others", [*relationships, *_company(forms, stated)]),
+        (
+            "Lately",
+            [Row(event, f"{happened_at(event):%Y-%m-%d} {one_line(event.content)}") for event in events[:EVENTS]],
+        ),
     )
-    return [Section(title, tuple(rows[:_MOST_ROWS])) for title, rows in sections if rows]
+    return [Section(title, tuple(lines[:_MOST_ROWS])) for title, lines in sections if lines]
 
 
 def has_card(content: str) -> bool:
-    """Whether a page has a card on it, and not only a list."""
+    """Return whether a page has a card and not only a list."""
     return ALL in generated_part(content).splitlines()
 
 
 def counted(stated: Sequence[Atom]) -> str:
-    """How much is stated, of which kinds, and over what time."""
-    kinds = sorted(Counter(atom.kind for atom in stated).items(), key=lambda each: (-each[1], each[0]))
+    """Return a line with the number of statements, their kinds and their time range."""
+    kinds = sorted(Counter(atom.kind for atom in stated).items(), key=lambda item: (-item[1], item[0]))
     days = [atom.observed_at for atom in stated]
-    told = ", ".join(f"{many} {one_line(kind)}" for kind, many in kinds)
-    return f"{len(stated)} statements from {min(days):%Y-%m-%d} to {max(days):%Y-%m-%d}: {told}."
+    counts = ", ".join(f"{count} {one_line(kind)}" for kind, count in kinds)
+    return f"{len(stated)} statements from {min(days):%Y-%m-%d} to {max(days):%Y-%m-%d}: {counts}."
 
 
 def shown_rows(forms: Collection[str], stated: Sequence[Atom], most: int) -> list[Row]:
-    """The lines a summary is made of: those of the card, then the statements that are on none of them."""
-    rows = [each for section in card(forms, stated) for each in section.rows]
-    known = {each.source.id for each in rows}
-    return [*rows, *(row(atom) for atom in stated if atom.id not in known)][:most]
+    """Return the lines that a summary is made from: those of the card, then the remaining statements."""
+    lines = [line for section in card(forms, stated) for line in section.rows]
+    shown_ids = {line.source.id for line in lines}
+    return [*lines, *(row(atom) for atom in stated if atom.id not in shown_ids)][:most]
 
 
 def digest_of(rows: Iterable[Row]) -> str:
-    """What lines are known by once they were summed up."""
+    """Return a digest that identifies summarised lines."""
     return hashlib.blake2b("\n".join(map(str, rows)).encode(), digest_size=12).hexdigest()
 
 
 def without_summary(content: str) -> str:
-    """The generated part of a page but for its summary, which a model words anew each time."""
-    before, found, rest = generated_part(content).partition(f"{SHORT}\n")
-    return before + rest.partition("\n\n")[2] if found else before
+    """Return the generated part of a page without its summary, which a model words differently each time."""
+    before, heading, rest = generated_part(content).partition(f"{SHORT}\n")
+    return before + rest.partition("\n\n")[2] if heading else before
 
 
 def summary_in(content: str) -> list[str]:
-    """The lines of the summary that stands on a page."""
-    _, found, rest = generated_part(content).partition(f"{SHORT}\n")
-    return rest.partition("\n\n")[0].splitlines() if found else []
+    """Return the lines of the summary on a page."""
+    _, heading, rest = generated_part(content).partition(f"{SHORT}\n")
+    return rest.partition("\n\n")[0].splitlines() if heading else []
 
 
 def _company(forms: Collection[str], stated: Sequence[Atom]) -> Iterator[Row]:
-    """Who and what is named together with them more than once."""
+    """Return a line for each other name that occurs with this one more than once."""
     together: dict[str, list[tuple[str, Atom]]] = {}
     for atom in stated:
         for form, name in {name_form(name): name for name in (*atom.entities, atom.subject)}.items():
             if form and form not in forms and form not in ROLES:
                 together.setdefault(form, []).append((name, atom))
-    often = sorted((-len(found), form) for form, found in together.items() if len(found) >= _OFTEN)
-    for _, form in often[:_COMPANY]:
+    frequent = sorted((-len(mentions), form) for form, mentions in together.items() if len(mentions) >= _OFTEN)
+    for _, form in frequent[:_COMPANY]:
         name, newest = together[form][0]
         yield Row(newest, f"{one_line(name)}: named together {len(together[form])} times")
 
@@ -212,7 +215,7 @@ def _attribute(atom: Atom) -> str:
 
 
 def _by_attribute(told: Row) -> tuple[int, str]:
-    """What sort of thing it is comes first."""
+    """Return the sort key of a claim line: what type of thing it is comes first."""
     attribute = _attribute(told.source)
     return _THING.index(attribute) if attribute in _THING else len(_THING), attribute
 

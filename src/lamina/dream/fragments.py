@@ -1,7 +1,7 @@
-"""Which names are names of one: told by an alias, or the same words in another order.
+"""Groups names of one person or thing: by a stated alias, or by the same words in another order.
 
-Names that are only spelled alike are two: Martina is not Martin. So are two names that one statement tells apart, that
-have two values of what can have but one, or whose pages somebody parted again.
+Names with similar spelling stay apart: Martina is not Martin. So do names that one statement mentions together, that
+have different values of a single-valued claim, or whose pages a person split again.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from lamina.text.normal import name_form, normal_form
 from lamina.text.roles import ROLES
 
 _NOBODY = (ROLES - {"user", "human"}) | ITSELF
-"""Parts in a conversation that are no persons: what an agent says of itself is its identity."""
+"""Roles in a conversation that are no persons: what an agent says about itself belongs to its identity."""
 _LAID_ASIDE = (Status.SUPERSEDED, Status.ARCHIVED)
 
 
 class Names:
-    """Statements by the names in them, in their form; what is not known yet is looked up once."""
+    """Statements by normalised name; unknown names are loaded once."""
 
     def __init__(
         self, known: Mapping[str, Sequence[Atom]], look: Callable[[str], Sequence[Atom]] | None = None
@@ -34,72 +34,72 @@ class Names:
         self._known, self._look = dict(known), look
 
     def stated(self, form: str) -> Sequence[Atom]:
-        """What is stated under a name, the youngest first."""
+        """Return the statements under a name, the newest first."""
         if form not in self._known and self._look is not None:
             self._known[form] = self._look(form)
         return self._known.get(form, ())
 
     def all_of(self, forms: Iterable[str]) -> list[Atom]:
-        """What is stated under any of these names, in the order of the store."""
-        found = {each.id: each for form in sorted(forms) for each in self.stated(form)}
-        return sorted(found.values(), key=_youngest)
+        """Return the statements under any of these names, in the store's order."""
+        statements_by_id = {statement.id: statement for form in sorted(forms) for statement in self.stated(form)}
+        return sorted(statements_by_id.values(), key=_youngest)
 
     def commonest(self, forms: Iterable[str]) -> str:
-        """The name that most statements use."""
+        """Return the name that most statements use."""
         return min(forms, key=lambda form: (-len(self.stated(form)), form))
 
     def spelt(self, form: str) -> str:
-        """A name as most statements spell it."""
-        told = (name for each in self.stated(form) for name in (*each.entities, each.subject))
-        spellings = Counter(name for name in told if name_form(name) == form)
-        return min(spellings.items(), key=lambda each: (-each[1], each[0]))[0]
+        """Return a name in its most frequent spelling."""
+        names = (name for statement in self.stated(form) for name in (*statement.entities, statement.subject))
+        spellings = Counter(name for name in names if name_form(name) == form)
+        return min(spellings.items(), key=lambda item: (-item[1], item[0]))[0]
 
 
 def names_in(stated: Iterable[Atom]) -> dict[str, list[Atom]]:
-    """Who and what statements name or are about."""
-    found: dict[str, list[Atom]] = defaultdict(list)
+    """Return statements by the normalised names in them."""
+    by_name: dict[str, list[Atom]] = defaultdict(list)
     for atom in stated:
         for form in sorted(forms_in(atom) - _NOBODY):
-            found[form].append(atom)
-    return found
+            by_name[form].append(atom)
+    return by_name
 
 
 def alias_of(atom: Atom) -> str:
-    """What else somebody says the subject is called, in the form of names; empty where they do not."""
+    """Return the alias that a statement gives its subject, normalised; empty if it gives none."""
     return name_form(atom.value or "") if atom.attribute and normal_form(atom.attribute) == ALIAS else ""
 
 
 def grouped(names: Names, looked_at: Iterable[str], pages: Pages, store: Store) -> list[frozenset[str]]:
-    """Those of the names looked at that have a page or should have one, each with the other names of the same."""
-    owned = {form: page for page in reversed(pages.live) for form in pages.forms(page)}
-    seeds = sorted(form for form in looked_at if form in owned or len(names.stated(form)) >= CARD)
-    parted, heads = _Parted(store, owned), {form: form for form in (*seeds, *owned)}
+    """Return the candidates that have or deserve a page, each with its other names."""
+    page_by_form = {form: page for page in reversed(pages.live) for form in pages.forms(page)}
+    seeds = sorted(form for form in looked_at if form in page_by_form or len(names.stated(form)) >= CARD)
+    split_pages, heads = _Parted(store, page_by_form), {form: form for form in (*seeds, *page_by_form)}
 
     def head(form: str) -> str:
         while heads[form] != form:
             form = heads[form]
         return form
 
-    def join(one: str, other: str) -> None:
-        first, second = sorted((head(one), head(other)))
+    def join(form: str, other: str) -> None:
+        first, second = sorted((head(form), head(other)))
         heads[second] = first
 
     for page in pages.live:
-        own = sorted(pages.forms(page))
-        for form in own[1:]:
-            join(own[0], form)
-    for one, other in [*_aliases(names, seeds), *_orders(seeds, {*seeds, *owned, *pages.left}, names)]:
-        if not parted.between(one, other):
+        page_forms = sorted(pages.forms(page))
+        for form in page_forms[1:]:
+            join(page_forms[0], form)
+    for one, other in [*_aliases(names, seeds), *_orders(seeds, {*seeds, *page_by_form, *pages.left}, names)]:
+        if not split_pages.between(one, other):
             heads |= {form: form for form in (one, other) if form not in heads}
             join(one, other)
     groups: dict[str, set[str]] = defaultdict(set)
     for form in heads:
         groups[head(form)].add(form)
-    return [frozenset(groups[each]) for each in sorted({head(form) for form in seeds})]
+    return [frozenset(groups[form]) for form in sorted({head(form) for form in seeds})]
 
 
 class _Parted:
-    """Which names have pages that were one once and are not any more, because somebody wanted it so."""
+    """Knows which names have pages that were merged once and were split again by a person."""
 
     def __init__(self, store: Store, owned: Mapping[str, Atom]) -> None:
         self._store, self._owned = store, owned
@@ -118,41 +118,41 @@ class _Parted:
 
 
 def _aliases(names: Names, seeds: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """What somebody said is another name of the same; a name of several is nobody's."""
-    meant: dict[str, set[str]] = defaultdict(set)
+    """Return stated aliases with their name; an alias of several names is ignored."""
+    names_by_alias: dict[str, set[str]] = defaultdict(set)
     for form in seeds:
         for atom in names.stated(form):
             if alias_of(atom):
-                meant[alias_of(atom)].add(name_form(atom.subject))
-    yield from ((alias, of.pop()) for alias, of in sorted(meant.items()) if len(of) == 1)
+                names_by_alias[alias_of(atom)].add(name_form(atom.subject))
+    yield from ((alias, owners.pop()) for alias, owners in sorted(names_by_alias.items()) if len(owners) == 1)
 
 
 def _orders(seeds: Iterable[str], forms: Iterable[str], names: Names) -> Iterator[tuple[str, str]]:
-    """Names of the same words, unless something tells them apart."""
-    alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    """Return pairs of names with the same words, unless statements show that they differ."""
+    forms_by_words: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for form in sorted(forms):
-        alike[tuple(sorted(form.split()))].append(form)
-    for one in seeds:
-        for other in alike[tuple(sorted(one.split()))]:
-            if other != one and not _told_apart(names.stated(one), names.stated(other)):
-                yield one, other
+        forms_by_words[tuple(sorted(form.split()))].append(form)
+    for seed in seeds:
+        for other in forms_by_words[tuple(sorted(seed.split()))]:
+            if other != seed and not _told_apart(names.stated(seed), names.stated(other)):
+                yield seed, other
 
 
 def _told_apart(stated: Sequence[Atom], others: Sequence[Atom]) -> bool:
-    """Whether statements tell two apart: one names both, or what has one value has another for each."""
+    """Return whether two names differ: a statement mentions both, or a single-valued claim has different values."""
     if not {atom.id for atom in stated}.isdisjoint(other.id for other in others):
         return True
     values, other_values = _values(stated), _values(others)
-    return any(values[each] != other_values[each] for each in values.keys() & other_values.keys())
+    return any(values[attribute] != other_values[attribute] for attribute in values.keys() & other_values.keys())
 
 
 def _values(stated: Iterable[Atom]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for atom in stated:
         claim = claim_of(atom)
         if claim is not None and claim.single_valued and atom.value:
-            found.setdefault(claim.attribute, value_of(atom))
-    return found
+            values.setdefault(claim.attribute, value_of(atom))
+    return values
 
 
 def _youngest(atom: Atom) -> tuple[float, str]:

@@ -1,4 +1,4 @@
-"""All the code there is to be seen for a scope: whether what somebody names is there, is gone, or cannot be told."""
+"""All code folders of a scope: whether what a statement refers to exists, is missing, or is unknown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lamina.dream.root import MOST_FILES, Root, package_key, path_key
 
 
 class Sight(StrEnum):
-    """What became of a thing: `UNKNOWN` where its absence would prove nothing."""
+    """Whether a thing exists; `UNKNOWN` if its absence would prove nothing."""
 
     THERE = "there"
     GONE = "gone"
@@ -22,10 +22,10 @@ class Sight(StrEnum):
 
 
 class Ground:
-    """All the declared folders of a scope. A thing is gone when it is in none of them, and all could be looked at."""
+    """All declared folders of a scope. A thing is missing if none has it and all of them could be read."""
 
     def __init__(self, roots: Sequence[Path], most: int = MOST_FILES) -> None:
-        self.roots = tuple(Root(fromkey, most) for fromkey in dict.fromkeys(roots))
+        self.roots = tuple(Root(path, most) for path in dict.fromkeys(roots))
         self._seen: dict[Named, Sight] = {}
 
     @property
@@ -34,30 +34,30 @@ class Ground:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Which folders could not be looked at, and why."""
-        told = [f"{root.name} {root.problem}: nothing is checked there" for root in self.roots if root.problem]
-        told += [
-            f"{root.name} has folders that may not be read: only whole paths are checked"
+        """Return a note for each folder that could not be read, with the reason."""
+        lines = [f"{root.name} {root.problem}: it is not checked" for root in self.roots if root.problem]
+        lines += [
+            f"{root.name} has folders that cannot be read: only absolute paths are checked"
             for root in self.roots
             if not root.problem and not root.is_whole
         ]
-        return tuple(told)
+        return tuple(lines)
 
     def sight(self, named: Named) -> Sight:
-        """Whether a thing is there."""
+        """Return whether a thing exists."""
         if named not in self._seen:
             self._seen[named] = self._look(named)
         return self._seen[named]
 
     def has_folder_of(self, path: str) -> bool:
-        """Whether the folder a path begins with is anywhere in the roots."""
+        """Return whether the first folder of a path exists anywhere in the roots."""
         first = path_key(path).partition("/")[0]
         return any(path_key(root.name) == first or root.ends_with(first) for root in self.roots)
 
     def _look(self, named: Named) -> Sight:
         if named.sort is Sort.ABSOLUTE:
             return self._absolute(named.name)
-        if not self.roots or not all(each.is_whole for each in self.roots):
+        if not self.roots or not all(root.is_whole for root in self.roots):
             return Sight.UNKNOWN
         match named.sort:
             case Sort.RELATIVE | Sort.FILE_NAME:
@@ -67,8 +67,8 @@ class Ground:
             case Sort.SCRIPT:
                 return self._listed(named.name, lambda root: root.scripts)
             case Sort.TARGET:
-                made = any(each.has(named.name) for each in self.roots)
-                return Sight.THERE if made else self._listed(named.name, lambda root: root.targets)
+                is_file = any(root.has(named.name) for root in self.roots)
+                return Sight.THERE if is_file else self._listed(named.name, lambda root: root.targets)
             case Sort.RECIPE:
                 return self._listed(named.name, lambda root: root.recipes)
             case Sort.CRATE:
@@ -84,7 +84,7 @@ class Ground:
     def _absolute(self, told: str) -> Sight:
         try:
             path = os.path.normpath(Path(told).expanduser())
-        except RuntimeError:  # nobody's home
+        except RuntimeError:  # the home folder of that user is unknown
             return Sight.UNKNOWN
         for root in self.roots:
             inner = root.inside(path)
@@ -99,33 +99,35 @@ class Ground:
 
     def _relative(self, path: str) -> Sight:
         without_root = [path.removeprefix(f"{root.name}/") for root in self.roots]
-        if any(root.ends_with(path) or root.has(own) for root, own in zip(self.roots, without_root, strict=True)):
+        if any(root.ends_with(path) or root.has(inner) for root, inner in zip(self.roots, without_root, strict=True)):
             return Sight.THERE
         return Sight.UNKNOWN if any(root.tells_nothing(path) for root in self.roots) else Sight.GONE
 
     def _definition(self, named: Named) -> Sight:
-        words = [root.words for root in self.roots]
-        known = frozenset().union(*(word for word in words if word is not None))
-        if named.name in known:
+        identifiers = [root.words for root in self.roots]
+        defined = frozenset().union(*(names for names in identifiers if names is not None))
+        if named.name in defined:
             return Sight.THERE
-        # Code that is not here, or is too much to be read, may have it.
-        foreign = named.owner and named.owner not in known and not any(named.owner in root.stems for root in self.roots)
-        return Sight.UNKNOWN if foreign or None in words or not known else Sight.GONE
+        # Code outside the roots, or too large to read, may define it.
+        foreign = (
+            named.owner and named.owner not in defined and not any(named.owner in root.stems for root in self.roots)
+        )
+        return Sight.UNKNOWN if foreign or None in identifiers or not defined else Sight.GONE
 
     def _listed(self, name: str, listed: Callable[[Root], Listed | None]) -> Sight:
-        """Whether a name is in one of the lists; where no root has a list, nobody can tell."""
-        found = [own for root in self.roots if (own := listed(root)) is not None]
-        if any(name in each.names for each in found):
+        """Search a name in the lists of all roots; UNKNOWN if no root has such a list."""
+        name_lists = [name_list for root in self.roots if (name_list := listed(root)) is not None]
+        if any(name in name_list.names for name_list in name_lists):
             return Sight.THERE
-        return Sight.GONE if found and all(each.is_all for each in found) else Sight.UNKNOWN
+        return Sight.GONE if name_lists and all(name_list.is_all for name_list in name_lists) else Sight.UNKNOWN
 
     def _module(self, name: str) -> Sight:
         path = name.replace(".", "/")
         if any(root.ends_with(f"{path}{ending}") for root in self.roots for ending in (".py", "/__main__.py")):
             return Sight.THERE
         head = path.partition("/")[0]
-        is_own = any(root.ends_with(f"{head}{each}") for root in self.roots for each in ("/__init__.py", ".py"))
-        return Sight.GONE if is_own and "/" in path else Sight.UNKNOWN
+        is_local = any(root.ends_with(f"{head}{ending}") for root in self.roots for ending in ("/__init__.py", ".py"))
+        return Sight.GONE if is_local and "/" in path else Sight.UNKNOWN
 
     def _package(self, name: str) -> Sight:
         form = package_key(name)

@@ -1,4 +1,4 @@
-"""The identity of an agent: what was thought about the agent itself, kept to a length that can be read in one go."""
+"""The identity page of an agent: its reflections about itself, kept short enough to read."""
 
 from __future__ import annotations
 
@@ -20,64 +20,64 @@ from lamina.text.roles import ASSISTANTS
 from lamina.text.sentences import sentences
 
 WHOLE_BYTES = 8 * 1024
-"""Up to here every reflection stands as it is; beyond, the oldest ones are reduced to a line."""
+"""Up to this size reflections are shown in full; beyond it the oldest become one line each."""
 MOST_CHARS = 15_000
 """A longer page is not written."""
 LINE_CHARS = 120
 KINDS = frozenset({"insight", "belief"})
-"""What an identity is made of."""
+"""The kinds of statements on an identity page."""
 ITSELF = ASSISTANTS | {"agent", "identity", "self"}
-"""Subjects under which an agent speaks of itself."""
+"""Subjects under which an agent speaks about itself."""
 
 
 def identity_of(store: Store, scope: Scope) -> Atom | None:
-    """The identity of a scope's agent, if there is one."""
+    """Return the identity page of a scope's agent, if there is one."""
     return single_of(store, scope, IDENTITY)
 
 
 def identity(scene: Scene) -> Plan:
-    """The identity page as it shall be, from what is stated in the scope."""
-    wanted = Filter(scopes=(scene.scope,), statuses=LIVE, kinds=KINDS, notes=False, valid_at=scene.now)
-    told = [each for each in scene.store.read(wanted) if is_stated(each) and _is_reflection(each, scene.scope)]
+    """Plan the identity page from the statements in the scope."""
+    query = Filter(scopes=(scene.scope,), statuses=LIVE, kinds=KINDS, notes=False, valid_at=scene.now)
+    reflections = [atom for atom in scene.store.read(query) if is_stated(atom) and _is_reflection(atom, scene.scope)]
     before = identity_of(scene.store, scene.scope)
-    if not told and before is None:
+    if not reflections and before is None:
         return Plan()
-    whole, older = divided(told)
-    writer = scene.writer
-    short = _short(writer, older, before)
-    lines = identity_lines(whole, older, short)
+    full, older = divided(reflections)
+    chat = scene.writer
+    summary = _short(chat, older, before)
+    lines = identity_lines(full, older, summary)
     length = sum(len(line) + 1 for line in lines)
     if length > MOST_CHARS:
-        advice = "archive or sum up some of the oldest reflections"
+        advice = "archive or summarise some of the oldest reflections"
         return Plan(notes=(f"identity.md would have {length:,} characters, more than {MOST_CHARS:,}: {advice}",))
-    summed_up = {SUMMARY_OF: digest_of(older)} if older and writer is not None else {}
-    return kept_up(scene, IDENTITY, "\n".join(lines), f"{len(told)} reflections", summed_up)
+    metadata = {SUMMARY_OF: digest_of(older)} if older and chat is not None else {}
+    return kept_up(scene, IDENTITY, "\n".join(lines), f"{len(reflections)} reflections", metadata)
 
 
 def divided(told: Sequence[Atom]) -> tuple[list[Row], list[Row]]:
-    """Reflections that stand as they are, and older ones in a line each: as many as it takes to be short enough.
+    """Split reflections into those shown in full and older ones with a line each, so that the page is short enough.
 
-    The youngest one always stands as it is.
+    The newest one is always shown in full.
     """
-    whole = [Row(atom, f"{happened_at(atom):%Y-%m-%d} {one_line(atom.content)}") for atom in told]
+    full = [Row(atom, f"{happened_at(atom):%Y-%m-%d} {one_line(atom.content)}") for atom in told]
     older = [Row(atom, f"{happened_at(atom):%Y-%m-%d} {_first_line(atom.content)}") for atom in told]
-    long, size = len(whole), sum(map(_bytes, whole))
-    while size > WHOLE_BYTES and long > 1:
-        long -= 1
-        size += _bytes(older[long]) - _bytes(whole[long])
-    return whole[:long], older[long:]
+    full_count, size = len(full), sum(map(_bytes, full))
+    while size > WHOLE_BYTES and full_count > 1:
+        full_count -= 1
+        size += _bytes(older[full_count]) - _bytes(full[full_count])
+    return full[:full_count], older[full_count:]
 
 
 def identity_lines(whole: Sequence[Row], older: Sequence[Row], short: Sequence[str]) -> list[str]:
-    """The lines of the page; a reflection that the short text names as its source needs no line of its own."""
-    named = "\n".join(short)
-    left = [each for each in older if link(each.source) not in named]
+    """Render the page; a reflection that the summary cites needs no line of its own."""
+    cited = "\n".join(short)
+    remaining = [line for line in older if link(line.source) not in cited]
     lines = ["# Identity", "", *([SHORT, *short, ""] if short else []), "## Reflections", *map(str, whole)]
-    return [*lines, "", "## Earlier, in a line each", *map(str, left)] if left else lines
+    return [*lines, "", "## Earlier, in a line each", *map(str, remaining)] if remaining else lines
 
 
 def _short(writer: Chat | None, older: Sequence[Row], before: Atom | None) -> list[str]:
-    """What a model made of the older ones; asked once for the same lines."""
+    """Return a model's summary of the older reflections; the model is called once for the same lines."""
     if before is not None and before.metadata.get(SUMMARY_OF) == digest_of(older):
         return summary_in(before.content)
     return condensed(writer, "the agent", older[:MOST_LINES]) if older and writer is not None else []
@@ -89,7 +89,7 @@ def _is_reflection(atom: Atom, scope: Scope) -> bool:
 
 
 def _first_line(content: str) -> str:
-    """The first sentence, cut where it is long."""
+    """Return the first sentence, shortened if it is long."""
     text = one_line(content)
     first = next((text[start:end] for start, end in sentences(text)), text)
     return first if len(first) <= LINE_CHARS else f"{first[: LINE_CHARS - 1].rstrip()}…"

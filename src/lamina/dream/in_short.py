@@ -1,5 +1,4 @@
-"""The lines of a page in short, written by a chat model. A sentence is kept with the lines it names as its sources,
-and only where they bear out what it says."""
+"""Summarises the lines of a page with a chat model. A sentence is kept only if the lines it cites support it."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ letter by letter. lines: the numbers of the lines it rests on."""
 
 
 class ShortSentence(BaseModel):
-    """One sentence as the model gives it, with the lines it names."""
+    """One sentence as the model returns it, with the lines it cites."""
 
     text: str = Field(max_length=300)
     lines: list[Annotated[int, Field(ge=1, le=MOST_LINES)]] = Field(min_length=1, max_length=8)
@@ -49,40 +48,40 @@ class Condensed(BaseModel):
 
 
 def in_short(chat: Chat, name: str, rows: Sequence[Row]) -> list[str]:
-    """What a model says of the lines in two to four sentences, as lines of a page; none where nothing bears them out.
+    """Return a model's summary of the lines in two to four sentences, as lines of a page; unsupported ones are dropped.
 
-    A ModelError where it gives no answer of that shape.
+    ModelError if the answer does not have the requested form.
     """
     return list(_checked(chat.ask(_asked(name, rows, _MOST), ShortCard).value.sentences, name, rows))
 
 
 def condensed(chat: Chat, name: str, rows: Sequence[Row]) -> list[str]:
-    """The same for many lines, in more sentences."""
+    """Return a longer summary of many lines; otherwise like `summarise_page`."""
     return list(_checked(chat.ask(_asked(name, rows, _MANY), Condensed).value.sentences, name, rows))
 
 
 def _asked(name: str, rows: Sequence[Row], most: int) -> list[Message]:
-    told = (f"{happened_at(row.source):%Y-%m-%d} | {harmless(row.text, _LINE_CHARS)}" for row in rows[:MOST_LINES])
-    data = fenced(f"{n} | {line}" for n, line in enumerate(told, 1))
+    described = (f"{happened_at(row.source):%Y-%m-%d} | {harmless(row.text, _LINE_CHARS)}" for row in rows[:MOST_LINES])
+    data = fenced(f"{n} | {line}" for n, line in enumerate(described, 1))
     return [system(_RULES), user(f"{data}\n\n{_TASK.format(name=harmless(name, 60), fewest=_FEWEST, most=most)}")]
 
 
 def _checked(sentences: Sequence[ShortSentence], name: str, rows: Sequence[Row]) -> Iterator[str]:
-    shown = rows[:MOST_LINES]
+    numbered = rows[:MOST_LINES]
     for sentence in sentences:
-        cited = [shown[n - 1] for n in dict.fromkeys(sentence.lines) if n <= len(shown)]
+        cited = [numbered[n - 1] for n in dict.fromkeys(sentence.lines) if n <= len(numbered)]
         text = harmless(sentence.text)
         if cited and normal_form(text) and _is_true_to(text, name, cited):
-            yield listed(text, *(one.source for one in cited))
+            yield listed(text, *(line.source for line in cited))
 
 
 def _is_true_to(text: str, name: str, cited: Sequence[Row]) -> bool:
-    """Whether every name and number stands in the lines, and it denies something where they do and only there."""
-    said = [*(each.text for each in cited), *(each.source.content for each in cited)]
-    around = [name, *said, *(each.source.subject for each in cited)]
-    denied = any(_denies(each) for each in said)
-    days = [happened_at(each.source).date() for each in cited]
-    return denied == _denies(text) and is_borne_out(text, around, days)
+    """Return whether every name and number is in the cited lines, and the sentence is negated exactly if they are."""
+    texts = [*(line.text for line in cited), *(line.source.content for line in cited)]
+    context_texts = [name, *texts, *(line.source.subject for line in cited)]
+    is_source_negated = any(_denies(source_text) for source_text in texts)
+    days = [happened_at(line.source).date() for line in cited]
+    return is_source_negated == _denies(text) and is_borne_out(text, context_texts, days)
 
 
 def _denies(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Files in which a project lists what can be run or is needed: scripts, targets, recipes, crates."""
+"""Parses files in which a project lists what it runs or depends on: scripts, targets, recipes, crates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NEEDS = ("dependencies", "dev-dependencies", "build-dependencies")
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Names that a root lists somewhere. `is_all`: what is not among them is not listed."""
+    """Names that a root lists. `is_complete`: a name that is not among them is not listed."""
 
     names: frozenset[str]
     is_all: bool = True
@@ -24,7 +24,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Crates:
-    """What a Cargo.toml or Cargo.lock names: crates and binaries of its own, and crates that are needed."""
+    """What a Cargo.toml or Cargo.lock names: its own crates and binaries, and its dependencies."""
 
     names: frozenset[str] = frozenset()
     needs: frozenset[str] = frozenset()
@@ -32,23 +32,23 @@ class Crates:
 
 
 def joined(lists: Sequence[Listed]) -> Listed:
-    """Several lists as one; it is whole where all of them are."""
+    """Join lists; the result is complete if all of them are."""
     return Listed(frozenset().union(*(listed.names for listed in lists)), all(listed.is_all for listed in lists))
 
 
 def scripts(text: str | None) -> Listed:
-    """The scripts of a package.json."""
+    """Return the scripts of a package.json."""
     try:
-        told = json.loads(text or "")
+        manifest = json.loads(text or "")
     except (ValueError, RecursionError):
         return Listed(frozenset(), is_all=False)
-    own = told.get("scripts") if isinstance(told, dict) else None
-    return Listed(frozenset(own) if isinstance(own, dict) else frozenset())
+    scripts_table = manifest.get("scripts") if isinstance(manifest, dict) else None
+    return Listed(frozenset(scripts_table) if isinstance(scripts_table, dict) else frozenset())
 
 
 def goals(text: str | None) -> Listed:
-    """The targets of a Makefile; not all of them where it takes in others, or has patterns and variables for names."""
-    found: set[str] = set()
+    """Return the targets of a Makefile; incomplete if it includes others, or has pattern or variable targets."""
+    names: set[str] = set()
     is_all = text is not None
     for line in (text or "").replace("\\\n", " ").splitlines():
         if line.startswith(("\t", " ", "#")):
@@ -57,37 +57,37 @@ def goals(text: str | None) -> Listed:
         is_all = is_all and line.split(" ")[0] not in ("include", "-include", "sinclude")
         if colon and "=" not in head and not rest.startswith(("=", ":=", "::=")):
             is_all = is_all and not ("%" in head or "$" in head)
-            found.update(head.split())
-    return Listed(frozenset(found), is_all)
+            names.update(head.split())
+    return Listed(frozenset(names), is_all)
 
 
 def recipes(text: str | None) -> Listed:
-    """The recipes and aliases of a justfile; not all of them where it takes in others."""
+    """Return the recipes and aliases of a justfile; incomplete if it imports others."""
     lines = (text or "").splitlines()
-    named = (_RECIPE.match(line) or _ALIAS.match(line) for line in lines)
+    matches = (_RECIPE.match(line) or _ALIAS.match(line) for line in lines)
     is_all = text is not None and not any(map(_TAKES_IN.match, lines))
-    return Listed(frozenset(each[1] for each in named if each), is_all)
+    return Listed(frozenset(match[1] for match in matches if match), is_all)
 
 
 def crates(text: str | None) -> Crates:
-    """What a manifest or a lock file of cargo names."""
+    """Return what a manifest or lock file of cargo names."""
     try:
-        told = tomllib.loads(text or "")
+        manifest = tomllib.loads(text or "")
     except (ValueError, RecursionError):
         return Crates(is_all=False)
     if text is None:
         return Crates(is_all=False)
-    package = told.get("package")
+    package = manifest.get("package")
     if isinstance(package, list):  # a lock file
         return Crates(needs=frozenset(_names(package)))
-    own = [*_names([package]), *_names(told.get("bin"))]
-    return Crates(frozenset(own), frozenset(_needed(told)))
+    names = [*_names([package]), *_names(manifest.get("bin"))]
+    return Crates(frozenset(names), frozenset(_needed(manifest)))
 
 
 def _names(tables: object) -> Iterator[str]:
-    for each in tables if isinstance(tables, list) else ():
-        if isinstance(each, dict) and isinstance(each.get("name"), str):
-            yield each["name"]
+    for table in tables if isinstance(tables, list) else ():
+        if isinstance(table, dict) and isinstance(table.get("name"), str):
+            yield table["name"]
 
 
 def _needed(manifest: dict[str, object]) -> Iterator[str]:
@@ -95,5 +95,5 @@ def _needed(manifest: dict[str, object]) -> Iterator[str]:
     targets = target.values() if isinstance(target, dict) else ()
     for table in (manifest, workspace, *targets):
         for name in _NEEDS if isinstance(table, dict) else ():
-            needed = table.get(name) if isinstance(table, dict) else None
-            yield from needed if isinstance(needed, dict) else ()
+            dependencies = table.get(name) if isinstance(table, dict) else None
+            yield from dependencies if isinstance(dependencies, dict) else ()

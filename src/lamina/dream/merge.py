@@ -1,7 +1,7 @@
-"""Step 2, merge: what several statements say together is told in one that cites them, beside them.
+"""Step 2, merge: write a synthesis that cites several statements and stands beside them.
 
-Statements near in meaning make a cluster, statements about one thing a subject. Nothing is merged away here: where
-words stand twice, a person is asked. A synthesis lives as long as its sources say what they said.
+Statements with similar meaning form a cluster, statements about one thing a subject. Nothing is merged away: for
+identical statements a person is asked. A synthesis is valid as long as its sources are unchanged.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from lamina.vectors.levels import Floats
 
 SUBJECT_RUNGS = (3, 5, 10, 20)
 CLUSTER_RUNGS = (5, 10, 20, 50, 100, 200, 500, 1000)
-"""How many statements there are when a synthesis is made, and when it is made anew."""
+"""The numbers of statements at which a synthesis is written, and written again."""
 TOP = 3
 HALF_LIFE_DAYS = 30.0
 WRITTEN = 20
-"""So many clusters of one dream are put into a chat model's words, the largest; the others are told in their own."""
+"""The most clusters that a chat model summarises in one dream, largest first; the others quote their members."""
 _TOLD_CHARS = 80
 
 
 @dataclass(slots=True)
 class _Merged:
-    """What the step comes to."""
+    """The changes that the step collects."""
 
     changes: dict[AtomId, Atom] = field(default_factory=dict)
     moves: list[Move] = field(default_factory=list)
@@ -56,35 +56,41 @@ class _Merged:
 
 
 def merge(scene: Scene) -> Plan:
-    """Tell clusters and subjects in one statement each, renew or let go what no longer holds, and ask about doubles."""
-    stated = sorted((each for each in scene.stated() if not each.is_episode), key=lambda each: each.id)
-    shelf, found = Shelf(scene), _Merged()
-    for theme in (*_clusters(scene, stated), *_subjects(scene, stated, shelf)):
+    """Write syntheses of clusters and subjects, retire those whose sources changed, and propose to merge duplicates."""
+    statements = sorted(
+        (statement for statement in scene.stated() if not statement.is_episode), key=lambda statement: statement.id
+    )
+    syntheses, result = Shelf(scene), _Merged()
+    for theme in (*_clusters(scene, statements), *_subjects(scene, statements, syntheses)):
         if scene.stop():
-            return Plan(notes=("broken off; the next dream does it",))
-        if not shelf.tells(theme):
-            _tell(theme, scene, shelf, found)
-    for each in shelf.stale():
-        if each.id not in found.changes:
-            found.do("let go", each.with_(status=Status.TOMBSTONED), "what it was made of has changed")
-    for duplicate in duplicates(scene, stated):
-        found.do("ask", duplicate, f"{len(duplicate.derived_from)} statements in the same words")
-    return Plan(tuple(found.changes.values()), tuple(found.moves))
+            return Plan(notes=("interrupted; the next dream continues",))
+        if not syntheses.tells(theme):
+            _tell(theme, scene, syntheses, result)
+    for synthesis in syntheses.stale():
+        if synthesis.id not in result.changes:
+            result.do("let go", synthesis.with_(status=Status.TOMBSTONED), "its sources have changed")
+    for duplicate in duplicates(scene, statements):
+        result.do("ask", duplicate, f"{len(duplicate.derived_from)} statements with the same text")
+    return Plan(tuple(result.changes.values()), tuple(result.moves))
 
 
 def _tell(theme: Theme, scene: Scene, shelf: Shelf, found: _Merged) -> None:
-    """Write a theme down; what told it before gives way."""
-    before = [atom for atom in shelf.replaced_by(theme) if atom.id not in found.changes]
-    made = to_synthesis(theme, _words(theme, scene, found), scene.scope, next(scene.ids))
-    # What was laid aside is past giving way: it is let go with the others whose sources have changed.
-    giving_way = [each for each in before if each.status is not Status.ARCHIVED]
-    made = made.with_(supersedes=tuple(each.id for each in giving_way))
-    found.do("renew" if before else "add", made, f"{theme.made_of} of {len(theme.members)}: {theme.subject or 'alike'}")
-    for each in before:
-        if each.status is Status.ARCHIVED:
-            found.do("let go", each.with_(status=Status.TOMBSTONED), f"{made.id} says it anew")
+    """Write the synthesis of a theme; it supersedes earlier ones."""
+    earlier = [atom for atom in shelf.replaced_by(theme) if atom.id not in found.changes]
+    synthesis = to_synthesis(theme, _words(theme, scene, found), scene.scope, next(scene.ids))
+    # An archived synthesis cannot be superseded: it is ended like those whose sources changed.
+    superseded = [atom for atom in earlier if atom.status is not Status.ARCHIVED]
+    synthesis = synthesis.with_(supersedes=tuple(atom.id for atom in superseded))
+    found.do(
+        "renew" if earlier else "add",
+        synthesis,
+        f"{theme.made_of} of {len(theme.members)}: {theme.subject or 'similar'}",
+    )
+    for atom in earlier:
+        if atom.status is Status.ARCHIVED:
+            found.do("let go", atom.with_(status=Status.TOMBSTONED), f"replaced by {synthesis.id}")
         else:
-            found.changes[each.id] = _over(each, made, scene)
+            found.changes[atom.id] = _over(atom, synthesis, scene)
 
 
 def _over(synthesis: Atom, heir: Atom, scene: Scene) -> Atom:
@@ -102,7 +108,7 @@ def _words(theme: Theme, scene: Scene, found: _Merged) -> str:
 
 
 def _clusters(scene: Scene, stated: Sequence[Atom]) -> Iterator[Theme]:
-    """Statements near in meaning that say it in more than one way, the largest cluster first."""
+    """Return clusters of statements with similar meaning and different text, the largest first."""
     loose = [atom for atom in stated if not atom.pinned]
     embedder = scene.embedder() if len(loose) >= CLUSTER_RUNGS[0] else None
     if embedder is None:
@@ -115,35 +121,35 @@ def _clusters(scene: Scene, stated: Sequence[Atom]) -> Iterator[Theme]:
 
 
 def _vectors(scene: Scene, embedder: Embedder, atoms: Sequence[Atom]) -> Floats:
-    """A unit vector for each statement; those the store has none of yet are worked out on the spot."""
-    known = scene.store.encodings.vectors(embedder.model.id, [each.id for each in atoms])
-    unseen = [each for each in atoms if each.id not in known]
-    made = embedder.passages([Piece(meant(each, passages_of(each)[0]), WHOLE_CHUNKS) for each in unseen])
-    known |= {atom.id: it.vectors for atom, it in zip(unseen, made, strict=True)}
-    return unit(np.stack([known[each.id].mean(axis=0) for each in atoms]))
+    """Return a unit vector for each statement; missing ones are computed."""
+    vectors = scene.store.encodings.vectors(embedder.model.id, [atom.id for atom in atoms])
+    missing = [atom for atom in atoms if atom.id not in vectors]
+    encoded = embedder.passages([Piece(meant(atom, passages_of(atom)[0]), WHOLE_CHUNKS) for atom in missing])
+    vectors |= {atom.id: encoding.vectors for atom, encoding in zip(missing, encoded, strict=True)}
+    return unit(np.stack([vectors[atom.id].mean(axis=0) for atom in atoms]))
 
 
 def _subjects(scene: Scene, stated: Sequence[Atom], shelf: Shelf) -> Iterator[Theme]:
-    """Subjects of which enough is said, each by its best statements."""
-    about: dict[str, list[Atom]] = defaultdict(list)
+    """Return subjects with enough statements, each with its best ones."""
+    by_subject: dict[str, list[Atom]] = defaultdict(list)
     for atom in stated:
-        about[name_form(atom.subject)].append(atom)
-    for subject in sorted(each for each in about if each):
-        atoms = about[subject]
+        by_subject[name_form(atom.subject)].append(atom)
+    for subject in sorted(subject for subject in by_subject if subject):
+        atoms = by_subject[subject]
         count = _rung(len(atoms), SUBJECT_RUNGS)
         if count and not shelf.tells_subject(subject, count) and len(distinct(atoms)) > 1:
             yield Theme(MadeOf.SUBJECT, _best(scene, atoms), count, atoms[0].subject)
 
 
 def _best(scene: Scene, atoms: Sequence[Atom]) -> tuple[Atom, ...]:
-    """The few that served best and are the most recent, none saying the words of another."""
-    counted = scene.store.ledger.signals_of([each.id for each in atoms])
+    """Return the most useful and most recent statements, no two with the same text."""
+    counters = scene.store.ledger.signals_of([atom.id for atom in atoms])
 
-    def worth(atom: Atom) -> float:
-        quality = counted.get(atom.id, Signals()).quality_score
+    def usefulness(atom: Atom) -> float:
+        quality = counters.get(atom.id, Signals()).quality_score
         return quality * math.exp2(-days_since(atom.observed_at, scene.now) / HALF_LIFE_DAYS)
 
-    ranked = sorted(atoms, key=lambda each: (-worth(each), each.id))
+    ranked = sorted(atoms, key=lambda atom: (-usefulness(atom), atom.id))
     return tuple(distinct(ranked)[:TOP])
 
 

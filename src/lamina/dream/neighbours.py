@@ -1,10 +1,10 @@
-"""Which vectors lie near which, without comparing each with each.
+"""Finds near pairs of vectors without comparing all of them.
 
-Vectors are thrown into buckets by the direction they lean to most, of a few dozen directions; near ones mostly lean to
-the same, and only what shares a bucket is compared. A bucket too full is thrown again by other directions, so that the
-work grows with the number of vectors and not with its square. Several throws find what one misses.
+Random-projection hashing: each vector goes into the bucket of the direction it projects on most, and only vectors in
+the same bucket are compared. A bucket that is too full is split by other directions, so the work grows linearly.
+Several rounds find what one misses.
 
-Everything is counted in whole numbers, so that what is near does not hang on the order of a sum.
+All sums use integers, so the result does not depend on their order.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ Numbers: TypeAlias = NDArray[np.int64]
 
 THROWS = 16
 DIRECTIONS = 32
-"""So many at most: fewer where fewer buckets will do, for each more parts some that are near."""
+"""The most directions of a split: fewer if fewer buckets suffice, since each separates some near vectors."""
 FULL = 384
-"""A bucket with more is thrown again."""
+"""A bucket with more vectors is split again."""
 DEPTH = 6
-"""So often; what is left in one bucket then is cut into pieces along one direction."""
+"""The most splits; a bucket that is still too full is then cut along one direction."""
 CLOSEST = 16
-"""So many neighbours of a vector are kept from one bucket: enough to hold together what belongs together."""
+"""The most neighbours of a vector that one bucket yields: enough to keep a cluster connected."""
 _BLOCK = 8192
 
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Vectors as whole numbers, small enough for exact dot products, and the length of each."""
+    """Vectors as integers, small enough for exact dot products, and the length of each."""
 
     levels: NDArray[np.int8]
     lengths: NDArray[np.float64]
@@ -45,7 +45,7 @@ class Points:
         return len(self.lengths)
 
     def cosines(self, rows: Numbers) -> NDArray[np.float64]:
-        """Each of some points with each of them."""
+        """Return the cosine of each pair of these rows."""
         chosen = self.levels[rows].astype(np.float32)
         lengths = self.lengths[rows]
         return np.asarray((chosen @ chosen.T).astype(np.float64) / (lengths[:, None] * lengths))
@@ -53,7 +53,7 @@ class Points:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Pairs of points, the lower number first, and how near they are."""
+    """Pairs of rows, the lower one first, and their cosines."""
 
     one: Numbers
     other: Numbers
@@ -61,7 +61,7 @@ class Pairs:
 
 
 def to_points(vectors: Floats) -> Points:
-    """The vectors, none of them zero, as whole numbers; a vector's own largest entry sets its scale."""
+    """Quantise non-zero vectors to integers; a vector's largest entry sets its scale."""
     most = min(ROW_LEVELS, math.isqrt(EXACT // max(1, vectors.shape[1])))
     scale = np.abs(vectors).max(axis=1, initial=0.0).astype(np.float32)
     levels = np.rint(vectors / scale[:, None] * np.float32(most)).astype(np.int8)
@@ -75,14 +75,14 @@ def to_points(vectors: Floats) -> Points:
 
 
 def near_pairs(points: Points, above: float) -> Pairs:
-    """Pairs nearer than that: nearly all of them, and of a crowd the nearest."""
+    """Return pairs above a cosine: nearly all of them, and in dense regions the nearest."""
     count = len(points)
     keys, cosines = [np.empty(0, np.int64)], [np.empty(0, np.float32)]
-    for throw in range(THROWS):
-        for bucket in _buckets(points, np.arange(count), throw, 0):
-            one, other, near = _compared(points, bucket, above)
-            keys.append(one * count + other)
-            cosines.append(near)
+    for round_number in range(THROWS):
+        for bucket in _buckets(points, np.arange(count), round_number, 0):
+            first_rows, second_rows, near_cosines = _compared(points, bucket, above)
+            keys.append(first_rows * count + second_rows)
+            cosines.append(near_cosines)
     key, first = np.unique(np.concatenate(keys), return_index=True)
     return Pairs(key // max(1, count), key % max(1, count), np.concatenate(cosines)[first])
 
@@ -106,17 +106,17 @@ def _buckets(points: Points, rows: Numbers, throw: int, depth: int) -> Iterator[
 
 
 def _leanings(points: Points, rows: Numbers, directions: Floats) -> NDArray[np.float64]:
-    """How far each row leans to each direction, more or less than the others do: what all share tells nothing."""
+    """Return how far each row projects on each direction, relative to the median: what all share is no information."""
     parts = []
     for start in range(0, len(rows), _BLOCK):
         block = rows[start : start + _BLOCK]
         parts.append((points.levels[block].astype(np.float32) @ directions) / points.lengths[block, None])
-    found = np.concatenate(parts)
-    return np.asarray(found - np.median(found, axis=0), np.float64)
+    projections = np.concatenate(parts)
+    return np.asarray(projections - np.median(projections, axis=0), np.float64)
 
 
 def _directions(width: int, throw: int, depth: int) -> Floats:
-    """Signs drawn from a hash, so that they are the same everywhere and always."""
+    """Return random signs from a hash, the same on every machine."""
     drawn = hashlib.shake_256(f"{throw}/{depth}".encode()).digest(width * DIRECTIONS // 8)
     bits = np.unpackbits(np.frombuffer(drawn, np.uint8)).reshape(width, DIRECTIONS)
     return np.asarray(bits, np.float32) * np.float32(2) - np.float32(1)
@@ -124,15 +124,15 @@ def _directions(width: int, throw: int, depth: int) -> Floats:
 
 def _compared(points: Points, bucket: Numbers, above: float) -> tuple[Numbers, Numbers, Floats]:
     chosen = points.levels[bucket].astype(np.float32)
-    shrunk = (1 / points.lengths[bucket]).astype(np.float32)
-    cosines = (chosen @ chosen.T) * (shrunk[:, None] * shrunk)
+    inverse_lengths = (1 / points.lengths[bucket]).astype(np.float32)
+    cosines = (chosen @ chosen.T) * (inverse_lengths[:, None] * inverse_lengths)
     np.fill_diagonal(cosines, -1)
-    near = cosines > np.float32(above)
-    crowded = np.flatnonzero(np.count_nonzero(near, axis=1) > CLOSEST)
-    if len(crowded):
-        far = np.argsort(-cosines[crowded], axis=1, kind="stable")[:, CLOSEST:]
-        near[crowded[:, None], far] = False
-        near |= near.T
-    one, other = np.nonzero(np.triu(near))
-    low, high = np.minimum(bucket[one], bucket[other]), np.maximum(bucket[one], bucket[other])
-    return low, high, cosines[one, other]
+    is_near = cosines > np.float32(above)
+    crowded_rows = np.flatnonzero(np.count_nonzero(is_near, axis=1) > CLOSEST)
+    if len(crowded_rows):
+        dropped = np.argsort(-cosines[crowded_rows], axis=1, kind="stable")[:, CLOSEST:]
+        is_near[crowded_rows[:, None], dropped] = False
+        is_near |= is_near.T
+    first, second = np.nonzero(np.triu(is_near))
+    low, high = np.minimum(bucket[first], bucket[second]), np.maximum(bucket[first], bucket[second])
+    return low, high, cosines[first, second]

@@ -1,4 +1,4 @@
-"""The sentences about the same things that were said since a statement was last confirmed."""
+"""Finds sentences about the same things that were said after a statement was last affirmed."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from lamina.text.analyse import content_words
 from lamina.text.normal import normal_form, one_line
 
 LOOKED_AT = 40
-"""How many passages that share words with a statement are held against it."""
+"""The most passages with common words that are compared with a statement."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A sentence said later: whose words, where, and when.
+    """A later sentence: its text, speaker and time.
 
-    `source` is the statement itself or the words it stands in; `place` tells where in those words.
+    `source` is the statement itself or the segment that contains it; `evidence` is its place in that segment.
     """
 
     text: str
@@ -38,20 +38,20 @@ class Line:
 
 
 def newer_lines(belief: Atom, known: Known, scene: Scene) -> list[Line]:
-    """What people said about the same things since anybody last stood by a statement, in the order it was said."""
+    """Return what people said about the same things since a statement was last affirmed, in order of time."""
     words = content_words(belief.content)
     if not words:
         return []
-    stood = _stood_by(belief, scene)
-    found = known.search(words, LIVE, LOOKED_AT, is_vouched_for)
-    lines = (line for atom, passage in found for line in _lines(atom, passage, belief, known, stood))
-    return [each for each in lines if begins(belief) < each.at <= scene.now]
+    affirmed_at = _stood_by(belief, scene)
+    passages = known.search(words, LIVE, LOOKED_AT, is_vouched_for)
+    lines = (line for atom, passage in passages for line in _lines(atom, passage, belief, known, affirmed_at))
+    return [line for line in lines if begins(belief) < line.at <= scene.now]
 
 
 def _stood_by(belief: Atom, scene: Scene) -> datetime:
-    """When anybody but a dream last wrote it: said it again, confirmed it, edited it or took a doubt back."""
-    told = [version.at for version in scene.store.versions(belief.id) if version.verb != "dream"]
-    return max(told, default=recorded(belief))
+    """Return when anyone but a dream last wrote the statement: repeated, confirmed, edited or cleared it."""
+    times = [version.at for version in scene.store.versions(belief.id) if version.verb != "dream"]
+    return max(times, default=recorded(belief))
 
 
 def _lines(atom: Atom, passage: Passage, belief: Atom, known: Known, stood: datetime) -> Iterator[Line]:
@@ -63,9 +63,9 @@ def _lines(atom: Atom, passage: Passage, belief: Atom, known: Known, stood: date
     if max(at, recorded(atom)) <= stood:
         return
     for start, end, text in statable_sentences(passage.text):
-        place = Evidence(atom.id, passage.n, start, end)
-        if known.holds(place) and not any(each.id == belief.id for each in known.on(place)):
-            yield Line(text, passage.speaker, at, atom, place)
+        evidence = Evidence(atom.id, passage.n, start, end)
+        if known.holds(evidence) and not any(resting.id == belief.id for resting in known.on(evidence)):
+            yield Line(text, passage.speaker, at, atom, evidence)
 
 
 def _of_statement(atom: Atom) -> Line:
@@ -73,8 +73,8 @@ def _of_statement(atom: Atom) -> Line:
 
 
 def _may_speak(atom: Atom, belief: Atom) -> bool:
-    """Whether a statement is somebody's own and may be about the same thing."""
+    """Return whether a statement is a trusted one and may be about the same thing."""
     if atom.id == belief.id or atom.status is not Status.ACTIVE or not is_stated(atom) or statements_wait(atom.origin):
         return False
-    subjects = {form for each in (atom, belief) if (form := normal_form(each.subject))}
+    subjects = {form for candidate in (atom, belief) if (form := normal_form(candidate.subject))}
     return len(subjects) <= 1

@@ -1,4 +1,4 @@
-"""Several pages of one name as one page: nothing a person wrote on any is lost, and none of theirs is ended."""
+"""Merges several pages of one name: nothing that a person wrote is lost, and no page of theirs is ended."""
 
 from __future__ import annotations
 
@@ -12,23 +12,25 @@ from lamina.store.base import Store
 
 
 def as_one(pages: Sequence[Atom], store: Store) -> tuple[Atom, list[Atom]]:
-    """Pages of one name: the page that lives on with everything people wrote on any, and the others laid aside.
+    """Return the page that remains, with everything people wrote on any, and the other pages in their new state.
 
-    A page that came back from the archive and still lies there gives way; else the page somebody wrote on lives on, or
-    the oldest. Where people had a hand in several, the others are archived: only a person ends those.
+    A page that returned from the archive and is still in that folder gives way; otherwise the page that a person edited
+    remains, or the oldest. Other pages that people edited are archived: only a person ends those.
     """
-    aside = {each for each, path in store.ledger.paths_of([page.id for page in pages]).items() if _is_aside(path)}
-    first, *others = sorted(pages, key=lambda each: (each.id in aside, not _is_touched(each, store), each.id))
-    over: list[Atom] = []
+    archived_ids = {
+        atom_id for atom_id, path in store.ledger.paths_of([page.id for page in pages]).items() if _is_aside(path)
+    }
+    first, *others = sorted(pages, key=lambda page: (page.id in archived_ids, not _is_touched(page, store), page.id))
+    ended: list[Atom] = []
     for other in others:
         words = own_words(other.content)
         first = first.with_(content=with_own_words(first.content, words)) if words else first
         if _is_touched(other, store):
-            over.append(other.with_(status=Status.ARCHIVED))
+            ended.append(other.with_(status=Status.ARCHIVED))
         else:
             first = first.with_(supersedes=(*first.supersedes, other.id))
-            over.append(other.with_(status=Status.SUPERSEDED, superseded_by=(*other.superseded_by, first.id)))
-    return first, over
+            ended.append(other.with_(status=Status.SUPERSEDED, superseded_by=(*other.superseded_by, first.id)))
+    return first, ended
 
 
 def _is_aside(path: str) -> bool:

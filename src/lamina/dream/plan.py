@@ -1,4 +1,4 @@
-"""What a step wants done: atoms as they shall be, each move told in a line, and why a part of it waits."""
+"""What a step wants to change: atoms in their new state, a line for each change, and notes on what it left alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lamina.atom.page import is_page
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One thing that happens to an atom, in words a person reads: `archive`, `the words`, `why`."""
+    """One change of an atom for a person to read: the action, the text of the atom, and why."""
 
     action: str
     atom_id: AtomId
@@ -22,11 +22,11 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The changes of one step, to be committed together or not at all.
+    """The changes of one step, committed together or not at all.
 
-    `changes` are atoms as they shall be (revision 0 makes a new one); `after` sets counters once the changes stand, or
-    where there are none; `in_trial`: nothing of that lies outside the store's trial, so a dry run may take it as well;
-    `notes` tell what was seen and left alone.
+    `changes` are atoms in their new state (revision 0 is a new atom). `after_commit` runs once the changes are
+    committed, or if there are none; `after_in_dry_run`: it only writes inside the store's trial, so a dry run may call
+    it as well. `notes` say what was noticed and left alone.
     """
 
     changes: tuple[Atom, ...] = ()
@@ -37,5 +37,5 @@ class Plan:
 
     @property
     def touched(self) -> int:
-        """How many atoms that were there before would change; pages, which only list others, are not counted."""
+        """Return how many existing atoms would change; pages are not counted because they only list other atoms."""
         return sum(1 for change in self.changes if change.revision and not is_page(change.content))

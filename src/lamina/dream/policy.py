@@ -1,7 +1,7 @@
-"""What a machine may do to a memory by itself. Whatever cannot be understood counts as the least that could be meant.
+"""What a machine may do to a memory without a person. Input that cannot be parsed is treated as the least trusted.
 
-The rules are few: nothing important is let go, nothing laid aside or doubted is built on, and what one is not sure of
-waits. A dream's plans pass through here between the step that makes them and the commit.
+The rules: nothing important is discarded, nothing archived or disputed is built on, and low confidence defers. The plan
+of each dream step passes through here before it is committed.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from lamina.lifecycle.verification import Verification, verification
 from lamina.store.base import Filter
 
 IMPORTANT = 0.8
-"""From here on nothing is let go."""
+"""From this importance on, nothing is discarded."""
 SURE = 0.35
-"""Below this an action waits."""
+"""Below this confidence an action is deferred."""
 TOLD = 20
-"""So many of those left out are told one by one."""
+"""The most changes that were left out are listed one by one in the notes."""
 
 
 class Action(StrEnum):
@@ -45,7 +45,7 @@ class Action(StrEnum):
 
 
 class Source(StrEnum):
-    """Who wants it done."""
+    """Which part of the system requests an action."""
 
     EXTRACTION = "extraction"
     CONSOLIDATION = "consolidation"
@@ -55,7 +55,7 @@ class Source(StrEnum):
 
 
 class Ruling(StrEnum):
-    """What becomes of an action."""
+    """The policy's answer: do it, do it later, or never."""
 
     ALLOW = "allow"
     DEFER = "defer"
@@ -64,7 +64,7 @@ class Ruling(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is known when an action is judged; the defaults are what is known where nothing can be read."""
+    """What is known when an action is judged; the defaults apply where nothing can be parsed."""
 
     confidence: float = 0.0
     lifecycle_state: LifecycleState = LifecycleState.CANDIDATE
@@ -84,12 +84,12 @@ E = TypeVar("E", bound=StrEnum)
 
 
 def parse_action(raw: object) -> Action:
-    """The action a word names, exactly; for everything else, discard."""
+    """Return the action with exactly this name; discard for any other input."""
     return _member(Action, raw) or Action.DISCARD
 
 
 def parse_context(raw: object) -> Context:
-    """The context a mapping tells, whole and exactly; where anything in it is amiss, the one that knows nothing."""
+    """Return the context in a mapping; `UNKNOWN_CONTEXT` if any key or value is missing, unknown or out of range."""
     if type(raw) is not dict or raw.keys() != _KEYS:
         return UNREAD
     state, source = _member(LifecycleState, raw["lifecycle_state"]), _member(Source, raw["source"])
@@ -100,8 +100,8 @@ def parse_context(raw: object) -> Context:
 
 
 def decide(action: Action, context: Context) -> Ruling:
-    """Whether an action goes ahead, waits or is refused."""
-    # Written so that a figure that is no number falls on the safe side of every comparison.
+    """Return whether an action is allowed, deferred or denied."""
+    # The comparisons are written so that NaN gives the safe result.
     if action is Action.DISCARD and not context.importance < IMPORTANT:
         return Ruling.DENY
     if action in _BUILDS_ON and context.lifecycle_state in _OVER:
@@ -110,79 +110,78 @@ def decide(action: Action, context: Context) -> Ruling:
 
 
 def actions_of(before: Atom | None, after: Atom) -> tuple[Action, ...]:
-    """What a change of an atom amounts to; nothing where only its links weaken, for that is ageing."""
+    """Return the actions that a change of an atom amounts to; none if its links only weaken, which is ageing."""
     if before is None:
         return (_making(after),)
-    found = list[Action]()
+    actions = list[Action]()
     if after.status is not before.status:
-        found.append(_moving(before, after))
+        actions.append(_moving(before, after))
     if {(relation.name, relation.target) for relation in after.relations} - {
         (relation.name, relation.target) for relation in before.relations
     }:
-        found.append(Action.LINK_GRAPH)
-    # What comes with a move, such as the layer of what is revived, is part of the move.
-    if not found and any(getattr(before, name) != getattr(after, name) for name in _FIELDS):
-        found.append(Action.SUMMARIZE_NODE if after.kind in _SUMMED_UP else Action.UPDATE_NOTE)
-    return tuple(found)
+        actions.append(Action.LINK_GRAPH)
+    # Fields that change with a status change, such as the layer of a revived atom, are part of it.
+    if not actions and any(getattr(before, name) != getattr(after, name) for name in _FIELDS):
+        actions.append(Action.SUMMARIZE_NODE if after.kind in _SUMMED_UP else Action.UPDATE_NOTE)
+    return tuple(actions)
 
 
 def gate(plan: Plan, before: Mapping[AtomId, Atom], context_of: ContextOf) -> Plan:
-    """The plan without what the policy refuses or lets wait, nor what hangs together with that; its notes tell.
+    """Return the plan without the changes that the policy denies or defers, or that are linked to those; notes say why.
 
-    `before` has the atoms as they stand. `context_of` is asked about those, and about new ones as they shall be.
+    `before` holds the atoms as they are stored. `read_context` is called with those, or with a new atom as planned.
     """
-    told = dict[AtomId, str]()
+    objections = dict[AtomId, str]()
     for atom in plan.changes:
-        stands = before.get(atom.id)
-        if why := _objection(actions_of(stands, atom), context_of(stands or atom)):
-            told[atom.id] = f"left alone: {atom.id[-6:]}: {why}"
-    if not told:
+        current = before.get(atom.id)
+        if objection := _objection(actions_of(current, atom), context_of(current or atom)):
+            objections[atom.id] = f"left alone: {atom.id[-6:]}: {objection}"
+    if not objections:
         return plan
-    out = _hanging_on(told, plan.changes, before)
+    removed = _hanging_on(objections, plan.changes, before)
     return replace(
         plan,
-        changes=tuple(change for change in plan.changes if change.id not in out),
-        moves=tuple(move for move in plan.moves if move.atom_id not in out),
-        notes=(*plan.notes, *_told(list(told.values()), len(out) - len(told))),
+        changes=tuple(change for change in plan.changes if change.id not in removed),
+        moves=tuple(move for move in plan.moves if move.atom_id not in removed),
+        notes=(*plan.notes, *_told(list(objections.values()), len(removed) - len(objections))),
     )
 
 
 def gated(plan: Plan, scene: Scene) -> Plan:
-    """The plan of a step as the policy lets it through."""
+    """Return the plan of a step without what the policy denies or defers."""
     if not plan.changes:
         return plan
     ids = tuple(change.id for change in plan.changes if change.revision)
-    stands = scene.store.read(Filter(scopes=visible_from(scene.scope), ids=ids)) if ids else []
-    return gate(plan, {stand.id: stand for stand in stands}, context_in(scene))
+    current = scene.store.read(Filter(scopes=visible_from(scene.scope), ids=ids)) if ids else []
+    return gate(plan, {atom.id: atom for atom in current}, context_in(scene))
 
 
 def context_in(scene: Scene) -> ContextOf:
-    """How a dream sees an atom.
+    """Return a function that gives the policy context of an atom during a dream.
 
-    Where it is in its life is what its status says, once it has lived: however long nobody has asked for a true
-    statement, it may be built on, and what a dream makes for a person to decide about only begins. A rule that moves
-    what is there is sure of itself. What a dream made is as sure as it says, and may be let go, since it can be made
-    again, unless somebody more trusted has had a hand in it.
+    The lifecycle state follows the status alone: a true statement may be built on however long it was not used, and
+    what a dream proposes starts as a candidate. Rules that move existing atoms have full confidence. What a dream
+    generated may be discarded, since it can be generated again, unless a more trusted origin has edited it.
     """
 
-    def context_of(atom: Atom) -> Context:
-        free = atom.revision and atom.origin is Origin.DREAM and scene.store.guard(atom) <= TRUST[Origin.DREAM]
+    def read_context(atom: Atom) -> Context:
+        is_disposable = atom.revision and atom.origin is Origin.DREAM and scene.store.guard(atom) <= TRUST[Origin.DREAM]
         return Context(
             confidence=1.0 if atom.revision else atom.confidence,
             lifecycle_state=_stage(atom) if atom.revision else LifecycleState.CANDIDATE,
-            importance=0.0 if free else atom.importance,
+            importance=0.0 if is_disposable else atom.importance,
             source=Source.CONSOLIDATION,
         )
 
-    return context_of
+    return read_context
 
 
 def _member(of: type[E], raw: object) -> E | None:
-    return next((each for each in of if each.value == raw), None) if type(raw) in (str, of) else None
+    return next((member for member in of if member.value == raw), None) if type(raw) in (str, of) else None
 
 
 def _is_share(value: object) -> bool:
-    """Whether it is a number from 0 to 1, and no truth value."""
+    """Return whether a value is a number from 0 to 1 and not a bool."""
     return (type(value) is int or type(value) is float) and 0 <= value <= 1
 
 
@@ -209,11 +208,11 @@ def _keeping(atom: Atom) -> Action:
 
 
 def _moving(before: Atom, after: Atom) -> Action:
-    """What has a successor lives on in it; what comes back from the archive is kept once more."""
+    """Return the action of a status change: a superseded atom lives on in its successor, a revived one is stored."""
     if before.status is Status.ARCHIVED and after.status is Status.ACTIVE:
         return _keeping(after)
-    lost = after.status is Status.ARCHIVED or after.status in ENDED
-    return Action.DISCARD if lost and not (after.status in REPLACED and after.superseded_by) else Action.UPDATE_NOTE
+    is_lost = after.status is Status.ARCHIVED or after.status in ENDED
+    return Action.DISCARD if is_lost and not (after.status in REPLACED and after.superseded_by) else Action.UPDATE_NOTE
 
 
 def _objection(actions: Iterable[Action], context: Context) -> str | None:
@@ -222,28 +221,28 @@ def _objection(actions: Iterable[Action], context: Context) -> str | None:
             case Ruling.ALLOW:
                 continue
             case Ruling.DEFER:
-                return f"{action} waits: confidence {context.confidence:.2f} is below {SURE:.2f}"
+                return f"{action} is deferred: confidence {context.confidence:.2f} is below {SURE:.2f}"
             case Ruling.DENY if action is Action.DISCARD:
-                return f"{action} is refused: importance {context.importance:.2f}; only a person lets go of it"
+                return f"{action} is denied: importance {context.importance:.2f}; only a person may discard it"
             case Ruling.DENY:
-                return f"{action} is refused: it is {context.lifecycle_state}"
+                return f"{action} is denied: the atom is {context.lifecycle_state}"
     return None
 
 
 def _hanging_on(out: Iterable[AtomId], changes: Iterable[Atom], before: Mapping[AtomId, Atom]) -> set[AtomId]:
-    """These, and all that come to name them or are named by them: half of what hangs together would mislead."""
-    names = defaultdict[AtomId, set[AtomId]](set)
+    """Return these ids and all that become linked with them: a part of a connected change would mislead."""
+    links = defaultdict[AtomId, set[AtomId]](set)
     for atom in changes:
-        stands = before.get(atom.id)
-        for other in _named(atom) - (_named(stands) if stands else set()):
-            names[atom.id].add(other)
-            names[other].add(atom.id)
+        current = before.get(atom.id)
+        for other in _named(atom) - (_named(current) if current else set()):
+            links[atom.id].add(other)
+            links[other].add(atom.id)
     ids = {change.id for change in changes}
-    found, ahead = set[AtomId](), set(out)
-    while ahead:
-        found |= ahead
-        ahead = {other for each in ahead for other in names[each] if other in ids} - found
-    return found
+    connected, frontier = set[AtomId](), set(out)
+    while frontier:
+        connected |= frontier
+        frontier = {other for atom_id in frontier for other in links[atom_id] if other in ids} - connected
+    return connected
 
 
 def _named(atom: Atom) -> set[AtomId]:
@@ -256,6 +255,6 @@ def _named(atom: Atom) -> set[AtomId]:
 
 
 def _told(lines: list[str], others: int) -> list[str]:
-    more = [f"left alone: and {len(lines) - TOLD} more"] if len(lines) > TOLD else []
-    also = [f"left alone with them, being one with them: {others}"] if others else []
-    return [*lines[:TOLD], *more, *also]
+    overflow = [f"left alone: and {len(lines) - TOLD} more"] if len(lines) > TOLD else []
+    connected = [f"left alone because they are linked with these: {others}"] if others else []
+    return [*lines[:TOLD], *overflow, *connected]

@@ -1,7 +1,7 @@
-"""After the steps, precision: vectors are kept in as many bits as what is left of their memories is worth.
+"""After the steps, precision: store vectors with as many bits as the retention of their atoms justifies.
 
-No history and no commits: it follows from what ageing noted, and a store made anew comes to the same. Only atoms that
-were looked at since are told of, so a night in which nothing aged costs nothing.
+It writes no commits: precision follows from the ageing states, and a rebuilt store gets the same. Only atoms that were
+aged since are processed, so a night without ageing costs nothing.
 """
 
 from __future__ import annotations
@@ -11,29 +11,29 @@ from lamina.dream.scene import Scene
 from lamina.store.encodings import Moved
 
 AT_ONCE = 5000
-"""So many atoms are told of before anybody can leave."""
+"""The number of atoms that are processed between two checks for an interrupt."""
 
 
 def precision(scene: Scene) -> Plan:
-    """Let the index keep vectors in the bits that ageing found right, and drop the token states of cold passages."""
+    """Set the precision of vectors that ageing computed, and drop the token states of cold passages."""
     bits, encodings = scene.store.lives.untold(scene.scope), scene.store.encodings
 
-    def move() -> None:
-        every = list(bits.items())
-        for start in range(0, len(every), AT_ONCE):
+    def apply_precision() -> None:
+        items = list(bits.items())
+        for start in range(0, len(items), AT_ONCE):
             if scene.stop():
-                return  # the rest stays untold, and the next dream tells it
-            some = dict(every[start : start + AT_ONCE])
-            encodings.set_precision(some)
-            scene.store.lives.told(some)
+                return  # the rest stays unmarked, and the next dream processes it
+            batch = dict(items[start : start + AT_ONCE])
+            encodings.set_precision(batch)
+            scene.store.lives.told(batch)
 
-    moved = encodings.set_precision(bits, dry_run=True)
-    return Plan(notes=(told,) if (told := told_of(moved)) else (), after=move)
+    changes = encodings.set_precision(bits, dry_run=True)
+    return Plan(notes=(note,) if (note := told_of(changes)) else (), after=apply_precision)
 
 
 def told_of(moved: Moved) -> str:
-    """What was moved, in a line: 1,204 vectors to 8 bits, 311 to 4 bits; token states of 311 passages dropped."""
-    vectors = [f"{many:,} to {bits} bits" for bits, many in moved.vectors.items()]
+    """Describe the changes: 1,204 vectors to 8 bits, 311 to 4 bits; token states of 311 passages dropped."""
+    vectors = [f"{count:,} to {bits} bits" for bits, count in moved.vectors.items()]
     if vectors:
         vectors[0] = vectors[0].replace(" to ", " vectors to ")
     states = [f"token states of {moved.states:,} passages dropped"] if moved.states else []

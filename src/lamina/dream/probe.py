@@ -1,6 +1,6 @@
-"""Step 5, probe: statements that were not used for a while are compared with what was said since, by the chat model.
+"""Step 5, probe: a chat model compares statements that were not used for a while with what was said since.
 
-Without a chat model nothing is probed. Five statements a day, the oldest use first, and none twice within a fortnight.
+Without a chat model nothing is probed. Five statements a day, the longest unused first, and none twice in 14 days.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from lamina.store.base import Filter
 from lamina.text.normal import one_line
 
 A_DREAM = 5
-"""How many statements are probed on one day."""
+"""The most statements that are probed in one day."""
 UNUSED_FOR = timedelta(days=14)
-"""How long nobody must have used it, and how long it rests after it was probed."""
+"""How long a statement must be unused, and the shortest time between two probes of it."""
 A_DAY = timedelta(days=1)
 PROBED = frozenset(name for name, each in KINDS.items() if not each.episode and not each.lists) - {"entity", "code"}
 _TOLD_CHARS = 80
@@ -37,7 +37,7 @@ _TOLD_CHARS = 80
 
 @dataclass(slots=True)
 class _Found:
-    """What one dream comes to; one statement may speak against several."""
+    """The changes that the step collects; one statement may contradict several."""
 
     changes: dict[AtomId, Atom] = field(default_factory=dict)
     moves: list[Move] = field(default_factory=list)
@@ -48,37 +48,37 @@ class _Found:
 
 
 def probe(scene: Scene) -> Plan:
-    """Set what has its turn against newer evidence: doubt it where that is sure, and ask a person where it is not."""
-    found, known, idle = _Found(), Known(scene.store, scene.scope, scene.now), turn(scene)
-    for belief in idle:
-        if belief.validity.covers(scene.now):
-            _probe(belief, known, scene, found)
-    ids = [each.id for each in idle]
+    """Compare idle statements with later evidence and create a pair for review where they contradict."""
+    result, working_set, idle = _Found(), Known(scene.store, scene.scope, scene.now), turn(scene)
+    for statement in idle:
+        if statement.validity.covers(scene.now):
+            _probe(statement, working_set, scene, result)
+    ids = [statement.id for statement in idle]
     return Plan(
-        tuple(found.changes.values()),
-        tuple(found.moves),
-        tuple(found.notes),
+        tuple(result.changes.values()),
+        tuple(result.moves),
+        tuple(result.notes),
         after=lambda: scene.store.dreams.probed(scene.scope, ids, scene.now),
     )
 
 
 def turn(scene: Scene) -> list[Atom]:
-    """The statements that have their turn, the oldest use first."""
-    dreams, left = scene.store.dreams, A_DREAM - scene.store.dreams.probed_since(scene.scope, scene.now - A_DAY)
-    if left <= 0:
+    """Return the statements to probe, the longest unused first."""
+    dreams, remaining = scene.store.dreams, A_DREAM - scene.store.dreams.probed_since(scene.scope, scene.now - A_DAY)
+    if remaining <= 0:
         return []
-    ids = dreams.idle(scene.scope, PROBED, scene.moment.lived - UNUSED_FOR, scene.now - UNUSED_FOR, left)
-    read = {each.id: each for each in scene.store.read(Filter(scopes=(scene.scope,), ids=tuple(ids)))}
-    return [read[atom_id] for atom_id in ids if atom_id in read]
+    ids = dreams.idle(scene.scope, PROBED, scene.moment.lived - UNUSED_FOR, scene.now - UNUSED_FOR, remaining)
+    atoms = {atom.id: atom for atom in scene.store.read(Filter(scopes=(scene.scope,), ids=tuple(ids)))}
+    return [atoms[atom_id] for atom_id in ids if atom_id in atoms]
 
 
 def _probe(belief: Atom, known: Known, scene: Scene, found: _Found) -> None:
-    writer = scene.writer
-    lines = newer_lines(belief, known, scene) if writer is not None else []
-    rivals = doubted_by(writer, belief, lines) if writer is not None and lines else []
-    for line in sorted(rivals, key=_rank):
-        if _set_against(belief, line, known, scene, found):
-            return  # one question at a time
+    chat = scene.writer
+    later_sentences = newer_lines(belief, known, scene) if chat is not None else []
+    contradictions = doubted_by(chat, belief, later_sentences) if chat is not None and later_sentences else []
+    for sentence in sorted(contradictions, key=_rank):
+        if _set_against(belief, sentence, known, scene, found):
+            return  # one pair for each statement is enough
 
 
 def _rank(line: Line) -> tuple[float, str, int]:
@@ -86,7 +86,7 @@ def _rank(line: Line) -> tuple[float, str, int]:
 
 
 def _set_against(belief: Atom, line: Line, known: Known, scene: Scene, found: _Found) -> bool:
-    """Make a pair of a statement and a line, or leave it one; False where somebody has decided about them already."""
+    """Create a pair of a statement and a later sentence if there is none; False if a person decided about it."""
     other = next(_said_in(line, known), None) or _quoted(line, belief, scene, found)
     if other is not None and link_between(belief, found.latest(other)):
         return True
@@ -101,7 +101,9 @@ def _set_against(belief: Atom, line: Line, known: Known, scene: Scene, found: _F
         belief = belief.with_(relations=(*belief.relations, Relation(link[0], other.id, *link[1:])))
         found.changes[belief.id] = belief
     else:
-        found.notes.append(f"{belief.id} and {other.id} may contradict each other, and both are pinned")
+        found.notes.append(
+            f"{belief.id} and {other.id} may contradict each other; both are pinned, so no pair was created"
+        )
         return True
     why = f"{line.at:%Y-%m-%d}: {line.text[:_TOLD_CHARS]} [{other.id}]"
     found.moves.append(Move("ask", belief.id, one_line(belief.content)[:_TOLD_CHARS], why))
@@ -109,25 +111,25 @@ def _set_against(belief: Atom, line: Line, known: Known, scene: Scene, found: _F
 
 
 def _said_in(line: Line, known: Known) -> Iterator[Atom]:
-    """The statement that a line is, or that was made of it."""
+    """Return the statement that a later sentence is, or that was extracted from it."""
     if line.place is None:
         yield line.source
         return
-    resting = sorted(known.on(line.place), key=lambda each: each.id)
-    yield from (each for each in resting if each.status is Status.ACTIVE and is_stated(each))
+    resting = sorted(known.on(line.place), key=lambda atom: atom.id)
+    yield from (atom for atom in resting if atom.status is Status.ACTIVE and is_stated(atom))
 
 
 def _quoted(line: Line, belief: Atom, scene: Scene, found: _Found) -> Atom | None:
-    """The very words, put before a person: nothing of a dream's own counts. None where they were decided about."""
-    here = next(
+    """Return the sentence as a challenged statement for review; None if a person decided about its text before."""
+    pending = next(
         (change for change in found.changes.values() if not change.revision and change.content == line.text), None
     )
-    if here is not None:
-        return here
-    before = scene.store.read(Filter(scopes=(scene.scope,), contents=(line.text,)))
-    if before:
-        return next((each for each in before if link_between(belief, each)), None)
-    words = line.source
+    if pending is not None:
+        return pending
+    earlier = scene.store.read(Filter(scopes=(scene.scope,), contents=(line.text,)))
+    if earlier:
+        return next((atom for atom in earlier if link_between(belief, atom)), None)
+    source = line.source
     return Atom(
         id=next(scene.ids),
         scope=scene.scope,
@@ -135,9 +137,9 @@ def _quoted(line: Line, belief: Atom, scene: Scene, found: _Found) -> Atom | Non
         content=line.text,
         observed_at=line.at,
         origin=Origin.DREAM,
-        derived_from=(words.id,),
-        session_id=words.session_id,
-        agents=words.agents,
+        derived_from=(source.id,),
+        session_id=source.session_id,
+        agents=source.agents,
         status=Status.CHALLENGED,
         confidence=DOUBTFUL,
         metadata={"origin": "probe"},
@@ -146,8 +148,8 @@ def _quoted(line: Line, belief: Atom, scene: Scene, found: _Found) -> Atom | Non
 
 
 def _is_settled(belief: Atom, other: Atom, scene: Scene) -> bool:
-    """Whether somebody has decided: a doubt that was settled or undone does not come back."""
+    """Return whether a person decided about the pair: one that was settled or undone does not return."""
     if hold_both(belief, other):
         return True
-    before = [version.atom for atom in (belief, other) if atom.revision for version in scene.store.versions(atom.id)]
-    return any(link_between(each, other) or link_between(belief, each) for each in before)
+    versions = [version.atom for atom in (belief, other) if atom.revision for version in scene.store.versions(atom.id)]
+    return any(link_between(earlier, other) or link_between(belief, earlier) for earlier in versions)

@@ -1,4 +1,4 @@
-"""The profile of a scope: what people there prefer, do, care for and ask to be kept to, in one page that has an end."""
+"""The profile page of a scope: preferences, habits, interests and rules of its people, with a maximum length."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lamina.text.roles import is_role
 
 MOST_LINES = 300
 CONTAINED = 0.6
-"""A line that stands in another and is more than so much of its length says nothing else."""
+"""A line contained in another and longer than this share of it is a duplicate."""
 _LOOKED_AT = 4 * MOST_LINES
 _GROUPS = (
     ("Rules and constraints", frozenset({"rule", "constraint"})),
@@ -31,14 +31,14 @@ _GROUPS = (
     ("Interests", frozenset({"interest"})),
 )
 KINDS = frozenset(kind for _, kinds in _GROUPS for kind in kinds)
-"""What a profile is made of."""
+"""The kinds of statements on a profile page."""
 _RULES = frozenset({"rule", "constraint"})
 _HEADINGS = 3 + 2 * len(_GROUPS)
 
 
 @dataclass(slots=True)
 class _Bullet:
-    """One line: the statement that says most, and those it says as well."""
+    """One line: the longest statement and those that it contains."""
 
     atom: Atom
     form: Form
@@ -50,69 +50,71 @@ class _Bullet:
 
 
 def profile_of(store: Store, scope: Scope) -> Atom | None:
-    """The profile of a scope, if there is one."""
+    """Return the profile page of a scope, if there is one."""
     return single_of(store, scope, PROFILE)
 
 
 def profile(scene: Scene) -> Plan:
-    """The profile as it shall be, from what is stated in the scope."""
-    told = _told(scene)
-    if not told and profile_of(scene.store, scene.scope) is None:
+    """Plan the profile page from the statements in the scope."""
+    statements = _told(scene)
+    if not statements and profile_of(scene.store, scene.scope) is None:
         return Plan()
-    return kept_up(scene, PROFILE, "\n".join(profile_lines(told)), f"{len(told)} statements")
+    return kept_up(scene, PROFILE, "\n".join(profile_lines(statements)), f"{len(statements)} statements")
 
 
 def profile_lines(told: Sequence[Atom]) -> list[str]:
-    """The lines of a profile: grouped, those that say the same folded, and never more than there is room for."""
-    bullets = _folded(sorted(told, key=lambda each: not each.pinned)[:_LOOKED_AT])
-    shown = bullets[: MOST_LINES - _HEADINGS]
+    """Render the profile: grouped, without duplicates, and with at most `MAX_LINES` lines."""
+    bullets = _folded(sorted(told, key=lambda atom: not atom.pinned)[:_LOOKED_AT])
+    visible = bullets[: MOST_LINES - _HEADINGS]
     lines = ["# Profile"]
     for title, kinds in _GROUPS:
-        own = [each for each in shown if each.atom.kind in kinds]
-        lines += ["", f"## {title}", *map(str, own)] if own else []
-    return [*lines, "", "and older ones"] if len(shown) < len(bullets) or len(told) > _LOOKED_AT else lines
+        section = [bullet for bullet in visible if bullet.atom.kind in kinds]
+        lines += ["", f"## {title}", *map(str, section)] if section else []
+    return [*lines, "", "and older ones"] if len(visible) < len(bullets) or len(told) > _LOOKED_AT else lines
 
 
 def _told(scene: Scene) -> list[Atom]:
-    """What may be on the page: the youngest, and what is pinned or never ages, however old."""
-    wanted = Filter(scopes=(scene.scope,), statuses=LIVE, kinds=KINDS, notes=False, valid_at=scene.now)
-    newest = scene.store.read(replace(wanted, limit=_LOOKED_AT + 1))
-    lasting = scene.store.read(replace(wanted, core=True, limit=_LOOKED_AT))
-    found = {each.id: each for each in (*newest, *lasting)}
-    return [each for each in found.values() if is_stated(each) and _belongs(each)]
+    """Return the statements for the page: the newest, and pinned or core ones of any age."""
+    query = Filter(scopes=(scene.scope,), statuses=LIVE, kinds=KINDS, notes=False, valid_at=scene.now)
+    newest = scene.store.read(replace(query, limit=_LOOKED_AT + 1))
+    core = scene.store.read(replace(query, core=True, limit=_LOOKED_AT))
+    by_id = {atom.id: atom for atom in (*newest, *core)}
+    return [atom for atom in by_id.values() if is_stated(atom) and _belongs(atom)]
 
 
 def _belongs(atom: Atom) -> bool:
-    """Rules are obeyed, so only a person's own are on the page; of the rest, what was stated and not guessed."""
+    """Return whether a statement belongs on the page: rules only from a person, the rest only if stated."""
     return atom.origin is Origin.HUMAN if atom.kind in _RULES else atom.layer is Layer.PROFILE
 
 
 def _folded(atoms: Sequence[Atom]) -> list[_Bullet]:
-    """A bullet for each statement that says something of its own, in the order of the statements."""
-    place = {each.id: n for n, each in enumerate(atoms)}
+    """Return a bullet for each statement with content of its own, in the order of the statements."""
+    order = {atom.id: n for n, atom in enumerate(atoms)}
     bullets: list[_Bullet] = []
     by_word: dict[str, list[_Bullet]] = {}
-    every = [_Bullet(atom, form_of(atom.content)) for atom in atoms]
-    for bullet in sorted(every, key=lambda each: (-len(each.form.form), place[each.atom.id])):
+    candidates = [_Bullet(atom, form_of(atom.content)) for atom in atoms]
+    for bullet in sorted(candidates, key=lambda bullet: (-len(bullet.form.form), order[bullet.atom.id])):
         words = bullet.form.tokens
-        near = min((by_word.get(word, []) for word in words), key=len, default=[])
-        holder = next((each for each in near if _says(each, bullet)), None)
+        similar = min((by_word.get(word, []) for word in words), key=len, default=[])
+        holder = next((other for other in similar if _says(other, bullet)), None)
         if holder is not None:
             holder.folded.append(bullet.atom)
             continue
         bullets.append(bullet)
         for word in words:
             by_word.setdefault(word, []).append(bullet)
-    return sorted(bullets, key=lambda each: place[each.atom.id])
+    return sorted(bullets, key=lambda bullet: order[bullet.atom.id])
 
 
 def _says(longer: _Bullet, shorter: _Bullet) -> bool:
-    """Whether one line holds the other nearly whole, of the same subject, with the same numbers, denials and hedges."""
-    one, other = longer.form, shorter.form
+    """Return whether one line nearly equals a part of the other: same subject, numbers, negations and hedges."""
+    long_form, short_form = longer.form, shorter.form
     if longer.atom.kind != shorter.atom.kind or not _is_of_one(longer.atom, shorter.atom):
         return False
-    within = f" {other.form} " in f" {one.form} " and len(other.form) > CONTAINED * len(one.form)
-    return within and one.signs == other.signs
+    is_contained = f" {short_form.form} " in f" {long_form.form} " and len(short_form.form) > CONTAINED * len(
+        long_form.form
+    )
+    return is_contained and long_form.signs == short_form.signs
 
 
 def _is_of_one(one: Atom, other: Atom) -> bool:
@@ -120,7 +122,7 @@ def _is_of_one(one: Atom, other: Atom) -> bool:
 
 
 def _said(atom: Atom) -> str:
-    """The words, with who they are about where they do not say it."""
+    """Return the text, preceded by its subject if the text does not name it."""
     text, subject = one_line(atom.content), one_line(atom.subject)
     silent = subject and not is_role(subject) and normal_form(subject) not in normal_form(text)
     return f"{subject}: {text}" if silent else text

@@ -1,4 +1,4 @@
-"""Step 7, prune: what is counted beside the memories is not kept forever. Nothing anybody said is among it."""
+"""Step 7, prune: delete old logs and counters. They contain no memory."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from lamina.dream.plan import Plan
 from lamina.dream.scene import Scene
 
 LOGS_FOR = timedelta(days=90)
-"""How long it is told what a recall returned, and how a job ended."""
+"""How long recall logs and finished jobs are kept."""
 USAGE_FOR = timedelta(days=400)
-"""How long it is told what chat models used: a year, and the month before it to compare with."""
+"""How long usage of chat models is kept: a year, and the month before it for comparison."""
 
 
 def prune(scene: Scene) -> Plan:
-    """Let go of old recalls, finished jobs and old counts of what chat models used; the journal keeps everything."""
+    """Delete old recall logs, finished jobs and usage counters; the journal keeps everything."""
     store, logs, use = scene.store, scene.now - LOGS_FOR, (scene.now - USAGE_FOR).date()
-    over = (each for each in store.jobs.list() if not each.holder and each.finished_at is not None)
-    jobs = sum(each.finished_at is not None and each.finished_at < logs for each in over)
-    counts = sum(day.day < use for day in store.usage.days())
+    finished = (job for job in store.jobs.list() if not job.holder and job.finished_at is not None)
+    jobs = sum(job.finished_at is not None and job.finished_at < logs for job in finished)
+    counts = sum(usage_day.day < use for usage_day in store.usage.days())
     notes = [
-        f"{many:,} {what}"
-        for many, what in (
+        f"{count:,} {what}"
+        for count, what in (
             (jobs, f"jobs finished before {logs:%Y-%m-%d}"),
             (counts, f"counts of chat use before {use}"),
         )
-        if many
+        if count
     ]
 
-    def let_go() -> None:
+    def delete_old() -> None:
         store.recalls.prune(logs)
         store.jobs.prune(logs)
         store.usage.prune(use)
 
-    return Plan(notes=tuple(notes), after=let_go)
+    return Plan(notes=tuple(notes), after=delete_old)

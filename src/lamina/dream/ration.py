@@ -1,4 +1,4 @@
-"""A chat model that may be asked so many times in one dream."""
+"""A chat model with a limited number of calls in one dream."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from lamina.models.errors import BudgetSpent
 
 
 class Rationed:
-    """Passes questions on while there are any left; whoever asks looks first whether there are."""
+    """Passes calls on while any are left; callers check `calls_left` first."""
 
     def __init__(self, chat: Chat, calls: int) -> None:
         self._chat, self.left = chat, calls
 
     @property
     def model(self) -> str:
-        """Which model answers."""
+        """Return the name of the model that answers."""
         return self._chat.model
 
     def ask(self, messages: Sequence[Message], schema: type[T], *, most_tokens: int = MOST_TOKENS) -> Reply[T]:
-        """What the model answers; BudgetSpent where this dream has no more questions."""
+        """Return the model's answer; BudgetSpent if this dream has no calls left."""
         if self.left <= 0:
-            raise BudgetSpent("this dream has asked the chat model as often as it may (dream_chat_calls)")
+            raise BudgetSpent("this dream has used all its chat model calls (setting dream_chat_calls)")
         self.left -= 1
         return self._chat.ask(messages, schema, most_tokens=most_tokens)
 
     def close(self) -> None:
-        """Nothing: whoever opened the model closes it."""
+        """Do nothing: the code that opened the model closes it."""

@@ -1,4 +1,4 @@
-"""What a dream did, or would do: told by step, kept in the journal as the reasons of its commits."""
+"""What a dream did or would do, step by step; the journal stores it as the reasons of the dream's commits."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from lamina.dream.plan import Move
 from lamina.store.base import CommitId
 
 _TOLD = 200
-"""So many moves are told one by one in the journal."""
+"""The most moves that a commit reason lists one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """One step in one scope. `held`: why a person is asked first; `failed`: why nothing was done."""
+    """One step in one scope. `held`: why it waits for review; `failed`: why nothing was done."""
 
     step: str
     scope: Scope
@@ -29,7 +29,7 @@ class StepReport:
 
     @property
     def told(self) -> str:
-        """The step in a line."""
+        """Return the step's result in one line."""
         if self.failed or self.held:
             return f"{self.step}: {self.failed or self.held}"
         return f"{self.step}: {summed_up(self.moves) or 'nothing to do'}"
@@ -37,8 +37,10 @@ class StepReport:
 
 @dataclass(frozen=True, slots=True)
 class DreamReport:
-    """A whole dream. `batch` names its commits: `lamina undo BATCH` takes all of them back. `asleep`: why nothing was
-    done at all; `guidelines`: what use has taught about what is worth writing down."""
+    """A whole dream. `batch` names its commits: `lamina undo BATCH` reverses all of them.
+
+    `asleep`: why nothing was done at all; `guidelines`: what use has shown about what is worth storing.
+    """
 
     batch: str
     at: datetime
@@ -61,13 +63,13 @@ class DreamReport:
 
 
 def summed_up(moves: Sequence[Move]) -> str:
-    """Moves counted by what they do: 3 archive, 1 promote."""
-    counted = Counter(move.action for move in moves)
-    return ", ".join(f"{many} {action}" for action, many in counted.items())
+    """Count moves by action, such as `3 archive, 1 promote`."""
+    counts = Counter(move.action for move in moves)
+    return ", ".join(f"{count} {action}" for action, count in counts.items())
 
 
 def reason_of(step: str, moves: Sequence[Move]) -> str:
-    """What the journal keeps of a step."""
-    told = "; ".join(f"{move.action} {move.atom_id[-6:]}: {move.why}" for move in moves[:_TOLD])
+    """Return the reason that the journal stores for a step."""
+    listed = "; ".join(f"{move.action} {move.atom_id[-6:]}: {move.why}" for move in moves[:_TOLD])
     more = f"; and {len(moves) - _TOLD} more" if len(moves) > _TOLD else ""
-    return f"{step}: {summed_up(moves)}. {told}{more}" if moves else step
+    return f"{step}: {summed_up(moves)}. {listed}{more}" if moves else step

@@ -1,4 +1,4 @@
-"""What a step of a dream has before it: one scope as it stands, at one moment, and whoever may be asked."""
+"""What a dream step works with: one scope at one time, the store, and the models it may use."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ LIVE = frozenset({Status.ACTIVE})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """One scope at one moment. Steps read it and plan; nothing but the dream itself commits.
+    """One scope at one time. Steps read it and plan; only the dream itself commits.
 
-    `embedder` compares meanings, `chat` writes, where there are any; `roots` are the folders of this machine that the
-    scope's statements speak of; `stop` says that somebody wants to leave.
+    `embedder` and `chat` are the models, if any; `code_roots` are folders of this machine that statements refer to;
+    `should_stop` returns whether the dream was interrupted.
     """
 
     store: Store
@@ -49,10 +49,10 @@ class Scene:
 
     @property
     def writer(self) -> Chat | None:
-        """The chat model, while this dream may still ask it."""
+        """Return the chat model while this dream has calls left."""
         return None if isinstance(self.chat, Rationed) and self.chat.left <= 0 else self.chat
 
     def stated(self) -> list[Atom]:
-        """What somebody stated and still counts, newest first: no words as such, no lists, nothing a dream made."""
-        wanted = Filter(scopes=(self.scope,), statuses=LIVE, notes=False, valid_at=self.now)
-        return [each for each in self.store.read(wanted) if is_stated(each)]
+        """Return current statements, newest first: no segments, no lists, nothing that a dream generated."""
+        query = Filter(scopes=(self.scope,), statuses=LIVE, notes=False, valid_at=self.now)
+        return [atom for atom in self.store.read(query) if is_stated(atom)]

@@ -1,4 +1,4 @@
-"""The syntheses there are: which still say what their sources say, which a dream may touch, which nobody wants."""
+"""The existing syntheses of a scope: which are current, which a dream may change, which a person rejected."""
 
 from __future__ import annotations
 
@@ -17,67 +17,71 @@ from lamina.store.base import Filter
 from lamina.text.normal import name_form
 
 _NOBODY = frozenset({VERB, "entity"})
-"""Verbs by which nobody said of a synthesis that they do not want it."""
+"""Verbs that end a synthesis without a person's decision."""
 _UNDO = "undo"
 
 
 class Shelf:
-    """The syntheses of one scope as they stand when a step begins."""
+    """The syntheses of one scope as they are when a step begins."""
 
     def __init__(self, scene: Scene) -> None:
         self._store, self._now = scene.store, scene.now
-        found = scene.store.read(Filter(scopes=(scene.scope,), kinds=frozenset({KIND})))
-        known = sorted((each for each in found if made_of(each)), key=_order)
-        self._live = [each for each in known if each.status not in ENDED]
-        sources = tuple(sorted({source for each in self._live for source in each.derived_from}))
+        atoms = scene.store.read(Filter(scopes=(scene.scope,), kinds=frozenset({KIND})))
+        syntheses = sorted((synthesis for synthesis in atoms if made_of(synthesis)), key=_order)
+        self._live = [synthesis for synthesis in syntheses if synthesis.status not in ENDED]
+        sources = tuple(sorted({source for synthesis in self._live for source in synthesis.derived_from}))
         read = scene.store.read(Filter(scopes=(scene.scope,), ids=sources)) if sources else []
-        self._sources = {each.id: each for each in read if self._counts(each)}
+        self._sources = {atom.id: atom for atom in read if self._counts(atom)}
         self._by_subject: dict[str, list[Atom]] = defaultdict(list)
         self._by_source: dict[AtomId, list[Atom]] = defaultdict(list)
-        for each in known:
-            if made_of(each) is MadeOf.SUBJECT:
-                self._by_subject[name_form(each.subject)].append(each)
+        for synthesis in syntheses:
+            if made_of(synthesis) is MadeOf.SUBJECT:
+                self._by_subject[name_form(synthesis.subject)].append(synthesis)
             else:
-                for source in each.derived_from:
-                    self._by_source[source].append(each)
+                for source in synthesis.derived_from:
+                    self._by_source[source].append(synthesis)
 
     def tells(self, theme: Theme) -> bool:
-        """Whether the theme need not be told: something tells it and it has not outgrown that, or nobody wants it."""
-        told = sources_form(theme.members)
-        return any(self._settles(each, theme.at_count, told) for each in self._alike(theme) if _is_about(each, theme))
+        """Return whether a theme needs no synthesis: a current one covers it, or a person rejected it."""
+        sources = sources_form(theme.members)
+        return any(
+            self._settles(synthesis, theme.at_count, sources)
+            for synthesis in self._alike(theme)
+            if _is_about(synthesis, theme)
+        )
 
     def tells_subject(self, subject: str, count: int) -> bool:
-        """The same for a subject, so that nobody need work out what its synthesis would say."""
-        return any(self._settles(each, count) for each in self._by_subject.get(name_form(subject), ()))
+        """Return the same for a subject, before its synthesis is built."""
+        return any(self._settles(synthesis, count) for synthesis in self._by_subject.get(name_form(subject), ()))
 
     def replaced_by(self, theme: Theme) -> list[Atom]:
-        """The syntheses that the theme's takes the place of."""
-        live = (each for each in self._alike(theme) if each.status not in ENDED)
-        return [each for each in live if _is_covered(each, theme) and self._may_change(each)]
+        """Return the syntheses that the theme's synthesis would supersede."""
+        live = (synthesis for synthesis in self._alike(theme) if synthesis.status not in ENDED)
+        return [synthesis for synthesis in live if _is_covered(synthesis, theme) and self._may_change(synthesis)]
 
     def stale(self) -> list[Atom]:
-        """Those whose sources have changed, as far as they are a dream's to let go."""
-        return [each for each in self._live if not self.is_current(each) and self._may_change(each)]
+        """Return the syntheses whose sources changed and that a dream may end."""
+        return [synthesis for synthesis in self._live if not self.is_current(synthesis) and self._may_change(synthesis)]
 
     def is_current(self, synthesis: Atom) -> bool:
-        """Whether every source still counts and says what it said."""
-        sources = [self._sources[each] for each in synthesis.derived_from if each in self._sources]
-        whole = 0 < len(sources) == len(synthesis.derived_from)
-        return whole and sources_form(sources) == synthesis.metadata.get(SOURCES)
+        """Return whether every source still counts and has the same content."""
+        sources = [self._sources[source_id] for source_id in synthesis.derived_from if source_id in self._sources]
+        is_complete = 0 < len(sources) == len(synthesis.derived_from)
+        return is_complete and sources_form(sources) == synthesis.metadata.get(SOURCES)
 
     def _counts(self, source: Atom) -> bool:
         return source.status in RECALL_WEIGHT and source.validity.covers(self._now)
 
     def _may_change(self, synthesis: Atom) -> bool:
-        """Whether only dreams have had a hand in it."""
+        """Return whether no origin other than a dream has edited it."""
         if synthesis.pinned:
             return False
         return self._store.objection(synthesis.with_(status=Status.TOMBSTONED), Origin.DREAM) is None
 
     def _settles(self, synthesis: Atom, count: int, sources: str | None = None) -> bool:
-        """Whether there is nothing to do for what a synthesis is about, being so many statements.
+        """Return whether a synthesis leaves nothing to do for its theme at this threshold.
 
-        One that was undone settles the same statements and no others.
+        One that was undone only settles the same statements.
         """
         if synthesis.status in ENDED:
             last = self._store.versions(synthesis.id)[-1].verb
@@ -85,15 +89,17 @@ class Shelf:
         return (at_count(synthesis) >= count and self.is_current(synthesis)) or not self._may_change(synthesis)
 
     def _alike(self, theme: Theme) -> list[Atom]:
-        """Whatever shares the subject or a source, over or not."""
+        """Return the syntheses with the same subject or a common source, ended ones included."""
         if theme.made_of is MadeOf.SUBJECT:
             return self._by_subject.get(name_form(theme.subject), [])
-        found = {each.id: each for member in theme.members for each in self._by_source.get(member.id, ())}
-        return sorted(found.values(), key=_order)
+        by_id = {
+            synthesis.id: synthesis for member in theme.members for synthesis in self._by_source.get(member.id, ())
+        }
+        return sorted(by_id.values(), key=_order)
 
 
 def _order(synthesis: Atom) -> tuple[bool, AtomId]:
-    """What stands comes first: mostly it settles the matter, and nobody need ask how the others ended."""
+    """Return a sort key with live ones first: they usually decide, and then no history is read."""
     return synthesis.status in ENDED, synthesis.id
 
 
@@ -106,5 +112,5 @@ def _is_covered(synthesis: Atom, theme: Theme) -> bool:
 
 
 def _most(these: Collection[AtomId], those: Collection[AtomId]) -> bool:
-    """Whether more than half of these are among those."""
+    """Return whether more than half of the first are in the second."""
     return 2 * len(set(these) & set(those)) > len(these)

@@ -1,5 +1,7 @@
-"""Pages of which a scope has one each, at the root of its folder. One that a person deleted, laid aside or wrote
-themselves is theirs, and is not made again; one that they pinned or undid stays as it is."""
+"""Pages that a scope has once, in the root of its folder, such as the profile.
+
+A page that a person deleted, archived or wrote is not generated again; one that they pinned or undid stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -22,40 +24,38 @@ _NONE: Mapping[str, str] = {}
 
 
 def single_of(store: Store, scope: Scope, name: str) -> Atom | None:
-    """The page of this name as it stands, if the scope has one."""
-    return min(_live(_all(store, scope, name)), key=lambda each: each.id, default=None)
+    """Return the active page with this name, if the scope has one."""
+    return min(_live(_all(store, scope, name)), key=lambda page: page.id, default=None)
 
 
 def kept_up(scene: Scene, name: str, generated: str, why: str, metadata: Mapping[str, str] = _NONE) -> Plan:
-    """What makes the page say this: nothing where it does, or where it is a person's to have or not.
+    """Plan the page with this generated part; empty if it is current, or if a person decided about it.
 
-    Where an undo brought a second page of the name back, the two become one.
+    If an undo restored a second page of the name, the two are merged.
     """
-    every = _all(scene.store, scene.scope, name)
-    live, loose = _live(every), [each for each in _live(every) if not each.pinned]
+    earlier = _all(scene.store, scene.scope, name)
+    live, unpinned = _live(earlier), [other for other in _live(earlier) if not other.pinned]
     if not live:
-        return _begun(scene, _made(scene, name, generated, metadata), why, every)
-    if not loose:
+        return _begun(scene, _made(scene, name, generated, metadata), why, earlier)
+    if not unpinned:
         return Plan()
-    before, aside = as_one(loose, scene.store)
+    before, replaced = as_one(unpinned, scene.store)
     page = before.with_(content=with_generated(before.content, generated), metadata={**before.metadata, **metadata})
-    if not aside and (page in live or is_unwanted(page, loose, scene.store)):
+    if not replaced and (page in live or is_unwanted(page, unpinned, scene.store)):
         return Plan()
-    moves = [_move(name, page, why), *(_move("merge page", each, "was there twice") for each in aside)]
-    return Plan((page, *aside), tuple(moves))
+    moves = [_move(name, page, why), *(_move("merge page", other, "the page existed twice") for other in replaced)]
+    return Plan((page, *replaced), tuple(moves))
 
 
 def _begun(scene: Scene, page: Atom, why: str, every: Sequence[Atom]) -> Plan:
-    """A first page, unless a person did away with one, or undid one that said the same."""
+    """Plan a first page, unless a person removed one or undid one with the same text."""
     if not all(is_undone(atom, scene.store) for atom in every):
         return Plan()
     if is_unwanted(page, every, scene.store):
         return Plan()
     path = layout.path_for(page)
     if scene.store.ledger.line(path) is not None:
-        return Plan(
-            notes=(f"{path} is a file of yours and was left alone; move it for a page of that name to be made",)
-        )
+        return Plan(notes=(f"{path} is your own file and was left alone; move it so that a page can be created there",))
     return Plan((page,), (_move(page.subject, page, why),))
 
 
@@ -64,8 +64,8 @@ def _live(pages: Iterable[Atom]) -> list[Atom]:
 
 
 def _all(store: Store, scope: Scope, name: str) -> list[Atom]:
-    found = store.read(Filter(scopes=(scope,), kinds=frozenset({"entity"})))
-    return [each for each in found if single_page(each.metadata) == name and each.origin is Origin.DREAM]
+    atoms = store.read(Filter(scopes=(scope,), kinds=frozenset({"entity"})))
+    return [page for page in atoms if single_page(page.metadata) == name and page.origin is Origin.DREAM]
 
 
 def _made(scene: Scene, name: str, generated: str, metadata: Mapping[str, str]) -> Atom:

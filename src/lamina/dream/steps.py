@@ -1,4 +1,4 @@
-"""The steps of a dream, in their order: all that somebody may ask for, and what is done of them in a night."""
+"""The steps of a dream in their order: all that can be requested, and those that run every night."""
 
 from __future__ import annotations
 
@@ -27,4 +27,4 @@ STEPS: Mapping[str, Step] = {
 }
 
 NIGHTLY: Mapping[str, Step] = {**STEPS, "merge": at_leisure("merge", merge), "bridge": at_leisure("bridge", bridge)}
-"""What reads a whole scope is not done every night; `STEPS` do it whenever they are asked for."""
+"""Steps that read a whole scope are throttled here; `STEPS` runs them whenever they are requested."""

@@ -1,4 +1,4 @@
-"""A cluster in a chat model's words: every sentence names the statements it rests on, and says nothing they do not."""
+"""Summarises a cluster with a chat model: every sentence cites its statements and says nothing that they do not."""
 
 from __future__ import annotations
 
@@ -29,44 +29,46 @@ statements: the numbers of the statements it rests on, at least one."""
 
 
 class Sentence(BaseModel):
-    """One sentence as the model gives it."""
+    """One sentence as the model returns it."""
 
     text: str = Field(min_length=1, max_length=300)
     statements: list[Annotated[int, Field(ge=1, le=LINES)]] = Field(min_length=1, max_length=LINES)
 
 
 class Summary(BaseModel):
-    """A few sentences; nothing of them is believed before it is checked."""
+    """A few sentences; each is checked before it is used."""
 
     sentences: list[Sentence] = Field(min_length=1, max_length=4)
 
 
 def summed_up(members: Sequence[Atom], chat: Chat) -> str:
-    """What the members say together, each sentence with the ids it rests on; ModelError where it says anything else."""
-    shown = distinct(members)[:LINES]
-    summary = chat.ask(_asking(shown), Summary, most_tokens=_TOKENS).value
-    return "\n".join(_checked(sentence, shown, chat.model) for sentence in summary.sentences)
+    """Return a summary of the members, each sentence with the ids it cites; ModelError if one is not supported."""
+    statements = distinct(members)[:LINES]
+    summary = chat.ask(_asking(statements), Summary, most_tokens=_TOKENS).value
+    return "\n".join(_checked(sentence, statements, chat.model) for sentence in summary.sentences)
 
 
 def _asking(shown: Sequence[Atom]) -> list[Message]:
     lines = [
-        f"{n} | {harmless(each.subject or 'nobody in particular', 80).replace('|', '/')} | "
-        f"{each.observed_at:%Y-%m-%d} | {harmless(each.content, LINE_CHARS)}"
-        for n, each in enumerate(shown, 1)
+        f"{n} | {harmless(statement.subject or 'nobody in particular', 80).replace('|', '/')} | "
+        f"{statement.observed_at:%Y-%m-%d} | {harmless(statement.content, LINE_CHARS)}"
+        for n, statement in enumerate(shown, 1)
     ]
     return [system(_RULES), user(f"{fenced(lines)}\n\n{_TASK}")]
 
 
 def _checked(sentence: Sentence, shown: Sequence[Atom], model: str) -> str:
-    words, numbers = seen(sentence.text), dict.fromkeys(sentence.statements)
+    text, numbers = seen(sentence.text), dict.fromkeys(sentence.statements)
     if max(numbers) > len(shown):
         raise ModelError(
-            f"{model} cites statement {max(numbers)} of {len(shown)}; dream again, or without a chat model"
+            f"{model} cites statement {max(numbers)} of {len(shown)}; run the dream again, or without a chat model"
         )
     cited = [shown[n - 1] for n in numbers]
-    if not words or not is_borne_out(words, [f"{each.subject} {each.content}" for each in cited], _days(cited)):
-        raise ModelError(f"{model} says what its sources do not say; dream again, or without a chat model")
-    return f"{words} {' '.join(f'[{each.id}]' for each in cited)}"
+    if not text or not is_borne_out(
+        text, [f"{statement.subject} {statement.content}" for statement in cited], _days(cited)
+    ):
+        raise ModelError(f"{model} says what its sources do not say; run the dream again, or without a chat model")
+    return f"{text} {' '.join(f'[{statement.id}]' for statement in cited)}"
 
 
 def _days(cited: Sequence[Atom]) -> list[date]:

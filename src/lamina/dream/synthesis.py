@@ -1,4 +1,4 @@
-"""A synthesis: several statements told in one that cites each of them. It takes nobody's place."""
+"""A synthesis: one statement that summarises several and cites each of them. It supersedes none of them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from lamina.text.normal import normal_form, one_line
 
 KIND = "synthesis"
 CITED = 200
-"""So many statements are cited at most; of a larger cluster the most central."""
+"""The most statements that are cited; of a larger cluster the most central."""
 LINES, LINE_CHARS = 12, 400
 LABELS = 24
-"""So many tags and entities are taken over, the commonest first."""
+"""The most tags and entities that are taken over, the most frequent first."""
 
 
 class MadeOf(StrEnum):
-    """What the statements have in common: their meaning, or what they are about."""
+    """What the statements have in common: their meaning, or their subject."""
 
     CLUSTER = "cluster"
     SUBJECT = "subject"
@@ -32,7 +32,7 @@ class MadeOf(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """Statements to be told in one, the most telling first. `at_count`: which rung of a ladder their number reaches."""
+    """Statements to summarise, the most relevant first. `threshold`: the highest size threshold they reach."""
 
     made_of: MadeOf
     members: tuple[Atom, ...]
@@ -45,7 +45,7 @@ class Theme:
 
 
 def to_synthesis(theme: Theme, words: str, scope: Scope, atom_id: AtomId) -> Atom:
-    """The theme as an atom, as sure as its members are on the whole and as important as the most important."""
+    """Build the synthesis of a theme: with the members' mean confidence and their highest importance."""
     members = theme.members
     return Atom(
         id=atom_id,
@@ -72,25 +72,25 @@ def to_synthesis(theme: Theme, words: str, scope: Scope, atom_id: AtomId) -> Ato
 
 
 def made_of(atom: Atom) -> MadeOf | None:
-    """What a synthesis was made of; None for whatever a dream did not make so."""
+    """Return what a synthesis is based on; None for atoms that no dream synthesised."""
     if atom.kind != KIND or atom.origin is not Origin.DREAM:
         return None
-    return next((each for each in MadeOf if each == atom.metadata.get("made_of")), None)
+    return next((basis for basis in MadeOf if basis == atom.metadata.get("made_of")), None)
 
 
 def at_count(atom: Atom) -> int:
-    """On which rung of the ladder a synthesis was made."""
-    told = atom.metadata.get("at_count", "")
-    return int(told) if told.isascii() and told.isdigit() else 0
+    """Return the size threshold at which a synthesis was made."""
+    stored = atom.metadata.get("at_count", "")
+    return int(stored) if stored.isascii() and stored.isdigit() else 0
 
 
 def distinct(members: Sequence[Atom]) -> list[Atom]:
-    """The members that say it in words of their own, in order."""
+    """Return the members without repeated texts, in order."""
     return list({normal_form(member.content): member for member in reversed(members)}.values())[::-1]
 
 
 def extract(members: Sequence[Atom]) -> str:
-    """The members' own words, the first one's first, each with the id of whoever says so."""
+    """Return the members' own texts, each with its id."""
     first, *others = distinct(members)[:LINES]
     return "\n".join([_cited(first), *(f"- {_cited(other)}" for other in others)])
 
@@ -103,5 +103,5 @@ def _cited(atom: Atom) -> str:
 
 
 def _commonest(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    counted = Counter(fromkey for one in lists for fromkey in dict.fromkeys(one))
-    return tuple(each for each, _ in counted.most_common(LABELS))
+    counts = Counter(label for labels in lists for label in dict.fromkeys(labels))
+    return tuple(label for label, _ in counts.most_common(LABELS))

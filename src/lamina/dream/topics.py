@@ -1,4 +1,4 @@
-"""The topic index: what a store is about, counted from labels people and readers gave. Derived, never written."""
+"""The topic index: what a memory is about, counted from tags and subjects. Computed, never stored."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lamina.text.roles import is_role
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic in its form, how many statements it has, and when the youngest was observed."""
+    """A normalised topic, its number of statements, and the time of the newest."""
 
     name: str
     count: int
@@ -23,11 +23,11 @@ class Topic:
 
 
 def topics(atoms: Iterable[Atom]) -> list[Topic]:
-    """What atoms are about by their tags and subjects, the commonest first; a part in a conversation is no topic."""
-    found: dict[str, list[datetime]] = defaultdict(list)
+    """Return the tags and subjects of atoms, the most frequent first; conversation roles are no topics."""
+    times_by_name: dict[str, list[datetime]] = defaultdict(list)
     for atom in atoms:
         for name in {*topics_of(atom), name_form(atom.subject)}:
             if name and not is_role(name):
-                found[name].append(atom.observed_at)
-    counted = (Topic(name, len(days), max(days)) for name, days in found.items())
-    return sorted(counted, key=lambda each: (-each.count, each.name))
+                times_by_name[name].append(atom.observed_at)
+    counts = (Topic(name, len(times), max(times)) for name, times in times_by_name.items())
+    return sorted(counts, key=lambda topic: (-topic.count, topic.name))

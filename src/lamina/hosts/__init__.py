@@ -1,1 +1,1 @@
-"""Programs that host an agent: what they are told of a memory, and what they tell it."""
+"""Connects lamina to hosts, the programs that run agents: their configuration files and their hooks."""

@@ -1,4 +1,4 @@
-"""What a host is told: at the start of a session what matters, and for each prompt what is known of it."""
+"""Builds the context that a host adds to a session: core memories at its start, hits for each prompt."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from lamina.hosts.event import Event
 from lamina.hosts.wire import NoServer, Wire
 
 START_BUDGET, PROMPT_BUDGET = 1500, 600
-"""Tokens; a host shows only the beginning of what is much longer than ten thousand characters."""
+"""Tokens; a host cuts context that is much longer than ten thousand characters."""
 HITS = 6
 LONGEST_QUESTION = 4000
-"""Bytes; a server takes no question that is much longer."""
+"""Bytes; a server rejects questions that are much longer."""
 LONGEST_NAME = 200
 _COMMANDS = ("/", "!", "#")
-"""What begins like this is for the host."""
+"""A prompt that starts like this is a command for the host, not a question."""
 
 
 class Asking:
-    """One call of a host that wants context; `wire` is None where no server may be asked for this scope."""
+    """One request of a host for context; the client is None if the scope must not be served by a server."""
 
     def __init__(self, event: Event, given: dict[str, Any], root: Path, scope: str | None, wire: Wire | None) -> None:
         self._event, self._given = event, given
@@ -28,27 +28,27 @@ class Asking:
 
     @property
     def is_needed(self) -> bool:
-        """Whether there is anything to ask."""
+        """Whether the event needs context at all."""
         return self._event is Event.SESSION_START or bool(self._question)
 
     def served(self) -> str:
-        """The context as the running server tells it."""
+        """Return the context from the running server; ServerUnavailable if there is none."""
         if self._wire is None:
-            raise NoServer("a scope of its own is not served")
+            raise NoServer("a server answers for its own scope only")
         if self._event is Event.SESSION_START:
             from urllib.parse import quote
 
             target = f"/v1/context?budget={START_BUDGET}"
-            told = self._wire.get(
+            response = self._wire.get(
                 f"{target}&about={quote(self._project, errors='replace')}" if self._project else target
             )
-            return _text(told.get("context")) if told.get("known", True) else ""
-        told = self._wire.post("/v1/recall", {"question": self._question, "k": HITS, "budget": PROMPT_BUDGET})
-        known = told.get("known", bool(told.get("relevant")))
-        return _text(told.get("context")) if known else ""
+            return _text(response.get("context")) if response.get("known", True) else ""
+        response = self._wire.post("/v1/recall", {"question": self._question, "k": HITS, "budget": PROMPT_BUDGET})
+        has_memories = response.get("known", bool(response.get("relevant")))
+        return _text(response.get("context")) if has_memories else ""
 
     def by_own_hands(self) -> str:
-        """The same from the memory itself."""
+        """Return the context by opening the memory in this process."""
         if self._event is Event.SESSION_START:
             return own_hands.at_the_start(self._root, self._scope, self._project, START_BUDGET)
         return own_hands.recalled(self._root, self._scope, self._question, HITS, PROMPT_BUDGET)
@@ -65,7 +65,7 @@ class Asking:
 
 
 def _cut(text: str, most: int) -> str:
-    """As much of the beginning as has so many bytes, and nothing that no server could read."""
+    """Cut a text to a number of bytes, replacing characters that are not valid UTF-8."""
     return text.encode(errors="replace")[:most].decode(errors="ignore").strip()
 
 

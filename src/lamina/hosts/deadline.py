@@ -1,4 +1,4 @@
-"""The moment by which a hook has ended, whatever happens."""
+"""Ends a hook after a fixed time, whatever hangs."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from collections.abc import Callable
 
 
 class Moment:
-    """So many seconds from now."""
+    """A time limit that starts now."""
 
     def __init__(self, seconds: float) -> None:
         self._ends = time.monotonic() + seconds
 
     @property
     def left(self) -> float:
-        """Seconds that are left, never none at all: a socket would take that for no limit."""
+        """Seconds left, at least a millisecond: a socket reads zero as no limit."""
         return max(0.001, self._ends - time.monotonic())
 
 
 class Deadline(Moment):
-    """A moment at which the process ends, at once and in peace."""
+    """A time limit at which the process exits with code 0."""
 
     def __init__(self, seconds: float, at_the_end: Callable[[], None] = lambda: None) -> None:
         super().__init__(seconds)
@@ -30,10 +30,10 @@ class Deadline(Moment):
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
     def lift(self) -> None:
-        """What is left to do is done in one go."""
+        """Stop the timer: the remaining work is short."""
         signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _end(self, number: int, frame: object) -> None:
-        # Whatever hangs may also hang on the way out, so no handler, buffer or thread is waited for.
+        # What hangs may also hang at a normal exit, so handlers, buffers and threads are skipped.
         self._last_words()
         os._exit(0)

@@ -1,4 +1,4 @@
-"""A file of a host's changed with care: a copy beside it first, then all of the change or nothing of it."""
+"""Edits a host's configuration file safely: a backup first, then the whole change or nothing."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from lamina.errors import InvalidInput, StoreBusy
 TRIES = 5
 _NOTHING = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{\s*\})?\s*")
 _FOLDERS = frozenset({"lamina-memory", "skills", ".claude", ".cursor", ".vscode", ".codex"})
-"""Folders that a host's files may have been the first to need."""
+"""Folders that may exist only because of our files, and are removed when empty."""
 
 
 class Done(StrEnum):
-    """What became of a file."""
+    """What an edit did to a file."""
 
     ADDED = "added"
     UPDATED = "updated"
@@ -31,7 +31,7 @@ class Done(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A file, what became of it, and where it stands as it was."""
+    """An edited file, what was done, and its backup if there is one."""
 
     path: Path
     done: Done
@@ -48,41 +48,44 @@ def edit(
     taking: bool = False,
     known: Collection[str] = (),
 ) -> Edited:
-    """Change a file, or tell what would become of it. A `secret` leaves it readable to its owner alone.
+    """Change a file, or with `write=False` report what would happen. `has_secret` makes it readable by its owner only.
 
-    One that is left without anything is deleted, unless a link leads there; no copy is kept of what is `known`. One
-    that cannot be read, or that its owner has protected, is left alone. `taking` says that something is taken out.
+    A file that becomes empty is deleted, unless it is a link. Contents in `known_contents` get no backup.
+    `is_removal` says that something is removed. InvalidInput if the file cannot be parsed or is write-protected,
+    StoreBusy if it keeps changing; the file is then unchanged.
     """
-    linked, path = path.is_symlink(), _real(path)
+    is_link, path = path.is_symlink(), _real(path)
     for _ in range(TRIES):
         before = _read(path)
         after = _changed(path, before, change)
         if after == (before or b""):
             return Edited(path, Done.UNCHANGED)
         _unprotected(path, before)
-        empty = _NOTHING.fullmatch(after) is not None
-        done = Done.REMOVED if taking or empty else Done.ADDED if before is None else Done.UPDATED
+        is_empty = _NOTHING.fullmatch(after) is not None
+        done = Done.REMOVED if taking or is_empty else Done.ADDED if before is None else Done.UPDATED
         if not write:
             return Edited(path, done)
-        spared = before in [each.encode() for each in known]
-        backup = None if before is None or spared else _keep_copy(path, before, now)
-        if _replace(path, before, None if empty and not linked else after, secret=secret):
+        needs_no_backup = before in [content.encode() for content in known]
+        backup = None if before is None or needs_no_backup else _keep_copy(path, before, now)
+        if _replace(path, before, None if is_empty and not is_link else after, secret=secret):
             return Edited(path, done, backup)
         if backup is not None:
             backup.unlink()
-    raise StoreBusy(f"{path} is written by another program all the time; close it and try again")
+    raise StoreBusy(f"{path} keeps being changed by another program; close that program and try again")
 
 
 def _real(path: Path) -> Path:
     try:
         return path.resolve()
     except RuntimeError as error:
-        raise InvalidInput(f"{path} is a link that leads round in a circle") from error
+        raise InvalidInput(f"{path} is a symbolic link that points to itself; remove the link and try again") from error
 
 
 def _unprotected(path: Path, before: bytes | None) -> None:
     if before is not None and not path.stat().st_mode & stat.S_IWUSR:
-        raise InvalidInput(f"{path} is write-protected and left as it is; leave --write out and paste what is printed")
+        raise InvalidInput(
+            f"{path} is write-protected and was not changed; leave --write out and paste what is printed"
+        )
 
 
 def _read(path: Path) -> bytes | None:
@@ -97,41 +100,41 @@ def _changed(path: Path, before: bytes | None, change: Callable[[str], str]) -> 
         return change((before or b"").decode()).encode()
     except (InvalidInput, UnicodeDecodeError) as error:
         raise InvalidInput(
-            f"{path} is left as it is: {error}. Mend it and try again, or leave --write out and paste what is printed"
+            f"{path} was not changed: {error}. Correct it and try again, or leave --write out and paste what is printed"
         ) from error
 
 
 def _keep_copy(path: Path, before: bytes, now: datetime) -> Path:
     stem = f"{path.name}.{now:%Y%m%d-%H%M%S}"
     for n in range(100):
-        beside = path.with_name(f"{stem}{f'-{n}' if n else ''}.backup")
+        backup = path.with_name(f"{stem}{f'-{n}' if n else ''}.backup")
         try:
-            _write(beside, before, stat.S_IMODE(path.stat().st_mode))
+            _write(backup, before, stat.S_IMODE(path.stat().st_mode))
         except FileExistsError:
             continue
-        return beside
-    raise StoreBusy(f"there are too many copies of {path.name}; delete old ones and try again")
+        return backup
+    raise StoreBusy(f"there are too many backups of {path.name}; delete old ones and try again")
 
 
 def _replace(path: Path, before: bytes | None, after: bytes | None, *, secret: bool) -> bool:
-    """Put the new content in the place of the old, or None; False where somebody else has changed it meanwhile."""
+    """Replace the content, or delete the file if it is None; False if another program changed the file meanwhile."""
     if after is None:
         return _delete(path, before)
     mode = stat.S_IMODE(path.stat().st_mode) if before is not None else 0o600 if secret else 0o644
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
+    temporary = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
     try:
-        _write(beside, after, mode & 0o600 if secret else mode)
+        _write(temporary, after, mode & 0o600 if secret else mode)
         if _read(path) != before:
             return False
-        beside.replace(path)
+        temporary.replace(path)
         return True
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def _delete(path: Path, before: bytes | None) -> bool:
-    """Delete the file, and the folders of the host's that are empty without it."""
+    """Delete the file and the host folders that are empty without it; False if the file changed meanwhile."""
     if _read(path) != before:
         return False
     path.unlink(missing_ok=True)
@@ -141,7 +144,7 @@ def _delete(path: Path, before: bytes | None) -> bool:
         try:
             folder.rmdir()
         except OSError:
-            break  # other things are in it
+            break  # the folder is not empty
     return True
 
 

@@ -1,4 +1,4 @@
-"""The moments at which a host calls: some ask for context, the others have words to keep."""
+"""The events of an agent session at which a host runs `lamina hook`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Event(StrEnum):
-    """A moment in an agent's session, by the word the command takes."""
+    """An event of an agent session; the value is the argument of `lamina hook`."""
 
     SESSION_START = "session-start"
     USER_PROMPT_SUBMIT = "user-prompt-submit"
@@ -16,10 +16,10 @@ class Event(StrEnum):
 
     @property
     def name_at_host(self) -> str:
-        """What Claude Code calls it."""
+        """The name of the event in Claude Code."""
         return "".join(word.capitalize() for word in self.value.split("-"))
 
     @property
     def asks(self) -> bool:
-        """Whether the host waits for context, rather than having words to keep."""
+        """Whether the host expects context; at other events turns are captured."""
         return self in (Event.SESSION_START, Event.USER_PROMPT_SUBMIT)

@@ -1,6 +1,7 @@
-"""`lamina hook`: what a host runs at moments of a session. Quick, bounded in time, and never in the host's way.
+"""`lamina hook`: the command that a host runs at events of a session.
 
-Whatever goes wrong, it ends with 0, tells the host nothing, and leaves one line in a log without anybody's words.
+It is fast and has a time limit. If anything fails, it prints nothing, exits with 0, and writes one line to a log; the
+log never contains memory text.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ if TYPE_CHECKING:
 
 SECONDS = 1.5
 LONGER = 600.0
-"""Seconds for words that are kept after the host has gone on."""
+"""Time limit of a capture that continues in the background."""
 LARGEST_CALL = 8 << 20
 AT_ONCE = 1 << 20
-"""Bytes of a transcript that are captured while the host waits, where a server does it."""
+"""Largest part of a transcript that a server captures while the host waits."""
 SHARE = 0.4
-"""The part of the time a server may take to capture; what is left is enough to leave it to another process."""
+"""Share of the time limit that a server may use; the rest is enough to start a background process."""
 LOCK = "capturing"
 MOST_FILES = 64
-"""Files that a hook may have open when it goes on alone."""
+"""File descriptors that the background process closes."""
 
 
 class Call(NamedTuple):
-    """One call of a host, for one vault."""
+    """One call by a host, for one vault."""
 
     event: Event
     root: Path
@@ -45,43 +46,46 @@ class Call(NamedTuple):
 
 
 def answer(call: Call, read: Callable[[], bytes]) -> str:
-    """What the host is told; empty where there is nothing to tell. Its own words are read within the time, too."""
-    place = HookPlace(call.root, os.environ)
-    began = time.monotonic()
+    """Return the output for the host; empty if there is nothing to say or anything fails.
+
+    Reading the call counts towards the time limit.
+    """
+    folder = HookPlace(call.root, os.environ)
+    started_at = time.monotonic()
 
     def log(outcome: str) -> None:
-        place.log(f"{call.event} {outcome} {1000 * (time.monotonic() - began):.0f}ms")
+        folder.log(f"{call.event} {outcome} {1000 * (time.monotonic() - started_at):.0f}ms")
 
     deadline = Deadline(call.seconds, lambda: log("took too long"))
     try:
-        asked = json.loads(read() or b"{}")
-        if not isinstance(asked, dict):
-            raise ValueError("the call is no JSON object")
-        told, outcome = (_context if call.event.asks else _capture)(call, asked, place, deadline)
-    except Exception as error:  # noqa: BLE001 - the border to a host that must go on, whatever is wrong here
-        told, outcome = "", f"failed: {type(error).__name__}"
+        payload = json.loads(read() or b"{}")
+        if not isinstance(payload, dict):
+            raise ValueError("the call is not a JSON object")
+        output, outcome = (_context if call.event.asks else _capture)(call, payload, folder, deadline)
+    except Exception as error:  # noqa: BLE001 - the boundary to a host that must continue, whatever fails here
+        output, outcome = "", f"failed: {type(error).__name__}"
     deadline.lift()
     log(outcome)
-    return told
+    return output
 
 
 def _context(call: Call, given: dict[str, Any], place: HookPlace, deadline: Deadline) -> tuple[str, str]:
     from lamina.hosts.context import Asking
 
-    wire = Wire(place.socket, deadline) if call.scope is None else None
-    asking = Asking(call.event, given, call.root, call.scope, wire)
-    if not asking.is_needed:
-        return "", "nothing asked"
+    client = Wire(place.socket, deadline) if call.scope is None else None
+    request = Asking(call.event, given, call.root, call.scope, client)
+    if not request.is_needed:
+        return "", "no question"
     try:
-        context, way = asking.served(), "served"
+        context, route = request.served(), "served"
     except Declined as refused:
         return "", f"declined with {refused.status}"
     except NoServer:
-        with place.patiently() as may:
-            if not may:
+        with place.patiently() as is_allowed:
+            if not is_allowed:
                 return "", "no server"
-            context, way = asking.by_own_hands(), "opened"
-    return (_as_output(call.event, context), way) if context else ("", f"{way}, nothing known")
+            context, route = request.by_own_hands(), "opened"
+    return (_as_output(call.event, context), route) if context else ("", f"{route}, nothing known")
 
 
 def _as_output(event: Event, context: str) -> str:
@@ -91,57 +95,57 @@ def _as_output(event: Event, context: str) -> str:
 def _capture(call: Call, given: dict[str, Any], place: HookPlace, deadline: Deadline) -> tuple[str, str]:
     from lamina.hosts.keeping import Keeping, through
 
-    keeping = Keeping(place, given)
-    waiting = keeping.waiting()
-    if not waiting:
+    transcript = Keeping(place, given)
+    pending_bytes = transcript.waiting()
+    if not pending_bytes:
         return "", "nothing new"
-    lock = place.take(LOCK) if call.scope is None and waiting <= AT_ONCE else None
+    lock = place.take(LOCK) if call.scope is None and pending_bytes <= AT_ONCE else None
     if lock is not None:
         try:
-            wire = Wire(place.socket, Moment(deadline.left * SHARE))
-            return "", _counted("served", keeping.hand_over(through(wire)))
+            client = Wire(place.socket, Moment(deadline.left * SHARE))
+            return "", _counted("served", transcript.hand_over(through(client)))
         except (NoServer, Declined, TimeoutError):
-            pass  # somebody with more time sees to it
+            pass  # the background process has more time
         finally:
             os.close(lock)
-    following = place.take(f"next {keeping.session}")
-    if following is None:
-        return "", "left to who waits already"
+    session_lock = place.take(f"next {transcript.session}")
+    if session_lock is None:
+        return "", "left to the process that already waits"
     if os.fork():
-        os.close(following)
-        return "", "left to another"
+        os.close(session_lock)
+        return "", "left to a background process"
     try:
-        _let_go_of_the_host(following)
-        _later(call, keeping, place, following)
+        _let_go_of_the_host(session_lock)
+        _later(call, transcript, place, session_lock)
     finally:
         os._exit(0)
 
 
 def _let_go_of_the_host(following: int) -> None:
-    """Keep nothing that a host could wait for or end, but the lock."""
+    """Leave the host's process group and close every file descriptor but the lock."""
     os.setsid()
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for each in (0, 1, 2):
-        os.dup2(nowhere, each)
-    for each in range(3, MOST_FILES):
-        if each != following:
+    null_device = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null_device, descriptor)
+    for descriptor in range(3, MOST_FILES):
+        if descriptor != following:
             with contextlib.suppress(OSError):
-                os.close(each)
+                os.close(descriptor)
 
 
 def _later(call: Call, keeping: Keeping, place: HookPlace, following: int) -> None:
-    """Keep what is new, one process of a vault at a time. Of a session only one waits: it reads all there is."""
-    began = time.monotonic()
+    """Capture new turns, one process per vault at a time. Only one process per session waits: it reads everything."""
+    started_at = time.monotonic()
 
     def log(outcome: str) -> None:
-        place.log(f"{call.event} afterwards: {outcome} {1000 * (time.monotonic() - began):.0f}ms")
+        place.log(f"{call.event} afterwards: {outcome} {1000 * (time.monotonic() - started_at):.0f}ms")
 
     deadline = Deadline(LONGER, lambda: log("took too long"))
     try:
         place.take(LOCK, wait=True)
         os.close(following)
         log(_kept(call, keeping, Wire(place.socket, deadline)))
-    except Exception as error:  # noqa: BLE001 - nobody is left to tell
+    except Exception as error:  # noqa: BLE001 - a detached process has no caller to report to
         log(f"failed: {type(error).__name__}")
 
 
@@ -161,5 +165,5 @@ def _counted(way: str, turns: int) -> str:
 
 
 def read_call() -> bytes:
-    """What the host wrote to standard input."""
+    """Return what the host wrote to standard input; empty on a terminal."""
     return b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read(LARGEST_CALL)

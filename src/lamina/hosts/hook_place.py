@@ -1,4 +1,4 @@
-"""Where hooks keep what they need between two calls: positions in transcripts, a log, and who is at work."""
+"""The folder where hooks store their state between calls: positions in transcripts, a log and locks."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from lamina.local_socket import socket_path
 
 FOLDER = "hooks"
 OWN, MARKER, HISTORY, SETTINGS = ".lamina", "vault.toml", "history.db", "settings.toml"
-"""Names that the vault knows best; here they are told again, because loading it takes a third of a hook's time."""
+"""Copies of names in `lamina.vault.home`: importing that module would take a third of a hook's time."""
 LONGEST_LOG = 256 << 10
 SLOW_FOR = 600.0
-"""Seconds for which opening the memory by oneself is not tried again after it took too long."""
+"""Seconds to wait before the memory is opened in a hook again, after opening it took too long."""
 _FILE_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class HookPlace:
-    """The folder of a vault's hooks. Nothing in it is precious: what is lost there is asked or captured once more."""
+    """The folder of a vault's hooks. It can be deleted: turns are then captured again, and recognised by the store."""
 
     def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
         self.root = root
@@ -31,12 +31,12 @@ class HookPlace:
         self._folder = self.state / FOLDER
 
     def file(self, name: str, ending: str) -> Path:
-        """A file of this name, whatever the name is; its folder is made on the way."""
+        """Return the path of a file with a safe version of this name; its folder is created."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return self._folder / f"{_FILE_NAME.sub('_', name)[:100]}.{ending}"
 
     def log(self, line: str) -> None:
-        """Write one line, which never holds words of a memory. A log that cannot be written is no reason to fail."""
+        """Write one line without memory text to the log; errors are ignored."""
         with contextlib.suppress(OSError):
             path = self.file("hooks", "log")
             if path.exists() and path.stat().st_size > LONGEST_LOG:
@@ -46,7 +46,7 @@ class HookPlace:
                 file.write(f"{stamp} {line}\n")
 
     def take(self, name: str, *, wait: bool = False) -> int | None:
-        """The lock of this name, to be closed by whoever holds it last; None where somebody else has it."""
+        """Acquire a lock and return its file descriptor, which releases it when closed; None if it is taken."""
         lock = os.open(self.file(name, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -57,16 +57,16 @@ class HookPlace:
 
     @contextlib.contextmanager
     def patiently(self) -> Iterator[bool]:
-        """Try something that may take too long. Where it did lately, it is not tried: False comes out."""
+        """Yield whether a slow action may be tried: False if it was too slow within the last minutes."""
         mark = self.file("slow", "mark")
         try:
-            lately = 0 <= time.time() - mark.stat().st_mtime < SLOW_FOR
+            was_slow_lately = 0 <= time.time() - mark.stat().st_mtime < SLOW_FOR
         except FileNotFoundError:
-            lately = False
-        if lately:
+            was_slow_lately = False
+        if was_slow_lately:
             yield False
             return
-        mark.touch(mode=0o600)  # who is ended by the clock leaves it behind
+        mark.touch(mode=0o600)  # stays behind if the deadline ends the process
         yield True
         mark.unlink(missing_ok=True)
 
@@ -77,17 +77,17 @@ def is_vault(root: Path) -> bool:
 
 
 def _state(root: Path, environ: Mapping[str, str]) -> Path:
-    """Where the databases of a vault live."""
-    chosen = _chosen_state(root, environ)
-    if chosen is None and (root / OWN / HISTORY).exists():
+    """Return the folder of a vault's databases."""
+    configured = _chosen_state(root, environ)
+    if configured is None and (root / OWN / HISTORY).exists():
         return root / OWN
     from lamina.vault import home
 
-    return home.state_folder(root, chosen)
+    return home.state_folder(root, configured)
 
 
 def _chosen_state(root: Path, environ: Mapping[str, str]) -> Path | None:
-    """Where the settings put the databases, read without loading all there is to settings."""
+    """Return the `state_dir` setting, read without loading the settings module; None if it is not set."""
     if environ.get("LAMINA_STATE_DIR"):
         return Path(environ["LAMINA_STATE_DIR"])
     settings = root / OWN / SETTINGS
@@ -96,7 +96,7 @@ def _chosen_state(root: Path, environ: Mapping[str, str]) -> Path | None:
     import tomllib
 
     with contextlib.suppress(OSError, ValueError):
-        told = tomllib.loads(settings.read_text(encoding="utf-8")).get("state_dir")
-        if isinstance(told, str):
-            return Path(told)
+        state_dir = tomllib.loads(settings.read_text(encoding="utf-8")).get("state_dir")
+        if isinstance(state_dir, str):
+            return Path(state_dir)
     return None

@@ -1,4 +1,4 @@
-"""The hosts we know: which files they read, and how a server is written down there."""
+"""The supported hosts: which configuration files they read, and how a server is written in them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lamina.errors import InvalidInput
 
 
 class Host(StrEnum):
-    """A program that runs agents, by the word the command takes."""
+    """A program that runs agents; the value is the argument of `lamina install`."""
 
     CLAUDE_CODE = "claude-code"
     CLAUDE_DESKTOP = "claude-desktop"
@@ -22,13 +22,13 @@ class Host(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """How a host's file names an environment variable, and the fields of a server that differ from host to host."""
+    """How a host writes a server in its configuration file."""
 
     servers: str
     stdio_type: bool
     http_type: bool
     token: str
-    """What stands for the token in a header; empty where the host has a way of its own."""
+    """Placeholder for the token in a header; empty if the host needs none."""
 
 
 REFERENCES: Mapping[Host, Reference] = {
@@ -39,12 +39,12 @@ REFERENCES: Mapping[Host, Reference] = {
     Host.CODEX: Reference("mcp_servers", False, False, ""),
 }
 TOKEN = "LAMINA_TOKEN"
-"""The environment variable that holds the token of a served memory."""
+"""The environment variable with the access token for `lamina serve`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Whose machine it is: a home, the environment, and which system."""
+    """The user's home folder, environment variables and platform."""
 
     user: Path
     environ: Mapping[str, str]
@@ -52,7 +52,7 @@ class Surroundings:
 
     @property
     def settings(self) -> Path:
-        """Where programs with windows keep their settings."""
+        """The folder where desktop programs store their settings."""
         if self.platform == "darwin":
             return self.user / "Library" / "Application Support"
         if self.platform == "win32":
@@ -60,35 +60,35 @@ class Surroundings:
         return Path(self.environ.get("XDG_CONFIG_HOME") or self.user / ".config")
 
     def claude(self, name: str) -> Path:
-        """A file of Claude Code's own folder."""
+        """Return the path of a file in the folder of Claude Code."""
         return Path(self.environ.get("CLAUDE_CONFIG_DIR") or self.user / ".claude") / name
 
 
 def servers_file(host: Host, around: Surroundings, project: Path | None) -> Path:
-    """The file in which a host looks for servers: of one project, or of its user."""
+    """Return the file that lists a host's servers, for a project or the user; InvalidInput if the host has none."""
     match host:
         case Host.CLAUDE_CODE:
-            moved = around.environ.get("CLAUDE_CONFIG_DIR")
-            return project / ".mcp.json" if project else Path(moved or around.user) / ".claude.json"
+            claude_folder = around.environ.get("CLAUDE_CONFIG_DIR")
+            return project / ".mcp.json" if project else Path(claude_folder or around.user) / ".claude.json"
         case Host.CLAUDE_DESKTOP:
             if project:
-                raise InvalidInput("Claude Desktop knows no projects; leave --project out")
+                raise InvalidInput("Claude Desktop has no projects; leave --project out")
             return around.settings / "Claude" / "claude_desktop_config.json"
         case Host.CURSOR:
             return (project or around.user) / ".cursor" / "mcp.json"
         case Host.VSCODE:
             return project / ".vscode" / "mcp.json" if project else around.settings / "Code" / "User" / "mcp.json"
         case Host.CODEX:
-            own = Path(around.environ.get("CODEX_HOME") or around.user / ".codex")
-            return (project / ".codex" if project else own) / "config.toml"
+            codex_folder = Path(around.environ.get("CODEX_HOME") or around.user / ".codex")
+            return (project / ".codex" if project else codex_folder) / "config.toml"
 
 
 def hooks_file(around: Surroundings, project: Path | None) -> Path:
-    """Where Claude Code looks for hooks; those of a project go into the file that is not shared: they run programs."""
+    """Return Claude Code's file for hooks; a project's hooks go into its unshared file, because they run programs."""
     return project / ".claude" / "settings.local.json" if project else around.claude("settings.json")
 
 
 def skill_file(around: Surroundings, project: Path | None) -> Path:
-    """Where Claude Code looks for a skill."""
+    """Return the path of our skill for Claude Code."""
     folder = project / ".claude" if project else around.claude("")
     return folder / "skills" / "lamina-memory" / "SKILL.md"

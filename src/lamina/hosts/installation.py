@@ -1,4 +1,4 @@
-"""Parts put into a host's files or taken out again, file by file."""
+"""Adds our parts to a host's files, or removes them, file by file."""
 
 from __future__ import annotations
 
@@ -17,42 +17,48 @@ MCP = "/mcp"
 
 
 def put_in(parts: Sequence[Part], now: datetime, *, write: bool = True) -> list[Edited]:
-    """Write every part into its file, or none where one of the files cannot be changed; or tell what would happen."""
+    """Add every part to its file, or none if one file cannot be changed; `write=False` only reports the result."""
 
-    def each_file(*, write: bool) -> list[Edited]:
+    def edit_each(*, write: bool) -> list[Edited]:
         return [
-            edit(file, _every(each.put for each in own), now, secret=any(each.secret for each in own), write=write)
-            for file, own in _by_file(parts)
+            edit(
+                file,
+                _every(part.put for part in file_parts),
+                now,
+                secret=any(part.secret for part in file_parts),
+                write=write,
+            )
+            for file, file_parts in _by_file(parts)
         ]
 
-    looked = each_file(write=False)
-    return each_file(write=True) if write else looked
+    planned = edit_each(write=False)
+    return edit_each(write=True) if write else planned
 
 
 def take_out(parts: Sequence[Part], now: datetime, *, write: bool = True) -> list[Edited]:
-    """Take every part out of its file; what else stands there stays."""
+    """Remove every part from its file; other content stays."""
     return [
-        edit(file, _every(each.take for each in own), now, write=write, taking=True, known=[*_alone(own)])
-        for file, own in _by_file(parts)
+        edit(file, _every(part.take for part in file_parts), now, write=write, taking=True, known=[*_alone(file_parts)])
+        for file, file_parts in _by_file(parts)
     ]
 
 
 def program(executable: str, found: Callable[[str], bool] = lambda path: os.access(path, os.X_OK)) -> tuple[str, ...]:
-    """The command that starts this very installation, from wherever it is called."""
-    beside = str(Path(executable).absolute().with_name("lamina.exe" if sys.platform == "win32" else "lamina"))
-    return (beside,) if found(beside) else (executable, "-m", "lamina")
+    """Return the command that starts this installation of lamina from any folder."""
+    script = str(Path(executable).absolute().with_name("lamina.exe" if sys.platform == "win32" else "lamina"))
+    return (script,) if found(script) else (executable, "-m", "lamina")
 
 
 def address(given: str) -> str:
-    """The address at which a served memory speaks MCP."""
+    """Return the MCP address of a server, adding the path if it is missing; InvalidInput if it is not a URL."""
     parts = urlsplit(given)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
-        raise InvalidInput(f"{given!r} is no address such as http://127.0.0.1:8377")
+        raise InvalidInput(f"{given!r} is not a server address; write it like http://127.0.0.1:8377")
     return given if parts.path.rstrip("/") else f"{given.rstrip('/')}{MCP}"
 
 
 def _alone(parts: Iterable[Part]) -> Iterator[str]:
-    """What a file holds that has nothing but the first part, or the first two, and so on."""
+    """Yield the contents of a file with only the first part, then with the first two, and so on."""
     text = ""
     for part in parts:
         text = part.put(text)
@@ -67,11 +73,11 @@ def _by_file(parts: Iterable[Part]) -> list[tuple[Path, list[Part]]]:
 
 
 def _every(changes: Iterable[Callable[[str], str]]) -> Callable[[str], str]:
-    every = tuple(changes)
+    all_changes = tuple(changes)
 
     def change(text: str) -> str:
-        for each in every:
-            text = each(text)
+        for apply in all_changes:
+            text = apply(text)
         return text
 
     return change

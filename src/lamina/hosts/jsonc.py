@@ -1,4 +1,4 @@
-"""JSON as people write it in settings files, with comments and trailing commas: read with the place of every value."""
+"""Parses JSON with comments and trailing commas, as in settings files, with the offsets of every value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEEPEST = 200
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value and where it stands; of an object or a list what it holds, and whether a comma stands behind the last."""
+    """A value with its offsets; for an object or list also its elements and whether a comma follows the last one."""
 
     start: int
     end: int
@@ -24,12 +24,12 @@ class Node:
     comma: bool = False
 
     def member(self, key: str) -> Node | None:
-        """The value of a key."""
-        return next((each.node for each in self.members if each.key == key), None)
+        """Return the value of a key; None if there is none."""
+        return next((member.node for member in self.members if member.key == key), None)
 
     @property
     def places(self) -> tuple[tuple[int, int], ...]:
-        """Where each member or item begins and ends."""
+        """The offsets at which each member or item begins and ends."""
         return tuple((member.start, member.node.end) for member in self.members) or tuple(
             (item.start, item.end) for item in self.items
         )
@@ -37,7 +37,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A key of an object, where it begins, and its value."""
+    """A key of an object, its offset, and its value."""
 
     key: str
     start: int
@@ -45,13 +45,13 @@ class Member:
 
 
 def end_of_blank(text: str, at: int) -> int:
-    """Where blanks and comments end that begin at a place."""
-    found = _BLANK.match(text, at)
-    return found.end() if found else at
+    """Return the offset after the blanks and comments at an offset."""
+    match = _BLANK.match(text, at)
+    return match.end() if match else at
 
 
 def parse(text: str) -> Node:
-    """The one value a text holds; InvalidInput with the line where it is none."""
+    """Return the value of a text; InvalidInput with the line number if it is not valid."""
     return _Reader(text).whole()
 
 
@@ -67,7 +67,7 @@ class _Reader:
         node = self._value()
         self._blank()
         if self.at < len(self.text):
-            raise self._wrong("something stands behind its end")
+            raise self._wrong("there is text after the end")
         return node
 
     def _value(self) -> Node:
@@ -78,30 +78,30 @@ class _Reader:
             case "[":
                 return self._list()
             case '"':
-                told = self._string()
-                return Node(start, self.at, told)
+                string = self._string()
+                return Node(start, self.at, string)
             case _:
-                found = _SCALAR.match(self.text, start)
-                if found is None:
+                scalar = _SCALAR.match(self.text, start)
+                if scalar is None:
                     raise self._wrong("a value is missing")
-                self.at = found.end()
-                return Node(start, self.at, json.loads(found.group()))
+                self.at = scalar.end()
+                return Node(start, self.at, json.loads(scalar.group()))
 
     def _object(self) -> Node:
         start, members, comma = self._enter(), list[Member](), False
         while not self._closes("}"):
             if members and not comma:
                 raise self._wrong("a comma is missing")
-            place = self.at
+            key_offset = self.at
             key = self._string()
             if any(member.key == key for member in members):
-                raise self._wrong(f"{key!r} stands there twice")
+                raise self._wrong(f"the key {key!r} appears twice")
             self._blank()
             if not self.text.startswith(":", self.at):
                 raise self._wrong("a colon is missing")
             self.at += 1
             self._blank()
-            members.append(Member(key, place, self._value()))
+            members.append(Member(key, key_offset, self._value()))
             comma = self._comma()
         value = {member.key: member.node.value for member in members}
         return Node(start, self._leave(), value, members=tuple(members), comma=comma)
@@ -118,7 +118,7 @@ class _Reader:
     def _enter(self) -> int:
         self.depth += 1
         if self.depth > DEEPEST:
-            raise self._wrong("it is nested too deep")
+            raise self._wrong("it is nested too deeply")
         self.at += 1
         return self.at - 1
 
@@ -140,15 +140,15 @@ class _Reader:
         return True
 
     def _string(self) -> str:
-        found = _STRING.match(self.text, self.at)
-        if found is None:
-            raise self._wrong("a text in double quotes is missing")
+        quoted = _STRING.match(self.text, self.at)
+        if quoted is None:
+            raise self._wrong("a string in double quotes is missing")
         try:
-            told = json.loads(found.group())
+            string = json.loads(quoted.group())
         except ValueError as error:
-            raise self._wrong("a text is not written as JSON writes it") from error
-        self.at = found.end()
-        return str(told)
+            raise self._wrong("a string is not valid JSON") from error
+        self.at = quoted.end()
+        return str(string)
 
     def _blank(self) -> None:
         self.at = end_of_blank(self.text, self.at)

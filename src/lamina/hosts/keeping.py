@@ -1,4 +1,4 @@
-"""The turns of a session that are not captured yet, handed to whoever keeps them, a few at a time."""
+"""Captures the new turns of a session's transcript in batches."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from lamina.hosts.wire import Declined, Wire
 SOURCE = "claude-code"
 BATCH_TURNS, BATCH_BYTES = 200, 600_000
 LONGEST = 60_000
-"""Characters of a turn that are sent as one; what is longer comes in parts."""
+"""Characters of a turn that are sent at once; a longer turn is split."""
 _NO_WORDS = (422, "there are no words to capture")
-"""What a server says where nothing but recalled context was said."""
+"""The server's answer if the turns contain nothing but recalled context."""
 
 _SESSION = re.compile(r"[!-~]{1,200}")
 
 Keep = Callable[[Sequence[dict[str, str]], str, str], None]
-"""Keeps turns of a session under a key; what was kept under that key already is not kept again."""
+"""Captures turns of a session with an idempotency key."""
 
 
 class Keeping:
-    """One session's transcript and how far it was captured."""
+    """One session's transcript and the position up to which it was captured."""
 
     def __init__(self, place: HookPlace, given: dict[str, Any]) -> None:
         session, path = given.get("session_id"), given.get("transcript_path")
         if not (isinstance(session, str) and _SESSION.fullmatch(session) and isinstance(path, str) and path):
-            raise ValueError("the host names no session or no transcript")
+            raise ValueError("the call has no valid session_id or transcript_path")
         self.session = session
         self._transcript = Transcript(Path(path).expanduser())
         self._bookmarks = Bookmarks(place, session)
 
     def waiting(self) -> int:
-        """Bytes that were not looked at yet."""
+        """Return the number of bytes that were not read yet."""
         return self._transcript.size() - self._transcript.start(self._bookmarks.position())
 
     def hand_over(self, keep: Keep) -> int:
-        """Let every new turn be kept; returns how many. What was kept stays remembered if a later one fails."""
+        """Capture every new turn and return their number. Finished batches stay recorded if a later one fails."""
         known, count = self._bookmarks.known(), 0
         start = self._transcript.start(self._bookmarks.position())
         for batch, end in self._batches(start, known):
@@ -55,26 +55,26 @@ class Keeping:
         return count
 
     def _batches(self, start: int, known: set[bytes]) -> Iterator[tuple[list[Turn], int]]:
-        batch, length = list[Turn](), 0
+        batch, batch_bytes = list[Turn](), 0
         for turn in self._transcript.turns(start):
             if isinstance(turn, int):
                 yield batch, turn
                 return
             if turn.name in known:
                 continue
-            if batch and length + turn.size > BATCH_BYTES:
+            if batch and batch_bytes + turn.size > BATCH_BYTES:
                 yield batch, batch[-1].end
-                batch, length = [], 0
+                batch, batch_bytes = [], 0
             known.add(turn.name)
             batch.append(turn)
-            length += turn.size
+            batch_bytes += turn.size
             if len(batch) >= BATCH_TURNS:
                 yield batch, turn.end
-                batch, length = [], 0
+                batch, batch_bytes = [], 0
 
 
 def through(wire: Wire) -> Keep:
-    """Let the running server keep them."""
+    """Return a function that captures turns through the running server."""
 
     def keep(turns: Sequence[dict[str, str]], session: str, key: str) -> None:
         body = {"turns": turns, "session_id": session, "source_id": SOURCE, "key": key}
@@ -88,7 +88,7 @@ def through(wire: Wire) -> Keep:
 
 
 def by_own_hands(root: Path, scope: str | None) -> Keep:
-    """Open the memory and keep them."""
+    """Return a function that opens the memory and captures turns."""
 
     def keep(turns: Sequence[dict[str, str]], session: str, key: str) -> None:
         own_hands.captured(root, scope, turns, session, SOURCE, key)

@@ -1,4 +1,4 @@
-"""A memory opened by the hook itself, where no server runs: the same answers, only later."""
+"""Opens the memory in the hook's process if no server runs: the same answers, but slower."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ if TYPE_CHECKING:
     from lamina.memory import Memory
 
 LOCAL = "local"
-"""Who a program of the vault's owner is, whether it comes through the socket or not."""
+"""The actor of programs of the vault's owner, the same as through the server's socket."""
 
 
 def recalled(root: Path, scope: str | None, question: str, k: int, budget: int) -> str:
-    """What is known of a question, as context; empty where nothing is."""
+    """Return the context for a question; empty if nothing relevant is known."""
     with _opened(root, scope) as memory:
-        found = memory.recall(question, k, fast=True)
-        return found.context(budget) if found.relevant else ""
+        result = memory.recall(question, k, fast=True)
+        return result.context(budget) if result.relevant else ""
 
 
 def at_the_start(root: Path, scope: str | None, project: str, budget: int) -> str:
-    """What matters when a session begins, as context: the core, the project, what is recent; empty without any."""
+    """Return the context for the start of a session: core memories, project, recent atoms; empty if there are none."""
     with _opened(root, scope) as memory:
-        known = memory.beginning(project or None, budget)
-        return known.text if known.ids else ""
+        start = memory.beginning(project or None, budget)
+        return start.text if start.ids else ""
 
 
 def captured(
     root: Path, scope: str | None, turns: Sequence[dict[str, str]], session_id: str, source_id: str, key: str
 ) -> None:
-    """Keep turns, and read and encode them: nobody waits for it."""
+    """Capture turns, extract statements and compute vectors; no host waits for it."""
     from lamina.errors import InvalidInput
     from lamina.models.errors import ModelError
 
     with _opened(root, scope) as memory:
-        with contextlib.suppress(InvalidInput):  # nothing but recalled context was said
+        with contextlib.suppress(InvalidInput):  # the turns contain nothing but recalled context
             memory.capture(turns, session_id=session_id, source_id=source_id, key=f"{LOCAL}:{key}")
         with contextlib.suppress(ModelError):
             memory.embed()

@@ -1,4 +1,4 @@
-"""What a host has to be told, part by part: the server, and for Claude Code the hooks and the skill."""
+"""The parts of a host's configuration: the MCP server, and for Claude Code also hooks and a skill."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from lamina.hosts.toml_edit import put_table, rendered, table_at, take_table
 
 NAME = "lamina"
 HOOK_SECONDS = 5
-"""When a host gives up on a hook; it gives up on itself much earlier."""
+"""Seconds after which the host stops a hook; the hook ends itself much earlier."""
 INPUT = "lamina-token"
 _FIELDS = ("type", "command", "args", "url", "headers", "http_headers", "bearer_token_env_var")
-"""What we say of a server; whatever else its owner says of it stays."""
+"""The fields of a server that we write; other fields belong to the user and stay."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How a host reaches the memory: by a program it starts, or where `http` says."""
+    """How a host connects to the memory: by starting a program, or at a URL."""
 
     command: tuple[str, ...]
     vault: Path
@@ -37,13 +37,13 @@ class Wanted:
     hooks: bool = True
 
     def words(self, *verb: str) -> list[str]:
-        """A command for this vault and scope."""
+        """Return the command line of a lamina command for this vault and scope."""
         return [*self.command, *verb, "--vault", str(self.vault), *(("--scope", self.scope) if self.scope else ())]
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One thing to add to one file: as it can be pasted, and how it is put in and taken out."""
+    """One addition to one file: the text to paste, and functions that add it to and remove it from the file."""
 
     file: Path
     what: str
@@ -56,80 +56,80 @@ class Part:
 def parts(
     host: Host, wanted: Wanted, around: Surroundings, project: Path | None = None, *, every: bool = False
 ) -> list[Part]:
-    """Everything a host has to be told, each with its file; `every` part there can be, to take them out."""
+    """Return the parts a host needs, each with its file; `include_all` adds all possible parts, to remove them."""
     file = servers_file(host, around, project)
     if host is Host.CODEX:
         return [_codex(file, wanted)]
-    found = [_server(host, file, wanted)]
+    result = [_server(host, file, wanted)]
     if host is Host.VSCODE and (every or (wanted.http and not wanted.token)):
-        found.append(_question(file))
+        result.append(_question(file))
     if host is Host.CLAUDE_CODE:
         if every or wanted.hooks:
-            found.append(_hooks(hooks_file(around, project), wanted))
-        found.append(_skill(skill_file(around, project)))
-    return found
+            result.append(_hooks(hooks_file(around, project), wanted))
+        result.append(_skill(skill_file(around, project)))
+    return result
 
 
 def hooks_taken_out(wanted: Wanted, around: Surroundings, project: Path | None = None) -> Part:
-    """Hooks that an earlier installation may have left, to be put out of the way."""
-    told = _hooks(hooks_file(around, project), wanted)
-    return replace(told, put=told.take)
+    """Return a part that removes the hooks of an earlier installation."""
+    hooks_part = _hooks(hooks_file(around, project), wanted)
+    return replace(hooks_part, put=hooks_part.take)
 
 
 def server(host: Host, wanted: Wanted) -> dict[str, Any]:
-    """A server as the host's file names it."""
-    told = REFERENCES[host]
+    """Return the entry of our server in the host's file; InvalidInput if the host cannot use a URL."""
+    server_format = REFERENCES[host]
     if not wanted.http:
-        program, *words = wanted.words("mcp")
-        return ({"type": "stdio"} if told.stdio_type else {}) | {"command": program, "args": words}
+        program, *arguments = wanted.words("mcp")
+        return ({"type": "stdio"} if server_format.stdio_type else {}) | {"command": program, "args": arguments}
     if host is Host.CLAUDE_DESKTOP:
         raise InvalidInput(
-            "Claude Desktop starts programs only; leave --http out, or add the address under Settings, Connectors"
+            "Claude Desktop only starts programs; leave --http out, or add the address under Settings, Connectors"
         )
     if host is Host.CODEX:
         bearer = {"http_headers": {"Authorization": f"Bearer {wanted.token}"}}
         return {"url": wanted.http} | (bearer if wanted.token else {"bearer_token_env_var": TOKEN})
-    headers = {"Authorization": f"Bearer {wanted.token or told.token}"}
-    return ({"type": "http"} if told.http_type else {}) | {"url": wanted.http, "headers": headers}
+    headers = {"Authorization": f"Bearer {wanted.token or server_format.token}"}
+    return ({"type": "http"} if server_format.http_type else {}) | {"url": wanted.http, "headers": headers}
 
 
 def hooks(wanted: Wanted) -> dict[str, list[dict[str, Any]]]:
-    """The hooks as Claude Code's settings name them."""
-    return {each.name_at_host: [_hook(shlex.join(wanted.words("hook", each)))] for each in Event}
+    """Return the hooks as Claude Code's settings contain them."""
+    return {event.name_at_host: [_hook(shlex.join(wanted.words("hook", event)))] for event in Event}
 
 
 def skill() -> str:
-    """What an agent is told of when to recall and when to remember."""
+    """Return the skill, which tells an agent when to recall and when to remember."""
     return resources.files("lamina.hosts").joinpath("SKILL.md").read_text(encoding="utf-8")
 
 
 def is_our_hook(value: Any) -> bool:
-    """Whether an entry of Claude Code's hooks runs nothing but ours."""
-    listed = value.get("hooks") if isinstance(value, dict) else None
-    if not isinstance(listed, list) or not listed:
+    """Whether an entry of Claude Code's hooks runs only lamina."""
+    entries = value.get("hooks") if isinstance(value, dict) else None
+    if not isinstance(entries, list) or not entries:
         return False
-    return all(isinstance(each, dict) and _OUR_HOOK.search(str(each.get("command"))) for each in listed)
+    return all(isinstance(entry, dict) and _OUR_HOOK.search(str(entry.get("command"))) for entry in entries)
 
 
 def is_our_server(value: Any) -> bool:
-    """Whether a server of our name is ours: it starts this program, or is reached with a token."""
+    """Whether a server entry of our name is ours: it starts lamina, or uses a URL with a token."""
     if not isinstance(value, dict):
         return False
     args = value.get("args")
-    words = [str(each) for each in (value.get("command"), *(args if isinstance(args, list) else ()))]
+    words = [str(word) for word in (value.get("command"), *(args if isinstance(args, list) else ()))]
     if "mcp" in words and any(_OUR_PROGRAM.search(word) for word in words[: words.index("mcp")]):
         return True
-    told = json.dumps([value.get(field) for field in _FIELDS[4:]])
-    return isinstance(value.get("url"), str) and ("Bearer " in told or TOKEN in told)
+    fields = json.dumps([value.get(field) for field in _FIELDS[4:]])
+    return isinstance(value.get("url"), str) and ("Bearer " in fields or TOKEN in fields)
 
 
 def _with_own(found: Any, value: dict[str, Any]) -> dict[str, Any]:
-    """Our server with what its owner has added to it; refused where it is somebody else's."""
+    """Return our server entry with the user's own fields; InvalidInput if the entry belongs to another program."""
     if found is None:
         return value
     if not is_our_server(found):
-        raise InvalidInput(f"it has a server {NAME!r} already that is not this program; give that one another name")
-    return value | {key: each for key, each in found.items() if key not in _FIELDS}
+        raise InvalidInput(f"it already has another server called {NAME!r}; rename that server first")
+    return value | {key: field for key, field in found.items() if key not in _FIELDS}
 
 
 def _hook(command: str) -> dict[str, Any]:
@@ -149,34 +149,39 @@ def _server(host: Host, file: Path, wanted: Wanted) -> Part:
 
 
 def _question(file: Path) -> Part:
-    asked = {"type": "promptString", "id": INPUT, "description": "The token of lamina serve", "password": True}
+    token_input = {
+        "type": "promptString",
+        "id": INPUT,
+        "description": "Access token for lamina serve",
+        "password": True,
+    }
 
-    def ours(value: Any) -> bool:
+    def is_ours(value: Any) -> bool:
         return isinstance(value, dict) and value.get("id") == INPUT
 
     return Part(
         file,
-        "question for the token",
-        _json({"inputs": [asked]}),
-        lambda text: put_item(text, ("inputs",), asked, ours),
-        lambda text: take_items(text, ("inputs",), ours),
+        "prompt for the token",
+        _json({"inputs": [token_input]}),
+        lambda text: put_item(text, ("inputs",), token_input, is_ours),
+        lambda text: take_items(text, ("inputs",), is_ours),
     )
 
 
 def _hooks(file: Path, wanted: Wanted) -> Part:
-    told = hooks(wanted)
+    entries = hooks(wanted)
 
     def add(text: str) -> str:
-        for event, (entry,) in told.items():
+        for event, (entry,) in entries.items():
             text = put_item(text, ("hooks", event), entry, is_our_hook)
         return text
 
     def remove(text: str) -> str:
-        for event in told:
+        for event in entries:
             text = take_items(text, ("hooks", event), is_our_hook)
         return text
 
-    return Part(file, "hooks", _json({"hooks": told}), add, remove)
+    return Part(file, "hooks", _json({"hooks": entries}), add, remove)
 
 
 def _skill(file: Path) -> Part:

@@ -1,4 +1,4 @@
-"""Changes to a TOML file of somebody else's: one table put at its end, or taken out, and nothing else touched."""
+"""Edits one table in a TOML file of another program and leaves the rest of the file unchanged."""
 
 from __future__ import annotations
 
@@ -13,61 +13,61 @@ from lamina.errors import InvalidInput
 
 
 def put_table(text: str, group: str, name: str, values: Mapping[str, Any]) -> str:
-    """The text with this table in a group of tables."""
+    """Return the text with a table in a group of tables; InvalidInput if that cannot be done safely."""
     before = _parsed(text)
     if before.get(group, {}).get(name) == dict(values):
         return text
     line = "\r\n" if "\r\n" in text else "\n"
     table = rendered(group, name, values).replace("\n", line)
-    found = _place(text, group, name)
-    if found is not None:
-        after = text[: found[0]] + table + text[found[1] :]
+    place = _place(text, group, name)
+    if place is not None:
+        after = text[: place[0]] + table + text[place[1] :]
     else:
         gap = "" if not text else line if text.endswith("\n") else line * 2
         after = f"{text}{gap}{table}"
-    wanted = copy.deepcopy(before)
-    wanted.setdefault(group, {})[name] = dict(values)
-    return _checked(after, wanted)
+    expected = copy.deepcopy(before)
+    expected.setdefault(group, {})[name] = dict(values)
+    return _checked(after, expected)
 
 
 def table_at(text: str, group: str, name: str) -> Any:
-    """What a group holds under a name; None where nothing does."""
-    found = _parsed(text).get(group)
-    return found.get(name) if isinstance(found, dict) else None
+    """Return the table of a name in a group; None if there is none."""
+    tables = _parsed(text).get(group)
+    return tables.get(name) if isinstance(tables, dict) else None
 
 
 def take_table(text: str, group: str, name: str) -> str:
-    """The text without this table; without the group, where it has no other."""
+    """Return the text without a table, and without its group if that is empty then."""
     before = _parsed(text)
     if name not in before.get(group, {}):
         return text
-    found = _place(text, group, name)
-    if found is None:
+    place = _place(text, group, name)
+    if place is None:
         raise _by_hand()
-    start, end = found
+    start, end = place
     head = text[:start]
-    # The empty line that parts it from what stands before goes with it.
+    # The empty line before the table is removed with it.
     head = (
         head.removesuffix("\r\n" if head.endswith("\r\n\r\n") else "\n")
         if head.endswith(("\n\n", "\r\n\r\n"))
         else head
     )
-    wanted = copy.deepcopy(before)
-    del wanted[group][name]
-    if not wanted[group]:
-        del wanted[group]
-    return _checked(head + text[end:], wanted)
+    expected = copy.deepcopy(before)
+    del expected[group][name]
+    if not expected[group]:
+        del expected[group]
+    return _checked(head + text[end:], expected)
 
 
 def rendered(group: str, name: str, values: Mapping[str, Any]) -> str:
-    """A table as TOML."""
+    """Return a table as TOML text."""
     rows = [f"{key} = {_value(value)}" for key, value in values.items()]
     return "\n".join([f"[{group}.{name}]", *rows, ""])
 
 
 def _value(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{json.dumps(key)} = {_value(each)}" for key, each in value.items()) + " }"
+        return "{ " + ", ".join(f"{json.dumps(key)} = {_value(item)}" for key, item in value.items()) + " }"
     if isinstance(value, list):
         return f"[{', '.join(map(_value, value))}]"
     if not isinstance(value, str | bool | int | float):
@@ -76,10 +76,10 @@ def _value(value: Any) -> str:
 
 
 def _place(text: str, group: str, name: str) -> tuple[int, int] | None:
-    """Where a table stands, with tables inside it: from its head to the end of its last row."""
+    """Return the start and end of a table with its subtables; None if it is not contiguous."""
     heads = list(_HEAD.finditer(text))
-    own = re.compile(rf"""\[[ \t]*{group}[ \t]*\.[ \t]*(["']?){re.escape(name)}\1[ \t]*[.\]]""")
-    places = [n for n, each in enumerate(heads) if own.match(each["head"])]
+    our_header = re.compile(rf"""\[[ \t]*{group}[ \t]*\.[ \t]*(["']?){re.escape(name)}\1[ \t]*[.\]]""")
+    places = [n for n, header in enumerate(heads) if our_header.match(header["head"])]
     if not places or places != list(range(places[0], places[-1] + 1)):
         return None
     end = heads[places[-1] + 1].start() if places[-1] + 1 < len(heads) else len(text)
@@ -88,7 +88,7 @@ def _place(text: str, group: str, name: str) -> tuple[int, int] | None:
 
 
 def _trailing(table: str) -> int:
-    """How much of the end of a table is blank or a remark, which belongs to what comes next."""
+    """Return the length of the blanks and comments at the end of a table; they belong to what follows."""
     lines = table.splitlines(keepends=True)
     count = 0
     while lines and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
@@ -98,14 +98,14 @@ def _trailing(table: str) -> int:
 
 def _parsed(text: str) -> dict[str, Any]:
     try:
-        found = tomllib.loads(text)
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(str(error)) from error
-    return found
+    return document
 
 
 def _checked(text: str, wanted: Mapping[str, Any]) -> str:
-    """The text, if it says what is wanted and nothing else: what cannot be changed so is left to its owner."""
+    """Return the text if it parses to the expected content; otherwise InvalidInput."""
     try:
         if tomllib.loads(text) == wanted:
             return text
@@ -115,7 +115,7 @@ def _checked(text: str, wanted: Mapping[str, Any]) -> str:
 
 
 def _by_hand() -> InvalidInput:
-    return InvalidInput("it is written in a way that cannot be changed safely")
+    return InvalidInput("its layout cannot be changed safely by a program")
 
 
 _HEAD = re.compile(r"(?m)^[ \t]*(?P<head>\[[^\n]*)")

@@ -1,7 +1,7 @@
-"""A session of Claude Code as its file tells it: JSON lines, of which only what was said in words is anybody's.
+"""Reads the turns of a Claude Code session from its transcript file of JSON lines.
 
-Tool calls, their results, thoughts, reminders, summaries and the words of commands belong to the machinery. What a
-person said while the machine was at work stands there as an attachment.
+Only what the user and the assistant said is read; tool calls, their results, thoughts, reminders, summaries and
+commands are skipped. What the user wrote while the agent was working is stored as an attachment.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any, BinaryIO
 
 LONGEST_LINE = 32 << 20
 _PRINT = 512
-"""Bytes before a position that tell whether it is still the same file."""
+"""Bytes before a position that show whether the file is still the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One thing somebody said, the bytes it ends at, and a name that is the same wherever it is copied to."""
+    """One turn, the offset at which it ends, and a digest that stays the same in copies of the transcript."""
 
     name: bytes
     end: int
@@ -33,42 +33,42 @@ class Turn:
 
     @property
     def size(self) -> int:
-        """Bytes it takes on the wire, at most."""
+        """Upper bound of the bytes it needs in a request."""
         return 2 * len(self.content.encode()) + 200
 
     def told(self, longest: int) -> list[dict[str, str]]:
-        """As a capture takes it, in parts where it is long."""
+        """Return the turn as `capture` takes it, split if it is long."""
         parts = [self.content[at : at + longest] for at in range(0, len(self.content), longest)]
-        moment = {"at": self.at} if self.at else {}
-        return [{"role": self.role, "content": part} | moment for part in parts]
+        time_field = {"at": self.at} if self.at else {}
+        return [{"role": self.role, "content": part} | time_field for part in parts]
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """How far a transcript was read, and what stood before."""
+    """How far a transcript was read, and a fingerprint of the bytes before."""
 
     offset: int = 0
     before: str = ""
 
 
 class Transcript:
-    """A transcript that may grow, be cut or be written anew between two looks."""
+    """A transcript file that may grow, be cut or be rewritten between two reads."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def start(self, known: Position) -> int:
-        """Where to read on: behind what was read, or at the beginning where that is no longer what it was."""
+        """Return the offset to continue at: the position, or 0 if the file before it has changed."""
         with self._open() as file:
             return known.offset if known.offset and _print(file, known.offset) == known.before else 0
 
     def position(self, offset: int) -> Position:
-        """A place in it, to be found again."""
+        """Return the position at an offset, with its fingerprint."""
         with self._open() as file:
             return Position(offset, _print(file, offset))
 
     def turns(self, start: int) -> Iterator[Turn | int]:
-        """What was said from a place on, and after it the place up to which lines are whole."""
+        """Yield the turns after an offset, then the offset up to which lines are complete."""
         end = start
         with self._open() as file:
             file.seek(start)
@@ -78,17 +78,18 @@ class Transcript:
         yield end
 
     def size(self) -> int:
+        """Return the size of the file in bytes."""
         return self._path.stat().st_size
 
     def _open(self) -> BinaryIO:
-        # A pipe or a device would be waited for.
+        # Opening a pipe or a device could block.
         if not stat.S_ISREG(self._path.stat().st_mode):
-            raise OSError(f"{self._path.name} is no file")
+            raise OSError(f"{self._path.name} is not a regular file")
         return self._path.open("rb")
 
 
 def _skip(file: BinaryIO) -> bool:
-    """Go to the end of a line that is too long for words; False where it has no end yet."""
+    """Skip the rest of a line that is too long; False if the line is not complete yet."""
     while line := file.readline(LONGEST_LINE):
         if line.endswith(b"\n"):
             return True
@@ -105,28 +106,32 @@ def _turns(line: bytes, end: int) -> Iterator[Turn]:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):
-        return  # half a line, or none of theirs
+        return  # an incomplete line, or not JSON
     if not isinstance(entry, dict) or any(entry.get(mark) for mark in _MACHINERY):
         return
     role, content = _spoken(entry)
-    said = _without_machinery("\n\n".join(_texts(content)))
-    if not said.strip() or _INTERRUPTED.fullmatch(said.strip()):
+    text = _without_machinery("\n\n".join(_texts(content)))
+    if not text.strip() or _INTERRUPTED.fullmatch(text.strip()):
         return
     at = _moment(entry.get("timestamp"))
-    name = entry.get("uuid") or f"{role} {at} {said}"
-    yield Turn(hashlib.blake2b(str(name).encode(errors="replace"), digest_size=8).digest(), end, role, said, at)
+    name = entry.get("uuid") or f"{role} {at} {text}"
+    yield Turn(hashlib.blake2b(str(name).encode(errors="replace"), digest_size=8).digest(), end, role, text, at)
 
 
 def _spoken(entry: dict[str, Any]) -> tuple[str, Any]:
-    """Who speaks in an entry, and what it holds of theirs; nothing, where nobody does."""
-    message, added = entry.get("message"), entry.get("attachment")
+    """Return the role and the content of an entry; an empty role if it is not a message."""
+    message, attachment = entry.get("message"), entry.get("attachment")
     if entry.get("type") in _ROLES:
         return str(entry["type"]), message.get("content") if isinstance(message, dict) else None
-    if entry.get("type") == "attachment" and isinstance(added, dict) and added.get("type") == "queued_command":
-        origin = added.get("origin")
+    if (
+        entry.get("type") == "attachment"
+        and isinstance(attachment, dict)
+        and attachment.get("type") == "queued_command"
+    ):
+        origin = attachment.get("origin")
         sender = origin.get("kind") if isinstance(origin, dict) else origin
-        if sender in (None, "human") and added.get("commandMode") in (None, "prompt"):
-            return "user", added.get("prompt")
+        if sender in (None, "human") and attachment.get("commandMode") in (None, "prompt"):
+            return "user", attachment.get("prompt")
     return "", None
 
 
@@ -138,39 +143,39 @@ def _texts(content: Any) -> Iterator[str]:
 
 
 def _holdable(text: str) -> str:
-    """Without characters no file could hold."""
+    """Replace characters that cannot be stored in a file."""
     return _UNHOLDABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _without_machinery(text: str) -> str:
-    """The words without blocks the host wrote between them."""
-    kept, at = list[str](), 0
+    """Remove the blocks that the host inserted into a text."""
+    kept_parts, at = list[str](), 0
     for start, end in _blocks(text):
-        kept.append(text[at:start])
+        kept_parts.append(text[at:start])
         at = end + text.startswith("\n", end)
-    return "".join([*kept, text[at:]]).strip("\n") if kept else text
+    return "".join([*kept_parts, text[at:]]).strip("\n") if kept_parts else text
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Every block of the host's. One without an end goes to the end if it begins a line; else it is somebody's word."""
-    at, endless = 0, set[str]()
+    """Yield the start and end of every host block; an unclosed tag counts only at the start of a line."""
+    at, unclosed = 0, set[str]()
     for tag in _OPENED.finditer(text):
         start, name = tag.start(), tag[1]
         if start < at:
             continue
-        found = -1 if name in endless else text.find(f"</{name}>", tag.end())
-        if found >= 0:
-            at = found + len(f"</{name}>")
+        end = -1 if name in unclosed else text.find(f"</{name}>", tag.end())
+        if end >= 0:
+            at = end + len(f"</{name}>")
         elif start == 0 or text[start - 1] == "\n":
             at = len(text)
         else:
-            endless.add(name)  # it is not looked for once more
+            unclosed.add(name)  # do not search for its end again
             continue
         yield start, at
 
 
 def _moment(given: Any) -> str | None:
-    """When it was said, where that is a moment anybody can tell."""
+    """Return a timestamp if it is valid; otherwise None."""
     if not isinstance(given, str) or not _MOMENT.fullmatch(given):
         return None
     try:

@@ -1,7 +1,6 @@
-"""A running server asked through its socket: the shortest way to a memory that somebody holds open already.
+"""A minimal HTTP client for the socket of a running server, which has the memory open already.
 
-A host waits, so the few words of HTTP this needs are spoken here: the library's client takes longer to load than a
-server takes to answer.
+The host waits for the answer, and the standard library's HTTP client takes longer to import than the server to answer.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from lamina.hosts.deadline import Moment
 
 LARGEST_ANSWER = 4 << 20
 PATIENCE = 30.0
-"""Seconds after which a server is taken to hang, however much time there is."""
+"""Seconds after which a server counts as hanging, however much time is left."""
 _AT_ONCE = 65_536
 
 
 class NoServer(Exception):
-    """Nobody listens there, or nobody any more."""
+    """No server is listening, or it stopped or sent an unusable response."""
 
 
 class Declined(Exception):
-    """The server answered, and not with what was asked for."""
+    """The server answered with an error status."""
 
     def __init__(self, status: int, detail: str = "") -> None:
         self.status, self.detail = status, detail
@@ -34,46 +33,49 @@ class Declined(Exception):
 
 
 class Wire:
-    """Requests to the server of a vault, each within what is left of the time."""
+    """Sends requests to the server of a vault within the time that is left."""
 
     def __init__(self, path: Path, until: Moment) -> None:
         self._path, self._until = path, until
 
     def get(self, target: str) -> dict[str, Any]:
-        """What it says to a question."""
+        """Send a GET request and return the JSON response.
+
+        ServerUnavailable, RequestDeclined or TimeoutError if that fails.
+        """
         return self._answer(_asked("GET", target))
 
     def post(self, target: str, body: object) -> dict[str, Any]:
-        """What it says to a request with a body."""
+        """Send a POST request with a JSON body and return the JSON response; fails like `get`."""
         return self._answer(_asked("POST", target, json.dumps(body, ensure_ascii=False).encode(errors="replace")))
 
     def _answer(self, asked: bytes) -> dict[str, Any]:
         if not _is_own(self._path):
-            raise NoServer("no socket of this user's is there")
+            raise NoServer("there is no socket of this user")
         try:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
-                line.settimeout(min(self._until.left, PATIENCE))
-                line.connect(str(self._path))
-                line.sendall(asked)
-                said = self._heard(line)
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+                connection.settimeout(min(self._until.left, PATIENCE))
+                connection.connect(str(self._path))
+                connection.sendall(asked)
+                response = self._heard(connection)
         except TimeoutError:
             raise
         except OSError as error:
             raise NoServer(str(error)) from error
-        status, told = _parsed(said)
+        status, document = _parsed(response)
         if not 200 <= status < 300:
-            raise Declined(status, str(told.get("detail", "")))
-        return told
+            raise Declined(status, str(document.get("detail", "")))
+        return document
 
     def _heard(self, line: socket.socket) -> bytes:
-        """All it says until it hangs up, as it was asked to."""
-        said = bytearray()
+        """Return everything the server sends until it closes the connection."""
+        received = bytearray()
         while part := line.recv(_AT_ONCE):
-            said += part
-            if len(said) > LARGEST_ANSWER:
-                raise NoServer("the answer has no end")
+            received += part
+            if len(received) > LARGEST_ANSWER:
+                raise NoServer("the response is too long")
             line.settimeout(min(self._until.left, PATIENCE))
-        return bytes(said)
+        return bytes(received)
 
 
 def _asked(method: str, target: str, body: bytes | None = None) -> bytes:
@@ -84,28 +86,30 @@ def _asked(method: str, target: str, body: bytes | None = None) -> bytes:
 
 
 def _is_own(path: Path) -> bool:
-    """Whether a socket is there that nobody else can have put there: words are told to it."""
+    """Whether the socket belongs to this user: private text is sent to it."""
     try:
-        there, folder = path.lstat(), path.parent.stat()
+        socket_stat, folder_stat = path.lstat(), path.parent.stat()
     except OSError:
         return False
-    return stat.S_ISSOCK(there.st_mode) and there.st_uid == folder.st_uid == os.getuid()
+    return stat.S_ISSOCK(socket_stat.st_mode) and socket_stat.st_uid == folder_stat.st_uid == os.getuid()
 
 
 def _parsed(said: bytes) -> tuple[int, dict[str, Any]]:
-    """The status and the document of an answer, which is whole or none at all."""
-    head, parted, body = said.partition(b"\r\n\r\n")
+    """Return the status and the JSON body of a response; ServerUnavailable if it is incomplete."""
+    head, separator, body = said.partition(b"\r\n\r\n")
     first, *headers = head.split(b"\r\n")
     words = first.split(b" ", 2)
-    named = {name.strip().lower(): value.strip() for name, _, value in (header.partition(b":") for header in headers)}
+    header_values = {
+        name.strip().lower(): value.strip() for name, _, value in (header.partition(b":") for header in headers)
+    }
     try:
-        status, length = int(words[1]), int(named[b"content-length"])
+        status, length = int(words[1]), int(header_values[b"content-length"])
     except (IndexError, KeyError, ValueError) as error:
-        raise NoServer("the answer is none of HTTP") from error
-    if not parted or not words[0].startswith(b"HTTP/1.") or len(body) != length:
-        raise NoServer("the answer was cut off")
+        raise NoServer("the response is not HTTP") from error
+    if not separator or not words[0].startswith(b"HTTP/1.") or len(body) != length:
+        raise NoServer("the response was cut off")
     try:
-        told = json.loads(body) if body else {}
+        document = json.loads(body) if body else {}
     except ValueError as error:
-        raise NoServer("the answer is no document") from error
-    return status, told if isinstance(told, dict) else {}
+        raise NoServer("the response is not JSON") from error
+    return status, document if isinstance(document, dict) else {}

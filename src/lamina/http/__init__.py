@@ -1,1 +1,1 @@
-"""The HTTP API: the same verbs as in Python, behind one gate that every request passes first."""
+"""The HTTP API: the verbs of `Memory` as endpoints, behind one security middleware that checks every request first."""

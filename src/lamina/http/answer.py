@@ -1,4 +1,4 @@
-"""Answers on their way out: our headers on every one of them, one answer a request, and a copy where it is kept."""
+"""Sends HTTP responses: with security headers, one per request, and recorded for an idempotency key."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from lamina.http.replies import REPLAYED, Reply
 
 
 class Answer:
-    """Sends one answer. Once it was told otherwise, whatever comes late is dropped."""
+    """Sends one response. After a problem was sent instead, later messages of the app are dropped."""
 
     def __init__(self, send: Send, page: Callable[[Problem], bytes] | None = None) -> None:
         self._send = send
         self._page = page
-        """How a problem is told to a person; None where a program asks."""
+        """Renders a problem as a page for a person; None where a program made the request."""
         self._over = False
         self.status = 0
         self.cached = False
-        """Whether a browser may keep it: only what is no memory of anybody."""
+        """Whether a browser may cache the response: only for content that is not from the memory."""
 
     async def __call__(self, message: Message) -> None:
         if self._over:
@@ -32,7 +32,7 @@ class Answer:
         await self._send(message)
 
     async def instead(self, problem: Problem) -> None:
-        """Tell a problem, if nothing was told yet; nothing else is told from then on."""
+        """Send a problem if no response has started; everything sent afterwards is dropped."""
         if not self.status:
             self.cached = False
             headers: Headers = [(name.lower().encode(), value.encode()) for name, value in problem.headers.items()]
@@ -43,22 +43,22 @@ class Answer:
         self._over = True
 
     async def page(self, status: int, headers: Headers, body: bytes) -> None:
-        """A page of our own."""
+        """Send an HTML page."""
         await self._told(status, b"text/html; charset=utf-8", headers, body)
 
     async def _told(self, status: int, media_type: bytes, headers: Headers, body: bytes) -> None:
-        told = [(b"content-type", media_type), (b"content-length", b"%d" % len(body)), *headers]
-        await self({"type": "http.response.start", "status": status, "headers": told})
+        response_headers = [(b"content-type", media_type), (b"content-length", b"%d" % len(body)), *headers]
+        await self({"type": "http.response.start", "status": status, "headers": response_headers})
         await self({"type": "http.response.body", "body": body})
 
     async def again(self, reply: Reply) -> None:
-        """Tell what was told before."""
+        """Send a stored reply again."""
         await self({"type": "http.response.start", "status": reply.status, "headers": [*reply.headers, REPLAYED]})
         await self({"type": "http.response.body", "body": bytes(reply.body)})
 
 
 class Recorder:
-    """Keeps what is answered while it is sent, also where nobody waits for it any longer."""
+    """Records a response in a stored reply while it is sent, also if the client no longer waits for it."""
 
     def __init__(self, send: Send, reply: Reply) -> None:
         self._send, self._reply = send, reply

@@ -1,4 +1,4 @@
-"""A request as the gate sees it: what its head says, before anything of it is believed."""
+"""The head of a request as the security middleware reads it, before anything in it is trusted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The head of a request."""
+    """The method, path, query and headers of a request."""
 
     method: str
     path: str
@@ -28,10 +28,11 @@ class Asked:
     address: str
     port: int | None
     is_local: bool
-    """Whether it came through the socket in the file system; nothing else is without a port."""
+    """Whether it came over the Unix socket; only such requests have no port."""
 
     @classmethod
     def of(cls, scope: Scope) -> Asked:
+        """Return the request head of an ASGI scope."""
         server = scope.get("server")
         address, port = server or ("", None)
         return cls(
@@ -46,33 +47,33 @@ class Asked:
         )
 
     def every(self, name: bytes) -> list[bytes]:
-        """Every value of a header."""
-        return [value for each, value in self.headers if each == name]
+        """Return every value of a header."""
+        return [value for header, value in self.headers if header == name]
 
     def one(self, name: bytes) -> str:
-        """The value of a header that is there once; empty otherwise."""
-        found = self.every(name)
-        return found[0].decode("latin-1").strip() if len(found) == 1 else ""
+        """Return the value of a header that occurs exactly once, or an empty string."""
+        values = self.every(name)
+        return values[0].decode("latin-1").strip() if len(values) == 1 else ""
 
     @property
     def content_type(self) -> str:
-        """The media type of the body, without its parameters."""
+        """The media type of the body, without parameters."""
         return self.one(b"content-type").partition(";")[0].strip().lower()
 
     @property
     def is_relative(self) -> bool:
-        """Whether it names a path here, and not a whole address that would overrule the Host header."""
+        """Whether the target is a path, not an absolute URL that would override the Host header."""
         return self.raw_path.startswith(b"/")
 
     @property
     def is_plain(self) -> bool:
-        """Whether it can be read in one way only: no line ends in its path, and one word on where its body ends."""
+        """Whether it can be parsed in one way only: no control characters in the path, one body length."""
         framed = len(self.every(b"content-length")) + len(self.every(b"transfer-encoding"))
         return framed <= 1 and len(self.every(KEY)) <= 1 and not _CONTROL.search(self.path)
 
     @property
     def tells_secret(self) -> bool:
-        """Whether its address holds what belongs into a header: addresses are logged and remembered everywhere."""
+        """Whether the URL contains a token: URLs are logged and kept in histories, so tokens belong in a header."""
         if SECRET.search(unquote_plus(self.query)) or SECRET.search(self.path):
             return True
         try:
@@ -83,21 +84,21 @@ class Asked:
 
     @property
     def shows_page(self) -> bool:
-        """Whether a browser shows the answer as a whole page; a script that puts it into one says so."""
+        """Whether a browser shows the response as a whole page, not as a fragment that htmx inserts."""
         return "text/html" in self.one(b"accept") and not self.every(b"hx-request")
 
     @property
     def place(self) -> str:
-        """The page a person is on, to come back to: the one asked for, or the one a script of ours asks from."""
+        """The path to return to after signing in: the requested page, or the page that an htmx request comes from."""
         if self.every(b"hx-request"):
             try:
-                found = urlsplit(self.one(b"hx-current-url"))
+                url = urlsplit(self.one(b"hx-current-url"))
             except ValueError:
                 return ""
-            return found.path + (f"?{found.query}" if found.query else "")
+            return url.path + (f"?{url.query}" if url.query else "")
         return self.path + (f"?{self.query}" if self.query else "") if self.method == "GET" else ""
 
     @property
     def wants_page(self) -> bool:
-        """Whether a browser asks for a page for a person."""
+        """Whether a browser requests an HTML page."""
         return self.method == "GET" and "text/html" in self.one(b"accept")

@@ -1,4 +1,4 @@
-"""Bodies: all of it or nothing, no longer than they may be and no slower, however they are sent."""
+"""Reads request bodies completely or not at all, within a size limit and a time limit."""
 
 from __future__ import annotations
 
@@ -12,33 +12,35 @@ from lamina.http.problem import Problem
 MOST_BYTES = 1024 * 1024
 SLOWEST = 8.0
 MOST_DISCARDED, HEARD_OUT = 8 * MOST_BYTES, 1.0
-"""Who is cut off while still sending never reads why: so many bytes that are too many, and seconds, are heard out."""
+"""A client that is cut off while it sends never reads why: an excess of so many bytes, for so many seconds, is read and
+discarded.
+"""
 TOO_LARGE = Problem(
     413,
     "TooLarge",
-    "a body has at most 1 MiB; send long texts in pieces under one session_id",
+    "the body is larger than 1 MiB; split long texts and send the parts with one session_id",
     {"limit": MOST_BYTES},
     {"Connection": "close"},
 )
-TOO_SLOW = Problem(408, "TooSlow", "the body did not come in time; send it again", headers={"Connection": "close"})
+TOO_SLOW = Problem(408, "TooSlow", "the body did not arrive in time; send it again", headers={"Connection": "close"})
 
 
 class Gone(Exception):
-    """Whoever asked is no longer there."""
+    """The client disconnected."""
 
 
 async def whole_body(receive: Receive, declared: str, seconds: float = SLOWEST) -> bytes | Problem:
-    """The body of a request, or why it is not taken; `declared` is its Content-Length, which nobody has to believe."""
+    """Return the body of a request, or why it is not accepted; `declared` is the unchecked Content-Length."""
     if declared and (not declared.isdecimal() or int(declared[:12]) > MOST_DISCARDED):
         return TOO_LARGE
     try:
         async with asyncio.timeout(seconds):
-            found = TOO_LARGE if declared and int(declared) > MOST_BYTES else await _read(receive)
+            result = TOO_LARGE if declared and int(declared) > MOST_BYTES else await _read(receive)
     except TimeoutError:
         return TOO_SLOW
-    if found is TOO_LARGE:
+    if result is TOO_LARGE:
         await _hear_out(receive)
-    return found
+    return result
 
 
 async def _read(receive: Receive) -> bytes | Problem:
@@ -55,25 +57,25 @@ async def _read(receive: Receive) -> bytes | Problem:
 
 
 async def _hear_out(receive: Receive) -> None:
-    left = MOST_DISCARDED
+    remaining = MOST_DISCARDED
     with suppress(TimeoutError):
         async with asyncio.timeout(HEARD_OUT):
-            while left > 0:
+            while remaining > 0:
                 message = await receive()
-                left -= len(message.get("body", b""))
+                remaining -= len(message.get("body", b""))
                 if message["type"] == "http.disconnect" or not message.get("more_body", False):
                     return
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that gives a body that was read already, and then whatever else happens."""
-    given = False
+    """Return a `receive` that first gives a body that was already read."""
+    is_sent = False
 
-    async def again() -> Message:
-        nonlocal given
-        if given:
+    async def receive_again() -> Message:
+        nonlocal is_sent
+        if is_sent:
             return await receive()
-        given = True
+        is_sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return again
+    return receive_again

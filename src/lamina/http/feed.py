@@ -1,7 +1,7 @@
-"""The change feed: every commit of a scope as it happens, as server-sent events that go on where they were cut.
+"""The change feed: the commits of a scope as server-sent events, resumable after a disconnect.
 
-However many listen to a scope, the journal is asked once. What is sent are positions, verbs and ids; whoever wants the
-words asks for the atom.
+The journal is polled once per scope for all its listeners. Events carry positions, verbs and ids; content is read with
+the atom.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ logger = logging.getLogger("lamina.http")
 
 EVERY = 0.25
 BEAT = 15.0
-"""Seconds between two looks at the journal, and after which a silent stream says that it is still there."""
+"""Seconds between two polls of the journal, and between two heartbeats of an idle stream."""
 MOST_WAITING = 1000
-"""Commits that may wait for one listener; whoever is slower is cut off, and comes back where it was."""
+"""Commits queued for one listener; a slower one is disconnected and can resume."""
 MOST_LISTENERS = 200
 
 
@@ -43,7 +43,7 @@ class _Sign(Enum):
 
 
 class _Listener:
-    """What waits to be sent to one of them."""
+    """The events queued for one client."""
 
     def __init__(self) -> None:
         self._queue: asyncio.Queue[Entry | _Sign] = asyncio.Queue()
@@ -72,7 +72,7 @@ class _Listener:
 
 @dataclass(slots=True)
 class _Watch:
-    """One scope that is listened to. `begun`: the journal's position was noted, so nothing after it is missed."""
+    """One scope with listeners. `started`: the journal position is known, so no later commit is missed."""
 
     task: asyncio.Task[None] | None = None
     begun: asyncio.Event = field(default_factory=asyncio.Event)
@@ -80,54 +80,54 @@ class _Watch:
 
 
 class Feed:
-    """Who listens to what. All of it happens on the server's loop; only the journal is read in threads."""
+    """The listeners of every scope. All state belongs to the event loop; only the journal is read in threads."""
 
     def __init__(self, house: House, every: float = EVERY, beat: float = BEAT) -> None:
         self._house, self._every, self._beat = house, every, beat
         self._watches: dict[Scope, _Watch] = {}
         self._over = False
         self.looks = 0
-        """How often the journal was looked at."""
+        """How often the journal was polled."""
 
     @property
     def listeners(self) -> int:
-        """How many listen."""
+        """The number of listeners."""
         return sum(len(watch.listeners) for watch in self._watches.values())
 
     @property
     def is_full(self) -> bool:
-        """Whether there is no room for one more."""
+        """Whether no further listener is accepted."""
         return self._over or self.listeners >= MOST_LISTENERS
 
     def close(self) -> None:
-        """End every stream; whoever listened comes back where it was."""
+        """End every stream; clients can resume where they were."""
         self._over = True
         for watch in self._watches.values():
             for listener in watch.listeners:
                 listener.end()
 
     async def stream(self, caller: Caller, since: int | None, *, reasons: bool = False) -> AsyncIterator[bytes]:
-        """The events after a position, or from this moment on, until somebody ends it."""
-        seat = self._house.seat(caller)
+        """Yield the events after a position, or from now on, until the stream is closed."""
+        memory = self._house.seat(caller)
         async with self._joined(caller.scope) as listener:
-            last = since if since is not None else await run_in_threadpool(position, seat)
+            last = since if since is not None else await run_in_threadpool(position, memory)
             yield f"retry: 2000\n: from {last}\n\n".encode()
-            pieces = after(seat, last)
-            while (missed := await run_in_threadpool(next, pieces, None)) is not None and self._is_welcome(caller):
-                yield b"".join(event(each, reasons=reasons) for each in missed)
+            batches = after(memory, last)
+            while (missed := await run_in_threadpool(next, batches, None)) is not None and self._is_welcome(caller):
+                yield b"".join(event(entry, reasons=reasons) for entry in missed)
                 last = missed[-1].seq if missed else last
             while True:
-                told = await listener.next(self._beat)
-                if told is _Sign.ENDED or not self._is_welcome(caller):
+                item = await listener.next(self._beat)
+                if item is _Sign.ENDED or not self._is_welcome(caller):
                     return
-                if told is _Sign.SILENT:
+                if item is _Sign.SILENT:
                     yield b": alive\n\n"
-                elif not isinstance(told, _Sign) and told.seq > last:
-                    last = told.seq
-                    yield event(told, reasons=reasons)
+                elif not isinstance(item, _Sign) and item.seq > last:
+                    last = item.seq
+                    yield event(item, reasons=reasons)
 
     def _is_welcome(self, caller: Caller) -> bool:
-        """A token that was revoked or ran out, or a session that was left, ends the streams opened with it."""
+        """Return whether the caller's token or session is still valid; otherwise its streams end."""
         return self._house.tokens.welcomes(caller)
 
     @asynccontextmanager
@@ -150,37 +150,37 @@ class Feed:
                     del self._watches[scope]
 
     async def _watch(self, scope: Scope, watch: _Watch) -> None:
-        seat = self._house.memory.seat(scope)
+        memory = self._house.memory.seat(scope)
         last: int | None = None
         try:
             while True:
                 try:
                     self.looks += 1
-                    last, entries = await run_in_threadpool(_look, seat, last)
+                    last, entries = await run_in_threadpool(_look, memory, last)
                 except LaminaError as error:
-                    logger.warning("the journal will be looked at again: %s", type(error).__name__)
+                    logger.warning("reading the journal failed and will be retried: %s", type(error).__name__)
                     entries = ()
                 if last is not None:
                     watch.begun.set()
                 for listener in watch.listeners:
                     listener.tell(entries)
                 await asyncio.sleep(self._every)
-        finally:  # whatever ended it: nobody goes on listening to what nobody looks at
+        finally:  # without polling no listener would get further events
             watch.begun.set()
             for listener in watch.listeners:
                 listener.end()
 
 
 def event(entry: Entry, *, reasons: bool = False) -> bytes:
-    """A commit as an event: its position is the event's id. Reasons may quote what was said, so they are left out."""
-    told = entry_document(entry).data()
+    """Return a commit as an event; its position is the id. Reasons may quote content, so they are off by default."""
+    data = entry_document(entry).data()
     if not reasons:
-        del told["reason"]
-    return f"id: {entry.seq}\nevent: commit\ndata: {json.dumps(told)}\n\n".encode()
+        del data["reason"]
+    return f"id: {entry.seq}\nevent: commit\ndata: {json.dumps(data)}\n\n".encode()
 
 
 def _look(seat: Memory, last: int | None) -> tuple[int, Sequence[Entry]]:
-    """Where the journal is, and what was committed since the last look."""
+    """Return the journal's position and the commits since the last poll."""
     now = position(seat)
     if last is None or now <= last:
         return now, ()

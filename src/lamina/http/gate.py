@@ -1,8 +1,7 @@
-"""The gate: what every request passes before anything of ours sees it, whatever it asks for.
+"""The security middleware: checks every request before the app sees it.
 
-Host and Origin, so that no page of another site reaches in through a browser; the caller's token or session; the right
-the operation needs; the size and type of the body; how much was asked in the last minute. Only then is the request
-handed on, with its caller, and for so many seconds.
+It checks Host and Origin against cross-site requests, the caller's token or session, the right the operation needs, the
+size and type of the body, and the rate limit. Then it forwards the request with its caller, under a timeout.
 """
 
 from __future__ import annotations
@@ -32,40 +31,44 @@ from lamina.http.problem import FAILED, Problem, problem_of
 from lamina.http.replies import HEADER as KEY
 from lamina.http.replies import Replies, Reply, asked_of
 from lamina.http.rights import ERASE, LONG, SAFE, Rule, Rules
-from lamina.http.session import HEADER as WORD
+from lamina.http.session import HEADER as CSRF_TOKEN_HEADER
 from lamina.http.session import is_word_of, session_in, word_in_form, word_of
 from lamina.http.stop import forbidden
 
 logger = logging.getLogger("lamina.http")
 
-NOT_HERE = Problem(403, "UnknownHost", "this server does not go by that name; use the address it printed at its start")
-NOT_FROM_THERE = Problem(403, "UnknownOrigin", "pages of other sites may not ask here")
+NOT_HERE = Problem(
+    403,
+    "UnknownHost",
+    "unknown Host; use the address that the server printed at its start, or add the name to `serve_hosts`",
+)
+NOT_FROM_THERE = Problem(403, "UnknownOrigin", "requests from pages of other sites are not allowed")
 AMBIGUOUS = Problem(
-    400, "BadRequest", "the head can be read in more than one way; send each header once, and plain paths"
+    400, "BadRequest", "the request head is ambiguous; send each header once, and no control characters in the path"
 )
 SECRET_IN_ADDRESS = Problem(
-    400, "SecretInAddress", "a token never stands in an address, where it would be logged: send `Authorization: Bearer`"
+    400, "SecretInAddress", "the URL contains a token, and URLs are logged; send it as `Authorization: Bearer TOKEN`"
 )
 WHO = Problem(
     401,
     "Unauthenticated",
-    "send `Authorization: Bearer TOKEN`; `lamina token create` makes one",
+    "no valid token; send `Authorization: Bearer TOKEN`, create one with `lamina token create`",
     headers={"WWW-Authenticate": 'Bearer realm="lamina"'},
 )
-NOT_JSON = Problem(415, "NotJson", "what is written comes as JSON: send `Content-Type: application/json`")
-NO_WORD = Problem(403, "NoCsrfWord", "the page is out of date; load it again and repeat")
+NOT_JSON = Problem(415, "NotJson", "the body must be JSON; send `Content-Type: application/json`")
+NO_WORD = Problem(403, "NoCsrfWord", "the CSRF token is missing or out of date; reload the page and try again")
 TOO_LONG = Problem(
-    504, "TookTooLong", "it took too long to answer; what was begun may still be done, so look before you repeat it"
+    504, "TookTooLong", "the request timed out; it may still be completed, so check before you repeat it"
 )
 LONG_AT_ONCE = 4
-"""Requests that may take long, worked on at once: they must not take every thread from those that do not."""
+"""Slow requests that run at the same time, so that they cannot occupy every thread."""
 LOGIN = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>lamina</title>
 <meta http-equiv="refresh" content="0; url={to}"></head><body><p><a href="{to}">Sign in</a></p></body></html>
 """
 
 
 class Denied(Exception):
-    """A request that is not let in."""
+    """A request that is not admitted, with the problem to send."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -74,7 +77,7 @@ class Denied(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A request that may come in; `session` is set where a cookie vouches for it."""
+    """An admitted request; `session` is set if it was authenticated by a cookie."""
 
     asked: Asked
     rule: Rule
@@ -87,7 +90,7 @@ class _Entry:
 
 
 class Gate:
-    """Stands before a whole server: API, MCP, pages and whatever is not there."""
+    """ASGI middleware in front of API, MCP and web pages."""
 
     def __init__(
         self,
@@ -114,62 +117,62 @@ class Gate:
                 await send({"type": "websocket.close", "code": 1008})
 
     def end(self) -> None:
-        """Let every stream end: the server is about to."""
+        """End every stream because the server is shutting down."""
         self._at_end()
 
     async def settle(self, seconds: float) -> None:
-        """Wait for what went on after its time was over, before the memory is closed under it."""
+        """Wait for requests that outlived their timeout, before the memory is closed."""
         if self._late:
             await asyncio.wait(self._late, timeout=seconds)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asked, began = Asked.of(scope), time.perf_counter()
-        page = self._told_as_page(asked, scope)
-        answer = Answer(send, page)
-        rule, scope_of = Rule("refused", None), ""
+        head, started = Asked.of(scope), time.perf_counter()
+        page = self._told_as_page(head, scope)
+        sender = Answer(send, page)
+        rule, caller_scope = Rule("refused", None), ""
         try:
-            entry = self._admit(asked)
-            rule, scope_of = entry.rule, entry.caller.scope if entry.caller else ""
-            answer.cached = rule.page and rule.right is None
-            body = await self._body(entry, receive)
+            request = self._admit(head)
+            rule, caller_scope = request.rule, request.caller.scope if request.caller else ""
+            sender.cached = rule.page and rule.right is None
+            body = await self._body(request, receive)
             scope.setdefault("state", {}).update(
-                caller=entry.caller, csrf=word_of(entry.session) if entry.session else "", page=page
+                caller=request.caller, csrf=word_of(request.session) if request.session else "", page=page
             )
-            await self._hand_on(entry, body, scope, receive, answer)
+            await self._hand_on(request, body, scope, receive, sender)
         except Denied as denied:
             self._meters.refused(denied.problem.name)
-            await self._refuse(asked, denied.problem, answer)
+            await self._refuse(head, denied.problem, sender)
         except Gone:
             return
-        except LaminaError as error:  # tokens that cannot be read let nobody in
-            await answer.instead(problem_of(error))
-        self._meters.answered(scope_of, rule.route, asked.method, answer.status, time.perf_counter() - began)
+        except LaminaError as error:  # without a readable token file no request is admitted
+            await sender.instead(problem_of(error))
+        self._meters.answered(caller_scope, rule.route, head.method, sender.status, time.perf_counter() - started)
 
     def _told_as_page(self, asked: Asked, scope: Scope) -> Callable[[Problem], bytes] | None:
-        """How a person is told a problem, where a browser asks for one of the pages; a program gets its document."""
+        """Return how to render a problem as a page if a browser navigates to one; None for a program."""
         page = self._page
         if page is None or not asked.shows_page or not self._rules.find(asked.method, asked.path).page:
             return None
         return lambda problem: page(problem, scope)
 
     def _admit(self, asked: Asked) -> _Entry:
-        """Everything that can be told from the head."""
+        """Check everything that the request head shows; raise RequestDenied if it is not admitted."""
         self._check_address(asked)
         rule = self._rules.find(asked.method, asked.path)
         caller, session = self._caller(asked, rule)
-        entry = _Entry(asked, rule, caller, session)
-        self._check_right(entry)
+        request = _Entry(asked, rule, caller, session)
+        self._check_right(request)
         if rule.write and rule.is_known and not rule.page and asked.content_type != "application/json":
             raise Denied(NOT_JSON)
-        self._check_budget(entry)
-        return entry
+        self._check_budget(request)
+        return request
 
     def _check_address(self, asked: Asked) -> None:
         hosts, origins = asked.every(b"host"), asked.every(b"origin")
         if not asked.is_relative or len(hosts) != 1:
             raise Denied(NOT_HERE)
         if asked.is_local:
-            # No browser can reach a socket in the file system, so whatever names an origin is none of ours.
+            # No browser can connect to a Unix socket, so a request with an Origin is not legitimate.
             if origins:
                 raise Denied(NOT_FROM_THERE)
         elif asked.port is None or not self._doors.knows_host(hosts[0], asked.address, asked.port):
@@ -209,29 +212,29 @@ class Gate:
             kind = "writes" if entry.rule.write else "reads"
             self._warn(entry, kind)
             seconds = max(1, math.ceil(wait))
-            told = f"too many {kind} in a minute; ask again in {seconds} s"
-            raise Denied(Problem(429, "TooMany", told, {"seconds": seconds}, {"Retry-After": str(seconds)}))
+            detail = f"too many {kind} in a minute; try again in {seconds} s"
+            raise Denied(Problem(429, "TooMany", detail, {"seconds": seconds}, {"Retry-After": str(seconds)}))
 
     def _warn(self, entry: _Entry, kind: str) -> None:
-        """Log it once a minute: whoever floods the server must not flood its log."""
-        whose, now = (entry.principal, entry.rule.write), time.monotonic()
-        if now - self._warned.get(whose, -MINUTE) >= MINUTE:
-            self._warned[whose] = now
-            logger.warning("%s has asked for too many %s in a minute", entry.principal.partition("/")[0], kind)
+        """Log a rate limit once a minute, so that a flood of requests does not flood the log."""
+        key, now = (entry.principal, entry.rule.write), time.monotonic()
+        if now - self._warned.get(key, -MINUTE) >= MINUTE:
+            self._warned[key] = now
+            logger.warning("%s exceeded the limit of %s per minute", entry.principal.partition("/")[0], kind)
 
     async def _body(self, entry: _Entry, receive: Receive) -> bytes:
-        asked = entry.asked
-        found = await whole_body(receive, asked.one(b"content-length"))
-        if isinstance(found, Problem):
-            raise Denied(found)
-        if entry.session and entry.rule.right is not None and asked.method not in SAFE:
-            word = asked.one(WORD) or word_in_form(found, asked.content_type)
-            if not is_word_of(entry.session, word):
+        head = entry.asked
+        body = await whole_body(receive, head.one(b"content-length"))
+        if isinstance(body, Problem):
+            raise Denied(body)
+        if entry.session and entry.rule.right is not None and head.method not in SAFE:
+            csrf_token = head.one(CSRF_TOKEN_HEADER) or word_in_form(body, head.content_type)
+            if not is_word_of(entry.session, csrf_token):
                 raise Denied(NO_WORD)
-        return found
+        return body
 
     async def _hand_on(self, entry: _Entry, body: bytes, scope: Scope, receive: Receive, answer: Answer) -> None:
-        """Let the request be answered, once for each key it may carry, and not for longer than it may take."""
+        """Forward the request to the app, once per idempotency key and within its timeout."""
         key = entry.asked.one(KEY)
         reply = self._reply(entry, key, body) if key and entry.rule.write and entry.rule.is_known else None
         if reply is not None and reply.status:
@@ -244,15 +247,15 @@ class Gate:
         await self._timed(asyncio.create_task(work), entry.rule, answer)
 
     def _reply(self, entry: _Entry, key: str, body: bytes) -> Reply:
-        asked = entry.asked
-        told = asked_of(asked.method, asked.path, asked.query, body)
-        found = self._replies.begin(entry.principal, key, told)
-        if isinstance(found, Problem):
-            raise Denied(found)
-        return found
+        head = entry.asked
+        digest = asked_of(head.method, head.path, head.query, body)
+        reply = self._replies.begin(entry.principal, key, digest)
+        if isinstance(reply, Problem):
+            raise Denied(reply)
+        return reply
 
     async def _timed(self, task: asyncio.Task[None], rule: Rule, answer: Answer) -> None:
-        """A handler in a thread cannot be stopped, so what is late goes on without anybody waiting for it."""
+        """Send 504 after the timeout; a handler in a thread cannot be stopped, so it continues without its client."""
         try:
             done, _ = await asyncio.wait({task}, timeout=rule.seconds)
         except asyncio.CancelledError:
@@ -261,10 +264,10 @@ class Gate:
         if done:
             task.result()
             return
-        give_back = threads.lend()
+        remove_thread = threads.lend()
         self._late.add(task)
         task.add_done_callback(self._late.discard)
-        task.add_done_callback(lambda _: give_back())
+        task.add_done_callback(lambda _: remove_thread())
         logger.warning("%s took more than %g s", rule.route, rule.seconds)
         await answer.instead(TOO_LONG)
 
@@ -275,7 +278,7 @@ class Gate:
         try:
             async with self._long_one() if entry.rule.seconds == LONG else nullcontext():
                 await self._app(scope, receive, send)
-        except Exception as error:  # noqa: BLE001 - the outer border: whatever happened is told without its words
+        except Exception as error:  # noqa: BLE001 - the outermost handler: errors are logged without their message
             frames = "".join(traceback.format_tb(error.__traceback__))
             logger.error("%s failed: %s\n%s", entry.rule.route, type(error).__name__, frames)
             await answer.instead(FAILED)
@@ -287,24 +290,24 @@ class Gate:
 
     @asynccontextmanager
     async def _long_one(self) -> AsyncIterator[None]:
-        """Of those that may take long only some at once, and each beside the others."""
+        """Limit how many slow requests run at the same time, each with a temporary extra thread."""
         async with self._long:
-            give_back = threads.lend()
+            remove_thread = threads.lend()
             try:
                 yield
             finally:
-                give_back()
+                remove_thread()
 
     async def _refuse(self, asked: Asked, problem: Problem, answer: Answer) -> None:
-        """A browser that only lacks a session is shown the way to one; everybody else is told the problem."""
+        """Redirect a browser without a session to the sign-in page; send everyone else the problem."""
         if problem is not WHO or not self._rules.find(asked.method, asked.path).page:
             await answer.instead(problem)
             return
-        to = f"/login?next={quote(asked.place, safe='')}" if asked.place else "/login"
+        login_url = f"/login?next={quote(asked.place, safe='')}" if asked.place else "/login"
         headers = [(name.lower().encode(), value.encode()) for name, value in problem.headers.items()]
         if asked.every(b"hx-request"):
-            await answer.page(problem.status, [*headers, (b"hx-redirect", to.encode())], b"")
+            await answer.page(problem.status, [*headers, (b"hx-redirect", login_url.encode())], b"")
         elif asked.wants_page:
-            await answer.page(problem.status, headers, LOGIN.format(to=to).encode())
+            await answer.page(problem.status, headers, LOGIN.format(to=login_url).encode())
         else:
             await answer.instead(problem)

@@ -1,4 +1,4 @@
-"""What every answer says to a browser: run nothing from elsewhere, guess no types, be framed by nobody."""
+"""Security headers of every response: no foreign scripts, no type guessing, no framing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-"""Same-origin referrers stay: without any, browsers send forms of our own pages with `Origin: null`."""
+"""Same-origin referrers stay allowed: without them, browsers send forms of this site with `Origin: null`."""
 SECURITY: Headers = [
     (b"content-security-policy", CSP.encode()),
     (b"x-content-type-options", b"nosniff"),
@@ -23,7 +23,7 @@ _DROPPED = frozenset({b"access-control-allow-origin", b"access-control-allow-cre
 
 
 def secured(headers: Headers, *, cached: bool) -> Headers:
-    """The headers of an answer with ours; what a handler set of the same name gives way. `cached`: may be kept."""
-    ours = [*SECURITY, *([] if cached else NO_STORE)]
-    names = {name for name, _ in ours} | _DROPPED
-    return [*((name, value) for name, value in headers if name.lower() not in names), *ours]
+    """Return the headers with the security headers, which take precedence; no-store unless `is_cacheable`."""
+    added = [*SECURITY, *([] if cached else NO_STORE)]
+    names = {name for name, _ in added} | _DROPPED
+    return [*((name, value) for name, value in headers if name.lower() not in names), *added]

@@ -1,4 +1,4 @@
-"""The journal from a position on, piece by piece: its beginning is told without reading all of it."""
+"""Reads the journal from a position on in batches, so that the first commits do not wait for the rest."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ if TYPE_CHECKING:
     from lamina.store.base import Entry
 
 FIRST, LARGEST = 200, 3200
-"""Positions that are looked at together, twice as many each time: most may be commits of other scopes."""
+"""Positions read per batch, doubled each time up to the largest: most may be commits of other scopes."""
 
 
 def position(memory: Memory) -> int:
-    """Where the last commit of these scopes is."""
-    return max((each.seq for each in memory.journal(limit=1)), default=0)
+    """Return the position of the last commit in the memory's scopes."""
+    return max((entry.seq for entry in memory.journal(limit=1)), default=0)
 
 
 def after(memory: Memory, since: int) -> Iterator[list[Entry]]:
-    """The commits after a position, oldest first, up to the one that is the last now."""
-    last, many = position(memory), FIRST
+    """Yield the commits after a position in batches, oldest first, up to the last one at the start."""
+    last, size = position(memory), FIRST
     while since < last:
-        yield memory.journal(since, until=since + many)
-        since, many = since + many, min(2 * many, LARGEST)
+        yield memory.journal(since, until=since + size)
+        since, size = since + size, min(2 * size, LARGEST)
 
 
 def first(memory: Memory, since: int, many: int) -> list[Entry]:
-    """So many commits after a position, oldest first."""
-    found: list[Entry] = []
-    for piece in after(memory, since):
-        found += piece
-        if len(found) >= many:
+    """Return at most `limit` commits after a position, oldest first."""
+    commits: list[Entry] = []
+    for batch in after(memory, since):
+        commits += batch
+        if len(commits) >= many:
             break
-    return found[:many]
+    return commits[:many]

@@ -1,4 +1,4 @@
-"""Counts of requests and how long they took, by the shape of their paths, in the text format of Prometheus."""
+"""Counts and durations of requests by route, in the text format of Prometheus."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Labels = tuple[tuple[str, str], ...]
 
 @dataclass(slots=True)
 class _Times:
-    """How many took at most so long, all of them together, and how long that was."""
+    """A histogram of durations."""
 
     under: list[int] = field(default_factory=lambda: [0] * len(BORDERS))
     count: int = 0
@@ -24,13 +24,13 @@ class _Times:
     def add(self, seconds: float) -> None:
         self.count += 1
         self.total += seconds
-        for n, border in enumerate(BORDERS):
-            self.under[n] += seconds <= border
+        for index, bound in enumerate(BORDERS):
+            self.under[index] += seconds <= bound
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One figure with its values by label."""
+    """One metric with its values by label."""
 
     name: str
     kind: str
@@ -39,7 +39,7 @@ class Family:
 
 
 class Meters:
-    """What a server has done since it began, by the scope of who asked. Only its own loop writes into it."""
+    """Metrics since the start of the server, by the caller's scope. Only the server's event loop writes them."""
 
     def __init__(self) -> None:
         self._requests: defaultdict[str, defaultdict[Labels, int]] = defaultdict(lambda: defaultdict(int))
@@ -47,52 +47,54 @@ class Meters:
         self._refused: defaultdict[str, int] = defaultdict(int)
 
     def answered(self, scope: str, route: str, method: str, status: int, seconds: float) -> None:
-        """A request was answered; a method nobody knows counts as `other`, so that labels stay few."""
-        known = method if method in _METHODS else "other"
-        self._requests[scope][("method", known), ("route", route), ("status", str(status))] += 1
+        """Count a response; an unknown method counts as `other`, so that labels stay few."""
+        method_label = method if method in _METHODS else "other"
+        self._requests[scope][("method", method_label), ("route", route), ("status", str(status))] += 1
         self._times[scope][route].add(seconds)
 
     def refused(self, name: str) -> None:
-        """A request did not get past the gate."""
+        """Count a request that the middleware denied."""
         self._refused[name] += 1
 
     def text(self, scope: str | None, beside: Sequence[Family] = ()) -> str:
-        """What a scope asked for, or all of them and what was turned away, with the figures of others beside it."""
-        own = [scope] if scope is not None else [*self._requests]
+        """Return the metrics of a scope, or of all scopes with the denied requests, together with other metrics."""
+        scopes = [scope] if scope is not None else [*self._requests]
         requests = tuple(
-            ((("scope", each), *labels), float(count))
-            for each in own
-            for labels, count in sorted(self._requests[each].items())
+            ((("scope", name_of_scope), *labels), float(count))
+            for name_of_scope in scopes
+            for labels, count in sorted(self._requests[name_of_scope].items())
         )
         families = [Family("lamina_http_requests_total", "counter", "Requests that were answered.", requests), *beside]
         if scope is None:
             refused = tuple(((("reason", name),), float(count)) for name, count in sorted(self._refused.items()))
-            families.append(Family("lamina_http_refused_total", "counter", "Requests turned away, by reason.", refused))
+            families.append(Family("lamina_http_refused_total", "counter", "Denied requests, by reason.", refused))
         lines = [line for family in families for line in _lines(family)]
-        return "\n".join([*lines, *self._histogram(own), ""])
+        return "\n".join([*lines, *self._histogram(scopes), ""])
 
     def _histogram(self, own: Sequence[str]) -> Iterable[str]:
         name = "lamina_http_request_seconds"
-        yield f"# HELP {name} How long requests took."
+        yield f"# HELP {name} Duration of requests."
         yield f"# TYPE {name} histogram"
         for scope in own:
             for route, times in sorted(self._times[scope].items()):
-                whose: Labels = (("scope", scope), ("route", route))
-                for border, count in zip((*BORDERS, None), (*times.under, times.count), strict=True):
-                    told = "+Inf" if border is None else f"{border:g}"
-                    yield f"{name}_bucket{_labels((*whose, ('le', told)))} {count}"
-                yield f"{name}_sum{_labels(whose)} {times.total:.6f}"
-                yield f"{name}_count{_labels(whose)} {times.count}"
+                labels: Labels = (("scope", scope), ("route", route))
+                for bound, count in zip((*BORDERS, None), (*times.under, times.count), strict=True):
+                    bound_label = "+Inf" if bound is None else f"{bound:g}"
+                    yield f"{name}_bucket{_labels((*labels, ('le', bound_label)))} {count}"
+                yield f"{name}_sum{_labels(labels)} {times.total:.6f}"
+                yield f"{name}_count{_labels(labels)} {times.count}"
 
 
 def counted(name: str, help: str, label: str, counts: Mapping[str, int], scope: str) -> Family:
-    """How many there are of what, in a scope."""
-    values = tuple(((("scope", scope), (label, each)), float(many)) for each, many in sorted(counts.items()))
+    """Return a gauge with one value for each label value, in a scope."""
+    values = tuple(
+        ((("scope", scope), (label, label_value)), float(count)) for label_value, count in sorted(counts.items())
+    )
     return Family(name, "gauge", help, values)
 
 
 def single(name: str, help: str, value: float, scope: str) -> Family:
-    """One figure of a scope."""
+    """Return a gauge with one value, in a scope."""
     return Family(name, "gauge", help, (((("scope", scope),), float(value)),))
 
 
@@ -104,8 +106,8 @@ def _lines(family: Family) -> Iterable[str]:
 
 
 def _labels(labels: Labels) -> str:
-    told = ",".join(f'{name}="{_escaped(value)}"' for name, value in labels)
-    return f"{{{told}}}" if told else ""
+    pairs = ",".join(f'{name}="{_escaped(value)}"' for name, value in labels)
+    return f"{{{pairs}}}" if pairs else ""
 
 
 def _escaped(value: str) -> str:

@@ -1,4 +1,4 @@
-"""Errors as problem+json documents: what went wrong and what to do next, and nothing of what is remembered."""
+"""Errors as RFC 9457 problem documents: what happened and what to do next, without memory content."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _STATUS: tuple[tuple[type[LaminaError], int], ...] = (
     (ModelError, 424),
     (StoreError, 503),
 )
-"""The first that fits counts."""
+"""The first matching class counts."""
 
 Data = str | int | float | bool | None | Sequence[str] | Sequence[Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a request was not done. `name` is that of the error; `data` what a program needs to go on."""
+    """Why a request failed. `name` is the error's class name; `data` is what a program needs to continue."""
 
     status: int
     name: str
@@ -57,57 +57,57 @@ class Problem:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def document(self) -> dict[str, Data]:
-        """The members of RFC 9457, and those of the error."""
-        told: dict[str, Data] = {
+        """Return the members of RFC 9457 and the data of the error."""
+        members: dict[str, Data] = {
             "type": f"{_KIND}{self.name}",
             "title": HTTPStatus(self.status).phrase,
             "status": self.status,
             "detail": self.detail[:_LONGEST],
         }
-        return {**{name: value for name, value in self.data.items() if name not in told}, **told}
+        return {**{name: value for name, value in self.data.items() if name not in members}, **members}
 
     def body(self) -> bytes:
-        """The document as ASCII, so that nothing a caller sent keeps it from being written."""
+        """Return the document as ASCII JSON, which can encode whatever a caller sent."""
         return json.dumps(self.document()).encode("ascii")
 
     def response(self) -> Response:
-        """The answer that tells it."""
+        """Return the problem as an HTTP response."""
         return Response(self.body(), self.status, dict(self.headers), MEDIA_TYPE)
 
 
-FAILED = Problem(500, "Failed", "something went wrong here; nothing acknowledged is lost. The log of the server tells")
+FAILED = Problem(500, "Failed", "internal error; acknowledged writes are safe. See the server's log")
 
 
 def problem_of(error: LaminaError) -> Problem:
-    """An error of lamina's tree; what the disk said stays in the log, for it tells where on the machine things lie."""
-    status = next((each for kind, each in _STATUS if isinstance(error, kind)), 500)
+    """Return the problem for an error of lamina. Messages about the disk are only logged: they contain paths."""
+    status = next((code for kind, code in _STATUS if isinstance(error, kind)), 500)
     name, detail, headers = type(error).__name__, str(error), dict[str, str]()
     if isinstance(error, StoreBusy):
         headers["Retry-After"] = str(BUSY_SECONDS)
     elif isinstance(error, StoreError) and not isinstance(error, StoreTooNew):
         logger.error("the store failed: %s", error)
-        detail = "the store failed; nothing acknowledged is lost. The log of the server tells more; try again"
+        detail = "the store failed; acknowledged writes are safe. Try again, or see the server's log"
     return Problem(status, name, detail, _data_of(error), headers)
 
 
 def _data_of(error: LaminaError) -> dict[str, Data]:
-    """What the error carries beside its message."""
-    told: dict[str, Data] = {}
+    """Return the attributes of the error as JSON values."""
+    data: dict[str, Data] = {}
     for name, value in vars(error).items():
         if isinstance(value, datetime):
-            told[name] = format_time(value)
+            data[name] = format_time(value)
         elif isinstance(value, (list, tuple)):
-            told[name] = [str(each) for each in value]
+            data[name] = [str(item) for item in value]
         elif isinstance(value, (str, int, float)) and not name.startswith("_"):
-            told[name] = value
-    return told
+            data[name] = value
+    return data
 
 
 def invalid(errors: Sequence[Mapping[str, object]]) -> Problem:
-    """A request that does not fit its schema: where, and why, without what was sent."""
-    told = [{"at": _place(error.get("loc", ())), "message": _said(error)} for error in errors[:20]]
-    detail = "; ".join(f"{each['at']}: {each['message']}" for each in told[:5])
-    return Problem(422, "InvalidInput", detail or "the request does not fit its schema", {"errors": told})
+    """Return the problem for a request that does not match its schema: where and why, without the values sent."""
+    faults = [{"at": _place(error.get("loc", ())), "message": _said(error)} for error in errors[:20]]
+    detail = "; ".join(f"{fault['at']}: {fault['message']}" for fault in faults[:5])
+    return Problem(422, "InvalidInput", detail or "the request does not match its schema", {"errors": faults})
 
 
 def _place(loc: object) -> str:
@@ -117,17 +117,19 @@ def _place(loc: object) -> str:
 
 def _said(error: Mapping[str, object]) -> str:
     if error.get("type") == "json_invalid":
-        return "this is no JSON"
-    return str(error.get("msg", "is not as it should be")).removeprefix("Value error, ")[:300]
+        return "not valid JSON"
+    return str(error.get("msg", "is not valid")).removeprefix("Value error, ")[:300]
 
 
 def of_http(error: HTTPException) -> Problem:
-    """What the framework itself refuses: no such path, no such method, a body that cannot be read."""
+    """Return the problem for an error of the framework: unknown path, unknown method, or a body that is not JSON."""
     names = {404: "NoSuchPath", 405: "NoSuchMethod", 400: "BadRequest"}
-    said = {
-        404: "there is nothing at this path; /v1/openapi.json tells what there is",
-        405: "the path is there, but not for this method; /v1/openapi.json tells which",
-        400: "the body cannot be read as JSON",
+    details = {
+        404: "unknown path; /v1/openapi.json lists all paths",
+        405: "method not allowed for this path; /v1/openapi.json lists the methods",
+        400: "the body is not valid JSON",
     }
     name = names.get(error.status_code, "HttpError")
-    return Problem(error.status_code, name, said.get(error.status_code, str(error.detail)), headers=error.headers or {})
+    return Problem(
+        error.status_code, name, details.get(error.status_code, str(error.detail)), headers=error.headers or {}
+    )

@@ -1,4 +1,4 @@
-"""The right every operation needs, in one table, and which requests that makes of the routes of a server."""
+"""The right and timeout of every operation, in one table, and the rule for each request derived from it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from lamina.access import Right
 
 SECONDS = 8.0
 LONG = 120.0
-"""For work that takes as long as the store is large; whoever asks for it waits for it."""
+"""For operations whose time grows with the store; the client waits for them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What an operation asks of its caller. `write`: it counts as a write; `seconds` None: a stream, which may last."""
+    """What an operation requires. `is_write`: it counts as a write; `timeout_seconds` None: a stream."""
 
     right: Right | None
     write: bool = False
@@ -98,14 +98,14 @@ NEEDS: dict[str, Need] = {
     "rebuild": _LONG_ADMIN,
     "export": _LONG_ADMIN,
 }
-"""Operations of the API by their ids, which are the verbs. What is not here is not served."""
+"""Operations of the API by id, which is the verb. An operation that is not listed is not served."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a request must bring: a right, JSON where it is for the API; `route` is what figures are told by.
+    """What a request must satisfy; `route` is its label in metrics.
 
-    `right` None: anybody may come. `page`: it is one of the web pages, so a form may be sent, and a browser kept it.
+    `right` None: no token needed. `is_page`: a web page, so a form may be sent and a session cookie is accepted.
     """
 
     route: str
@@ -116,7 +116,7 @@ class Rule:
 
     @property
     def is_known(self) -> bool:
-        """Whether there is anything at that path for that method."""
+        """Whether there is an operation at this path for this method."""
         return self.route != UNKNOWN
 
 
@@ -134,22 +134,25 @@ SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is asked of every request there can be; `public` are the pages that need no token, folders with a slash."""
+    """The rule of every possible request; `public` are paths that need no token, folders with a slash at the end."""
 
     known: tuple[_Known, ...]
     public: tuple[str, ...]
 
     def find(self, method: str, path: str) -> Rule:
-        """The rule of a request. Where there is no such path, one must still be let in to be told so."""
-        for each in self.known:
-            if each.method == method and each.shape.match(path):
-                return each.rule
+        """Return the rule of a request. An unknown path still requires a token before its 404 is sent."""
+        for route_rule in self.known:
+            if route_rule.method == method and route_rule.shape.match(path):
+                return route_rule.rule
         writes = method not in SAFE
         if _is_under(path, MCP):
             return Rule(MCP, Right.READ, seconds=None)
         if _is_under(path, API) or path == "/metrics":
             return Rule(UNKNOWN, Right.READ, writes)
-        if any(path == each or (each.endswith("/") and path.startswith(each)) for each in self.public):
+        if any(
+            path == public_path or (public_path.endswith("/") and path.startswith(public_path))
+            for public_path in self.public
+        ):
             return Rule("public", None, page=True)
         if path == LOGOUT:
             return Rule("page", Right.READ, page=True)
@@ -159,39 +162,39 @@ class Rules:
 
 PUBLIC = ("/login", "/static/", "/favicon.ico")
 LOGOUT = "/logout"
-"""Whoever may only read may leave, too."""
+"""A caller with only the right to read may sign out as well."""
 LONG_PAGES = frozenset({"/inbox/source", "/inbox/undo", "/health/problems"})
-"""What a person may ask of thousands of memories at once."""
+"""Pages that may act on thousands of atoms in one request."""
 
 
 def rules_of(app: FastAPI, public: Sequence[str] = PUBLIC) -> Rules:
-    """The rules of a server's own routes; one without an entry in the table cannot be served."""
+    """Return the rules of an app's routes; KeyError if an operation is missing in the table."""
     return Rules(tuple(_known(app)), tuple(public))
 
 
 def _known(app: FastAPI) -> Iterable[_Known]:
     for route in api_routes(app):
-        need = NEEDS[operation_of(route)]
+        policy = NEEDS[operation_of(route)]
         for method in sorted(route.methods or ()):
-            yield _Known(route.path_regex, method, Rule(route.path, need.right, need.write, need.seconds))
+            yield _Known(route.path_regex, method, Rule(route.path, policy.right, policy.write, policy.seconds))
 
 
 def api_routes(app: FastAPI) -> list[APIRoute]:
-    """Every operation of the API."""
+    """Return every operation of the API."""
     return list(_operations(app.routes))
 
 
 def _operations(routes: Iterable[BaseRoute]) -> Iterable[APIRoute]:
     for route in routes:
-        inside = getattr(route, "original_router", None)
+        router = getattr(route, "original_router", None)
         if isinstance(route, APIRoute):
             yield route
-        elif inside is not None:
-            yield from _operations(inside.routes)
+        elif router is not None:
+            yield from _operations(router.routes)
 
 
 def operation_of(route: APIRoute) -> str:
-    """The verb a route stands for."""
+    """Return the verb of a route."""
     return route.operation_id or route.name
 
 

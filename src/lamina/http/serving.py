@@ -1,4 +1,4 @@
-"""How uvicorn serves this: our connections, no line in a log for what people ask, and an end that ends streams too."""
+"""The uvicorn configuration: limited connections, no access log, and a shutdown that also ends streams."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from lamina.http import slow, threads
 from lamina.http.gate import Gate
 
 PATIENCE = 5
-"""Seconds for which requests that are being answered are waited for at the end."""
+"""Seconds to wait for running requests at shutdown."""
 
 
 def serving(gate: Gate) -> uvicorn.Config:
-    """The settings that go with this API; where it listens is for whoever hands over the sockets."""
+    """Return the uvicorn configuration for this app; the caller provides the sockets."""
     return uvicorn.Config(
         gate,
         http=slow.connections(slow.raise_limits()),
@@ -32,9 +32,9 @@ def serving(gate: Gate) -> uvicorn.Config:
 
 
 class Server(uvicorn.Server):
-    """A server that first tells its streams to end, and only then waits for what is still being answered.
+    """A uvicorn server that ends its streams first at shutdown and then waits for running requests.
 
-    `at_once`: so many requests are worked on at the same time.
+    `max_threads`: requests that are worked on at the same time.
     """
 
     def __init__(self, config: uvicorn.Config, at_once: int = threads.MANY) -> None:

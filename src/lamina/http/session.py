@@ -1,4 +1,4 @@
-"""How a browser stays let in: a cookie that scripts cannot read, and a word every form must bring back with it."""
+"""Browser sessions: a cookie that scripts cannot read, and a CSRF token that every form must send back."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from urllib.parse import parse_qs
 
 COOKIE = "lamina_session"
 FIELD, HEADER = "csrf", b"x-csrf-token"
-"""Where the word is brought back: in a field of a form, or in a header."""
+"""Where the CSRF token is sent: in a form field or in a header."""
 _MOST_FIELDS = 1000
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
 def word_of(session: str) -> str:
-    """The word that belongs to a session: another site cannot know it, and it does not tell the session."""
+    """Return the CSRF token of a session: other sites cannot know it, and it does not reveal the session."""
     return hmac.new(session.encode(), b"lamina csrf", hashlib.sha256).hexdigest()
 
 
 def is_word_of(session: str, given: str) -> bool:
-    """Whether this is the word of the session, compared in constant time."""
+    """Return whether this is the session's CSRF token, compared in constant time."""
     return hmac.compare_digest(word_of(session).encode(), given.encode(errors="replace"))
 
 
 def session_in(cookies: str) -> str | None:
-    """The session a Cookie header carries, whatever stands beside it: all that serve on this machine share cookies."""
-    pairs = (each.strip().partition("=") for each in cookies.split(";"))
+    """Return the session in a Cookie header, or None; other servers on this machine may share the header."""
+    pairs = (pair.strip().partition("=") for pair in cookies.split(";"))
     return next((value for name, _, value in pairs if name == COOKIE and _SESSION.fullmatch(value)), None)
 
 
 def word_in_form(body: bytes, content_type: str) -> str:
-    """The word a form brings back; empty where it brings none."""
+    """Return the CSRF token in a form body, or an empty string."""
     if content_type != "application/x-www-form-urlencoded":
         return ""
     try:
@@ -42,10 +42,10 @@ def word_in_form(body: bytes, content_type: str) -> str:
 
 
 def cookie_of(session: str, *, secure: bool = False) -> str:
-    """The Set-Cookie header of a session: for this site alone, out of reach of scripts, gone with the browser."""
+    """Return the Set-Cookie header of a session: this site only, hidden from scripts, gone when the browser closes."""
     return f"{COOKIE}={session}; Path=/; HttpOnly; SameSite=Strict{'; Secure' if secure else ''}"
 
 
 def no_cookie() -> str:
-    """The Set-Cookie header that ends it."""
+    """Return the Set-Cookie header that deletes the session cookie."""
     return f"{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"

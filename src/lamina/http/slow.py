@@ -1,8 +1,7 @@
-"""Connections that take their time: a head or a body that does not come, an answer that nobody reads, and too many.
+"""Limits for slow and idle connections.
 
-Whoever opens a thousand connections and says nothing on them must not keep anybody else waiting. A connection that has
-not sent a whole head in time is closed, as is one that leaves what it is sent lying; where there are too many, the one
-that has kept us waiting longest makes way.
+A connection that does not send a complete head in time, or does not read its response, is closed. If there are too many
+connections, the one that has kept the server waiting longest is closed.
 """
 
 from __future__ import annotations
@@ -19,25 +18,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 HEAD_SECONDS = 5.0
-"""How long a whole head may take, from the first moment or since the last answer."""
+"""Time for a complete request head, from the connection or from the last response."""
 READ_SECONDS = 30.0
-"""How long an answer may lie unread where more of it waits; a feed goes on where it was cut."""
+"""Time for which a response may stay unread while more of it is waiting; a feed can be resumed."""
 MOST_CONNECTIONS = 512
 SPARE_FILES = 256
-"""How many files a store and its models need beside connections."""
+"""Open files that a store and its models need beside connections."""
 
 
 class Connection(H11Protocol):
-    """One connection that has to come to the point."""
+    """A connection with time limits."""
 
-    room: ClassVar[int] = MOST_CONNECTIONS
+    max_connections: ClassVar[int] = MOST_CONNECTIONS
     _waiting: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
     _since: float | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if len(self.connections) > self.room:
+        if len(self.connections) > self.max_connections:
             self._make_room()
         self._since = self.loop.time()
         self._wait_for_head()
@@ -70,27 +69,31 @@ class Connection(H11Protocol):
             self._unread = None
 
     def timeout_keep_alive_handler(self) -> None:
-        """Closing waits until the other side has read everything; whoever reads nothing is cut off."""
+        """Close an idle connection; a client that reads nothing is aborted a little later."""
         super().timeout_keep_alive_handler()
         self.loop.call_later(HEAD_SECONDS, self.transport.abort)
 
     def send_400_response(self, msg: str) -> None:
-        """What is no HTTP gets a problem like everything else, and the same headers."""
-        problem = Problem(400, "BadRequest", "this is no HTTP request")
+        """Answer what is not HTTP with a problem and the same headers as everything else."""
+        problem = Problem(400, "BadRequest", "not a valid HTTP request")
         body = problem.body()
-        told = [*SECURITY, (b"content-type", MEDIA_TYPE.encode()), (b"connection", b"close")]
-        lines = [b"HTTP/1.1 400 Bad Request", *(b"%s: %s" % pair for pair in told), b"content-length: %d" % len(body)]
+        headers = [*SECURITY, (b"content-type", MEDIA_TYPE.encode()), (b"connection", b"close")]
+        lines = [
+            b"HTTP/1.1 400 Bad Request",
+            *(b"%s: %s" % pair for pair in headers),
+            b"content-length: %d" % len(body),
+        ]
         self.transport.write(b"\r\n".join([*lines, b"", body]))
         self.transport.close()
 
     @property
     def kept_waiting_since(self) -> float | None:
-        """Since when the other side has to send or to read, by the loop's clock; None while it is our turn."""
-        is_ours = self._is_answering and not self.cycle.more_body and not self.flow.write_paused
-        return None if is_ours else self._since
+        """The loop time since which the client has to send or read; None while the server is working."""
+        is_server_working = self._is_answering and not self.cycle.more_body and not self.flow.write_paused
+        return None if is_server_working else self._since
 
     def cut(self) -> None:
-        """End the connection at once."""
+        """Abort the connection immediately."""
         self._since = None
         self._stop_waiting()
         self.transport.abort()
@@ -108,7 +111,7 @@ class Connection(H11Protocol):
             self._waiting = None
 
     def _make_room(self) -> None:
-        """Cut who has kept us waiting longest; where everybody else is being answered, this one has come too late."""
+        """Close the connection that has kept the server waiting longest, or this one if all others are being served."""
         others = (
             connection
             for connection in self.connections
@@ -118,29 +121,29 @@ class Connection(H11Protocol):
 
 
 def _longest(connections: Iterable[Connection]) -> Connection | None:
-    waits = [(since, connection) for connection in connections if (since := connection.kept_waiting_since) is not None]
-    return min(waits, key=lambda pair: pair[0])[1] if waits else None
+    idle = [(since, connection) for connection in connections if (since := connection.kept_waiting_since) is not None]
+    return min(idle, key=lambda pair: pair[0])[1] if idle else None
 
 
 def connections(room: int) -> type[Connection]:
-    """Connections of which there are so many at most."""
-    return type("Connection", (Connection,), {"room": room})
+    """Return a connection class with a limit on the number of connections."""
+    return type("Connection", (Connection,), {"max_connections": room})
 
 
 def raise_limits() -> int:
-    """Let this process open as many files as it is allowed to; how many connections there is room for then."""
+    """Raise the limit of open files as far as allowed; return how many connections that permits."""
     try:
         import resource
     except ImportError:  # a platform without such limits
         return MOST_CONNECTIONS
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 8 * MOST_CONNECTIONS + SPARE_FILES
-    most = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
-    if soft != resource.RLIM_INFINITY and soft < most:
+    target = 8 * MOST_CONNECTIONS + SPARE_FILES
+    allowed = target if hard == resource.RLIM_INFINITY else min(hard, target)
+    if soft != resource.RLIM_INFINITY and soft < allowed:
         try:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-            soft = most
+            resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+            soft = allowed
         except (OSError, ValueError):
             pass
-    room = MOST_CONNECTIONS if soft == resource.RLIM_INFINITY else soft - SPARE_FILES
-    return max(1, min(MOST_CONNECTIONS, room))
+    available = MOST_CONNECTIONS if soft == resource.RLIM_INFINITY else soft - SPARE_FILES
+    return max(1, min(MOST_CONNECTIONS, available))

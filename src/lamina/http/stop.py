@@ -1,4 +1,4 @@
-"""A handler that must stop for a reason only HTTP has."""
+"""An exception that ends a request with a problem."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Stop(Exception):
 
     @classmethod
     def forbidden(cls, caller: Caller, right: Right) -> Stop:
-        """The caller's right does not reach that far."""
+        """Return the error for a caller without the required right."""
         return cls(forbidden(caller, right))
 
 
 def forbidden(caller: Caller, right: Right) -> Problem:
-    """What a caller is told whose right does not reach that far."""
-    told = f"{caller.name} may {caller.right}, this needs {right}; ask the vault's owner for another token"
-    return Problem(403, "Forbidden", told, {"needs": right.value, "has": caller.right.value})
+    """Return the problem for a caller without the required right."""
+    detail = f"{caller.name} may {caller.right}, this needs {right}; ask the vault's owner for a token with that right"
+    return Problem(403, "Forbidden", detail, {"needs": right.value, "has": caller.right.value})

@@ -1,7 +1,7 @@
-"""How many requests are worked on at once.
+"""Limits how many requests run in threads at the same time.
 
-Python runs one thread at a time. Requests that only think take turns, in the order in which they came: several at once
-would all take longer, and none be done sooner. Whatever takes long or hangs must not take a turn from the others.
+Python runs one thread at a time, so parallel requests that only compute would all take longer. Requests that wait or
+take long get an extra thread, so that they do not block the others.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from collections.abc import Callable
 from anyio.to_thread import current_default_thread_limiter
 
 MANY = 16
-"""At once where they may have to wait for a network, and the most there ever are."""
+"""The limit where requests may wait for a network, and the maximum in every case."""
 
 
 def begin(at_once: int) -> None:
-    """Work on so many at once from now on; to be called on the server's loop, as everything here."""
+    """Set the number of worker threads; call it on the server's event loop, as everything in this module."""
     current_default_thread_limiter().total_tokens = at_once
 
 
 def lend() -> Callable[[], None]:
-    """One more, for something that takes long; to be called when it is done is what this returns."""
+    """Add a thread for slow work; return the function that removes it again."""
     limiter = current_default_thread_limiter()
-    lent = int(limiter.total_tokens < MANY)
-    limiter.total_tokens += lent
+    added = int(limiter.total_tokens < MANY)
+    limiter.total_tokens += added
 
-    def give_back() -> None:
-        limiter.total_tokens -= lent
+    def remove_thread() -> None:
+        limiter.total_tokens -= added
 
-    return give_back
+    return remove_thread

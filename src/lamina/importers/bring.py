@@ -1,4 +1,6 @@
-"""The story of an import: every step of a plan is one commit with its key, so that it can be broken off anywhere."""
+"""Run an import: every step of a plan is one commit with its idempotency key, so an import can be interrupted and
+repeated.
+"""
 
 from __future__ import annotations
 
@@ -31,15 +33,15 @@ from lamina.text.normal import normal_form
 Progress: TypeAlias = Callable[[str, int, int], None]
 
 MOST_LEARNT = 500
-"""So many of the statements that wait are told, the most important ones; all of them are counted."""
+"""At most this many held statements are listed in a report, the most important ones; all of them are counted."""
 MOST_PROBLEMS = 1000
 FACTS_AT_ONCE = 50
-"""Facts of another memory that reach the disk together."""
+"""Facts of another memory that are written in one transaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """What an import brought. `learnt` are the most important of the `held` statements, which wait for a person."""
+    """Counts of what an import stored. `top_held` are the most important of the statements that are pending review."""
 
     source: str = ""
     conversations: int = 0
@@ -57,13 +59,15 @@ class Imported:
 
     @property
     def secrets(self) -> int:
-        """How many secrets were taken out."""
+        """Return how many secrets were redacted."""
         return sum(number for _, number in self.redacted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """Where an import is written: who writes what, and how words are kept, read for statements or not."""
+    """Where an import is written: the store, who writes for which origin, and how to capture words with or without
+    extraction.
+    """
 
     store: Store
     ids: IdSource
@@ -75,20 +79,22 @@ class Desk:
     personal: bool = False
 
     def knows(self, key: str) -> bool:
-        """Whether this was imported before."""
+        """Return whether the item with this idempotency key was imported before."""
         return self.store.has_key(self.writer(Origin.IMPORT).scope, key)
 
     def places(self, atom_id: str) -> set[int]:
-        """Which passages of an atom are here, where words come back to the vault they were exported from."""
+        """Return the numbers of an atom's passages that this vault has, for words that return to the vault they were
+        exported from.
+        """
         if not is_atom_id(atom_id):
             return set()
         scopes = visible_from(self.writer(Origin.IMPORT).scope)
-        found = self.store.read(Filter(scopes=scopes, ids=(AtomId(atom_id),)))
-        return {passage.n for atom in found for passage in passages_of(atom)}
+        atoms = self.store.read(Filter(scopes=scopes, ids=(AtomId(atom_id),)))
+        return {passage.n for atom in atoms for passage in passages_of(atom)}
 
 
 def bring(plan: ImportPlan, desk: Desk, progress: Progress | None = None, tally: Tally | None = None) -> Imported:
-    """Go through a plan: words are kept and read, facts wait for review, what cannot be read is told."""
+    """Import every step of a plan: capture words, hold facts for review, report what cannot be read."""
     tally = tally or Tally()
     facts = _Facts(desk)
     for n, step in enumerate(plan.steps(desk.knows)):
@@ -106,7 +112,7 @@ def bring(plan: ImportPlan, desk: Desk, progress: Progress | None = None, tally:
 
 
 def said_in(item: ImportedConversation | ImportedDocument, desk: Desk) -> Conversation:
-    """The words of an item as they will be kept; where nothing else stands above a piece, the title does."""
+    """Return the redacted conversation of an item; a piece without a context gets the title as its context."""
     pieces = [replace(piece, context=piece.context or item.title) for piece in item.pieces]
     tags = item.tags if isinstance(item, ImportedDocument) else ()
     return conversation(
@@ -123,12 +129,12 @@ def said_in(item: ImportedConversation | ImportedDocument, desk: Desk) -> Conver
 def secrets_in_words(
     item: ImportedConversation | ImportedDocument, said: Conversation, *, personal: bool = False
 ) -> int:
-    """How many secrets stood in the words themselves, and not in the names they go by."""
+    """Return how many secrets were redacted in the text itself, not in its title, tags or ids."""
     if not said.redacted:
         return 0
     tags = item.tags if isinstance(item, ImportedDocument) else ()
-    named = sum(len(redact(each).found) for each in (item.session_id, item.source_id))
-    named += sum(len(redact(each, personal=personal).found) for each in {item.title, *tags})
+    named = sum(len(redact(text).found) for text in (item.session_id, item.source_id))
+    named += sum(len(redact(text, personal=personal).found) for text in {item.title, *tags})
     return max(0, len(said.redacted) - named)
 
 
@@ -139,75 +145,77 @@ def _bring_one(step: ImportedConversation | ImportedDocument | Problem | Skipped
         case Skipped():
             tally.skip(step)
         case ImportedConversation() | ImportedDocument():
-            left = _not_here(step, desk)
-            if not left.pieces:
-                tally.skip(Skipped(step.path, "it is here already"))
+            item = _not_here(step, desk)
+            if not item.pieces:
+                tally.skip(Skipped(step.path, "already in this vault"))
                 return
-            said, writer = said_in(left, desk), desk.writer(left.origin)
-            if _is_erased(said, writer, desk):
-                tally.skip(Skipped(step.path, "it was erased here"))
+            words, writer = said_in(item, desk), desk.writer(item.origin)
+            if _is_erased(words, writer, desk):
+                tally.skip(Skipped(step.path, "erased from this vault"))
                 return
-            tally.secrets_in_words += secrets_in_words(left, said, personal=desk.personal)
-            is_read = isinstance(left, ImportedConversation) and left.is_read
-            tally.words(left, said, desk.keep(said, writer, left.key, is_read))
+            tally.secrets_in_words += secrets_in_words(item, words, personal=desk.personal)
+            is_read = isinstance(item, ImportedConversation) and item.is_read
+            tally.words(item, words, desk.keep(words, writer, item.key, is_read))
 
 
 def _is_erased(said: Conversation, writer: Writer, desk: Desk) -> bool:
-    """Whether nothing is left of the words without what was erased here."""
-    left = without_erased(said, writer.origin, writer.scope, desk.store, desk.now())
-    return left != said and not any(normal_form(piece.text.replace(ERASED, " ")) for piece in left.pieces)
+    """Return whether only erased text is left of a conversation."""
+    remaining = without_erased(said, writer.origin, writer.scope, desk.store, desk.now())
+    return remaining != said and not any(normal_form(piece.text.replace(ERASED, " ")) for piece in remaining.pieces)
 
 
 def _not_here(item: ImportedConversation | ImportedDocument, desk: Desk) -> ImportedConversation | ImportedDocument:
-    """What comes without the passages that stand in this very vault, as they were or as they were changed since."""
-    here = desk.places(item.foreign_id) if isinstance(item, ImportedConversation) else set[int]()
-    return item.without(here) if here and isinstance(item, ImportedConversation) else item
+    """Return the item without the passages that this vault already has, unchanged or edited."""
+    known_numbers = desk.places(item.foreign_id) if isinstance(item, ImportedConversation) else set[int]()
+    return item.without(known_numbers) if known_numbers and isinstance(item, ImportedConversation) else item
 
 
 class _Facts:
-    """Facts on their way: each a commit of its own, some together on the disk or none of them."""
+    """Facts that are written in batches: each fact is one commit, a batch is one transaction."""
 
     def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._waiting: list[ImportedFact] = []
+        self._target = desk
+        self._pending: list[ImportedFact] = []
         self._successions: Successions | None = None
 
     def take(self, fact: ImportedFact, tally: Tally) -> None:
-        self._waiting.append(fact)
-        if len(self._waiting) >= FACTS_AT_ONCE:
+        self._pending.append(fact)
+        if len(self._pending) >= FACTS_AT_ONCE:
             self.flush(tally)
 
     def flush(self, tally: Tally) -> None:
-        if not self._waiting:
+        if not self._pending:
             return
-        desk = self._desk
-        with desk.store.alone():
-            quoted = Quoted(desk.store, desk.writer(Origin.IMPORT).scope, personal=desk.personal)
-            done = [self._written(each, quoted, tally) for each in self._waiting]
-        self._waiting.clear()
-        receipts = [each for each in done if each is not None]
+        target = self._target
+        with target.store.alone():
+            quoted = Quoted(target.store, target.writer(Origin.IMPORT).scope, personal=target.personal)
+            written = [self._written(fact, quoted, tally) for fact in self._pending]
+        self._pending.clear()
+        receipts = [receipt for receipt in written if receipt is not None]
         outcomes = tuple(outcome for receipt in receipts for outcome in receipt.outcomes)
-        tally.facts(receipts, self._desk.published(Receipt(None, outcomes)).outcomes)
+        tally.facts(receipts, self._target.published(Receipt(None, outcomes)).outcomes)
 
     def _written(self, fact: ImportedFact, quoted: Quoted, tally: Tally) -> Receipt | None:
-        desk, writer = self._desk, self._desk.writer(fact.origin)
-        self._successions = self._successions or Successions(desk.store, writer.scope)
+        target, writer = self._target, self._target.writer(fact.origin)
+        self._successions = self._successions or Successions(target.store, writer.scope)
         try:
-            return write_fact(fact, writer, desk.store, desk.ids, desk.now(), self._successions, quoted, desk.personal)
+            return write_fact(
+                fact, writer, target.store, target.ids, target.now(), self._successions, quoted, target.personal
+            )
         except InvalidInput as error:
             tally.problem(Problem(fact.path, str(error)))
             return None
 
 
 class Tally:
-    """What has come in so far. However large the import, it stays small."""
+    """Counts of what was imported so far. Its size does not grow with the import."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._skipped: Counter[str] = Counter()
         self._redacted: Counter[str] = Counter()
         self._problems: list[Problem] = []
-        self._learnt: list[tuple[float, int, Outcome]] = []
+        self._top_held: list[tuple[float, int, Outcome]] = []
         self._order = count()
         self.secrets_in_words = 0
 
@@ -224,7 +232,7 @@ class Tally:
         self.statements(outcomes)
 
     def statements(self, outcomes: Sequence[Outcome]) -> None:
-        """Count what was stated; of what waits, remember the most important."""
+        """Count outcomes by result, and keep the most important of those held for review."""
         for outcome in outcomes:
             if outcome.result is Result.KEPT:
                 continue
@@ -233,7 +241,7 @@ class Tally:
             if outcome.result is Result.HELD:
                 self._counts["held"] += 1
                 place = outcome.atom.importance, -next(self._order), outcome
-                (heapq.heappush if len(self._learnt) < MOST_LEARNT else heapq.heappushpop)(self._learnt, place)
+                (heapq.heappush if len(self._top_held) < MOST_LEARNT else heapq.heappushpop)(self._top_held, place)
 
     def problem(self, problem: Problem) -> None:
         self._counts["problems"] += 1
@@ -245,12 +253,12 @@ class Tally:
 
     @property
     def known(self) -> int:
-        """How many steps had been imported before."""
+        """Return how many steps had been imported before."""
         return self._skipped[BEFORE]
 
     def told(self, source: str) -> Imported:
-        """Everything so far, the most important statement first."""
-        skipped = self._skipped + Counter({"taken back by a person": self._counts["refused"]})
+        """Return the report of everything so far, the most important statement first."""
+        skipped = self._skipped + Counter({"retracted or erased before": self._counts["refused"]})
         return Imported(
             source=source,
             conversations=self._counts["conversations"],
@@ -268,4 +276,4 @@ class Tally:
         )
 
     def _ranked(self) -> Iterator[Outcome]:
-        return (each for _, _, each in sorted(self._learnt, key=lambda one: one[:2], reverse=True))
+        return (outcome for _, _, outcome in sorted(self._top_held, key=lambda entry: entry[:2], reverse=True))

@@ -1,4 +1,4 @@
-"""ChatGPT's data export: every conversation is a tree, and only the path that stands on the screen was meant."""
+"""Read ChatGPT's data export. Each conversation is a tree; only the path to the current message is imported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lamina.importers.item import ImportedConversation, Step
 
 _SPEAKERS = ("user", "assistant")
 _SPOKEN = ("text", "multimodal_text", "code")
-# What stands between these private characters are marks of the page, not words.
+# ChatGPT puts citations and other markup between these private-use characters.
 _MARKUP = re.compile("\ue200[^\ue201]{0,2000}\ue201|[\ue200-\ue2ff]")
 
 
@@ -27,7 +27,7 @@ class ChatGPT:
 
     @staticmethod
     def claims(value: object) -> bool:
-        """Whether a conversation looks like one of ChatGPT's."""
+        """Return whether a conversation has the format of ChatGPT."""
         return isinstance(value, dict) and isinstance(value.get("mapping"), dict)
 
     def total(self) -> int:
@@ -48,7 +48,7 @@ def _conversation(value: Mapping[str, Any], path: str) -> ImportedConversation:
 
 
 def _messages(mapping: Mapping[str, Any], leaf: object) -> list[Mapping[str, Any]]:
-    """What was said on the way from the first message to the current one."""
+    """Return the spoken messages from the first to the current one."""
     node = leaf if isinstance(leaf, str) and leaf in mapping else _latest(mapping)
     path: dict[str, Mapping[str, Any]] = {}
     while isinstance(node, str) and node in mapping and node not in path:
@@ -58,18 +58,20 @@ def _messages(mapping: Mapping[str, Any], leaf: object) -> list[Mapping[str, Any
 
 
 def _latest(mapping: Mapping[str, Any]) -> str | None:
-    """The last leaf, for exports that do not say which one is current."""
-    leaves = [node for node, held in mapping.items() if not held.get("children")]
+    """Return the newest leaf, for exports that do not name the current one."""
+    leaves = [node for node, entry in mapping.items() if not entry.get("children")]
     return max(leaves, key=lambda node: _time(mapping[node]), default=None)
 
 
 def _time(node: Mapping[str, Any]) -> float:
-    told = (node.get("message") or {}).get("create_time")
-    return float(told) if isinstance(told, int | float) else 0.0
+    seconds = (node.get("message") or {}).get("create_time")
+    return float(seconds) if isinstance(seconds, int | float) else 0.0
 
 
 def _was_spoken(message: Mapping[str, Any]) -> bool:
-    """Whether a person or the assistant said it to the other: no system text, tool call, thought or hidden note."""
+    """Return whether a message is text between user and assistant: no system text, tool call,
+    reasoning or hidden note.
+    """
     if (message.get("author") or {}).get("role") not in _SPEAKERS or not isinstance(message.get("content"), dict):
         return False
     metadata = message.get("metadata") or {}
@@ -81,12 +83,12 @@ def _was_spoken(message: Mapping[str, Any]) -> bool:
 
 def _words(content: Mapping[str, Any]) -> str:
     parts = content.get("parts") or [content.get("text")]
-    told = (part if isinstance(part, str) else _transcribed(part) for part in parts)
-    text = "\n\n".join(text for text in told if text.strip())
+    texts = (part if isinstance(part, str) else _transcribed(part) for part in parts)
+    text = "\n\n".join(text for text in texts if text.strip())
     return text if text.isascii() else _MARKUP.sub("", text)
 
 
 def _transcribed(part: object) -> str:
-    """The words in a part that is no text: what was said aloud. Pictures have none."""
+    """Return the transcript in a part that is not text; a picture has none."""
     text = part.get("text") if isinstance(part, dict) else None
     return text if isinstance(text, str) else ""

@@ -1,4 +1,4 @@
-"""Claude's data export: conversations with their messages in a row, and what was attached to them."""
+"""Read Claude's data export: conversations with a list of messages and the text of their attachments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Claude:
 
     @staticmethod
     def claims(value: object) -> bool:
-        """Whether a conversation looks like one of Claude's."""
+        """Return whether a conversation has the format of Claude."""
         return isinstance(value, dict) and isinstance(value.get("chat_messages"), list)
 
     def total(self) -> int:
@@ -51,7 +51,9 @@ def _conversation(value: Mapping[str, Any], path: str) -> ImportedConversation:
 
 
 def _current(messages: Sequence[Mapping[str, Any]], leaf: object) -> Sequence[Mapping[str, Any]]:
-    """The messages that lead to the last one; all of them where the export does not say what answers what."""
+    """Return the messages that lead to the last one; all of them if the export does not say which message answers
+    which.
+    """
     by_id = {message.get("uuid"): message for message in messages}
     if not any(message.get("parent_message_uuid") in by_id for message in messages):
         return messages
@@ -64,7 +66,7 @@ def _current(messages: Sequence[Mapping[str, Any]], leaf: object) -> Sequence[Ma
 
 
 def _words(message: Mapping[str, Any]) -> str:
-    """What was said; thoughts and the use of tools are not."""
+    """Return the text of a message, without reasoning and tool use."""
     blocks = message.get("content")
     spoken = [
         block["text"]
@@ -72,7 +74,7 @@ def _words(message: Mapping[str, Any]) -> str:
         if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
     ]
     text = message.get("text")
-    return "\n\n".join(each for each in spoken if each.strip()) or (text if isinstance(text, str) else "")
+    return "\n\n".join(part for part in spoken if part.strip()) or (text if isinstance(text, str) else "")
 
 
 def _attached(message: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

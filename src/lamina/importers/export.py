@@ -1,4 +1,4 @@
-"""Where an export of a chat program keeps its conversations: in a zip, in a folder, or in one JSON file."""
+"""Find and read the conversations in the export of a chat program: a zip, a folder, or one JSON file."""
 
 from __future__ import annotations
 
@@ -38,27 +38,27 @@ class Export:
 
     @classmethod
     def at(cls, path: Path) -> Export | None:
-        """The export at a path, if there is one."""
+        """Return the export at a path, or None if there is none."""
         if path.is_dir():
-            found = [each.name for each in path.iterdir() if _FILE.fullmatch(each.name) and each.is_file()]
+            members = [file.name for file in path.iterdir() if _FILE.fullmatch(file.name) and file.is_file()]
         elif zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
-                found = [name for name in archive.namelist() if _FILE.fullmatch(name) and name.count("/") < 2]
+                members = [name for name in archive.namelist() if _FILE.fullmatch(name) and name.count("/") < 2]
         else:
-            found = [path.name] if path.suffix.lower() == ".json" else []
-        return cls(path, tuple(sorted(found))) if found else None
+            members = [path.name] if path.suffix.lower() == ".json" else []
+        return cls(path, tuple(sorted(members))) if members else None
 
     def first(self) -> object:
-        """The first conversation, to see whose export it is; a Problem where there is none that can be read."""
-        found = next(self.values(), None)
-        return found if not isinstance(found, Problem) else next((v for v in self.values() if v != found), found)
+        """Return the first conversation, to detect the program; a problem if none can be read."""
+        value = next(self.values(), None)
+        return value if not isinstance(value, Problem) else next((v for v in self.values() if v != value), value)
 
     def total(self) -> int:
-        """How many conversations there are."""
+        """Return how many conversations there are."""
         return sum(1 for _ in self.values())
 
     def values(self) -> Iterator[object]:
-        """Each conversation as it stands in the file; a Problem where a file cannot be read on."""
+        """Yield each conversation as parsed JSON; a problem where a file cannot be read further."""
         for member in self.members:
             try:
                 with self._open(member) as stream:
@@ -67,23 +67,23 @@ class Export:
                 yield Problem(member, one_line(str(error)))
 
     def steps(self, told: Told) -> Iterator[Step]:
-        """Each conversation as `told` reads it; one of another shape is a problem of its own."""
+        """Yield each conversation as `parse` returns it; one of another format is a problem, and the rest continue."""
         for n, value in enumerate(self.values(), 1):
             if isinstance(value, Problem):
                 yield value
                 continue
             place = f"{self.path.name} #{n}"
             if not isinstance(value, dict):
-                yield Problem(place, "it is no conversation")
+                yield Problem(place, "it is not a conversation")
                 continue
             title = value.get("title") or value.get("name")
             place = f"{place} {one_line(title)[:60]}" if isinstance(title, str) else place
             try:
                 item = told(value)
             except (InvalidInput, TypeError, KeyError, AttributeError, ValueError) as error:
-                yield Problem(place, f"its shape is not known: {one_line(str(error))}")
+                yield Problem(place, f"unknown format: {one_line(str(error))}")
                 continue
-            yield item if item.pieces else Skipped(place, "nothing was said in it")
+            yield item if item.pieces else Skipped(place, "it has no messages")
 
     @contextmanager
     def _open(self, member: str) -> Iterator[TextIO]:
@@ -99,7 +99,7 @@ class Export:
 def conversation(
     source: str, own_id: object, title: object, began: datetime | None, pieces: list[Piece], path: str
 ) -> ImportedConversation:
-    """A conversation with the names it goes by here."""
+    """Return a conversation with its session and source ids; InvalidInput if it has no id."""
     if not isinstance(own_id, str) or not own_id.strip():
         raise InvalidInput("it has no id")
     own_id = one_line(own_id)[:_LONGEST_ID]
@@ -118,13 +118,13 @@ def conversation(
 
 
 def turn(speaker: str, text: str, at: datetime | None, context: str = "") -> list[Piece]:
-    """A turn in as few pieces as segments allow."""
+    """Split a turn into as few pieces as segments allow."""
     words = holdable(text).strip("\n")
-    return [Piece(each, speaker, at, context) for each in cut_turn(words, TURN_LIMIT)]
+    return [Piece(part, speaker, at, context) for part in cut_turn(words, TURN_LIMIT)]
 
 
 def moment_of(seconds: object) -> datetime | None:
-    """The moment a number of seconds since 1970 means."""
+    """Return the moment of a number of seconds since 1970; None if it is not a valid number."""
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Folders of notes and documents: Obsidian vaults, and any folder at all."""
+"""Read folders of notes and documents: Obsidian vaults and any other folder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The notes and documents of a folder, or the one file."""
+    """The notes and documents of a folder, or one file."""
 
     path: Path
     files: tuple[Path, ...]
@@ -39,7 +39,7 @@ class Folder:
 
     @classmethod
     def at(cls, path: Path) -> Folder:
-        """The words for people at a path, in the order of their names."""
+        """Return the documents at a path, ordered by name."""
         if path.is_file():
             return cls(path.parent, (path,), name="file")
         if (path / ".obsidian").is_dir():
@@ -54,7 +54,7 @@ class Folder:
             yield self.step(file)
 
     def step(self, file: Path) -> Step:
-        """One file as a document; a note that cannot be read is a problem of its own."""
+        """Return one file as a document; a problem if it cannot be read, so that the rest continue."""
         place = self.place(file)
         try:
             return self._document(file, place)
@@ -65,7 +65,7 @@ class Folder:
             return Problem(place, one_line(str(error)))
 
     def place(self, file: Path) -> str:
-        """Where a file is, told from the folder."""
+        """Return the path of a file relative to the folder."""
         return holdable(file.relative_to(self.path).as_posix())
 
     def _document(self, file: Path, place: str) -> ImportedDocument:
@@ -88,43 +88,45 @@ class Folder:
 
 
 def notes(path: Path, left_out: tuple[Path, ...]) -> tuple[Path, ...]:
-    """The files of a folder that hold words for people; links, hidden and machines' folders are not followed."""
-    found: list[Path] = []
+    """Return the files of a folder that contain text for people, without links, hidden folders and tool folders."""
+    files: list[Path] = []
     for folder, inner, names in os.walk(path):
-        here = Path(folder)
+        folder_path = Path(folder)
         inner[:] = [
-            name for name in inner if not name.startswith(".") and name not in _NEVER and here / name not in left_out
+            name
+            for name in inner
+            if not name.startswith(".") and name not in _NEVER and folder_path / name not in left_out
         ]
-        found += [here / name for name in names if _is_prose(here / name)]
-    return tuple(sorted(found, key=lambda file: file.relative_to(path).as_posix()))
+        files += [folder_path / name for name in names if _is_prose(folder_path / name)]
+    return tuple(sorted(files, key=lambda file: file.relative_to(path).as_posix()))
 
 
 def _is_prose(file: Path) -> bool:
-    known = file.suffix.lower().removeprefix(".") in PROSE_NAMES
-    return known and not file.name.startswith((".", "~$")) and not file.is_symlink()
+    is_document = file.suffix.lower().removeprefix(".") in PROSE_NAMES
+    return is_document and not file.name.startswith((".", "~$")) and not file.is_symlink()
 
 
 def templates(path: Path) -> tuple[Path, ...]:
-    """The folders of an Obsidian vault that hold forms to be filled in."""
+    """Return the template folders of an Obsidian vault."""
     settings = path / ".obsidian"
-    told = [
+    configured = [
         _setting(settings / "templates.json", "folder"),
         _setting(settings / "plugins" / "templater-obsidian" / "data.json", "templates_folder"),
     ]
-    return tuple(path / name for name in [*told, "Templates", "templates", "_templates"] if name)
+    return tuple(path / name for name in [*configured, "Templates", "templates", "_templates"] if name)
 
 
 def _setting(file: Path, key: str) -> str | None:
     try:
-        told = json.loads(file.read_text(encoding="utf-8"))
+        settings = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    value = told.get(key) if isinstance(told, dict) else None
+    value = settings.get(key) if isinstance(settings, dict) else None
     return value.strip("/") if isinstance(value, str) else None
 
 
 def read_note(file: Path) -> Front:
-    """A markdown file and what it says of itself."""
+    """Read a markdown file and its frontmatter; UnreadableDocument if it is too large or not text."""
     if file.stat().st_size > _LARGEST_NOTE:
         raise UnreadableDocument(file, f"it is larger than {_LARGEST_NOTE >> 20} MB; split it")
     try:
@@ -134,28 +136,26 @@ def read_note(file: Path) -> Front:
 
 
 def _with_properties(read: Document, front: Front) -> Document:
-    """A note's own properties are words too; dates and tags are fields."""
-    told = front.raw.strip("\n") if front.values.keys() - _HOUSEKEEPING else ""
-    return replace(read, pieces=(Piece(told), *read.pieces)) if told else read
+    """Add a note's properties to its text as a first piece; dates and tags become fields instead."""
+    properties = front.raw.strip("\n") if front.values.keys() - _HOUSEKEEPING else ""
+    return replace(read, pieces=(Piece(properties), *read.pieces)) if properties else read
 
 
 def _bare(file: Path, front: Front) -> Document:
-    told = _with_properties(Document(file.stem, "markdown", ()), front)
-    if not told.pieces:
+    document = _with_properties(Document(file.stem, "markdown", ()), front)
+    if not document.pieces:
         raise UnreadableDocument(file, "it is empty")
-    return told
+    return document
 
 
 def _observed(file: Path, front: Front) -> datetime | None:
-    """When a note was written: as it says, as its name says, or as its file says."""
-    named = day_in(file.name) if _DATED.match(file.name) else None
-    found = front.moment(*_CREATED) or named
-    return found or to_utc(datetime.fromtimestamp(file.stat().st_mtime, UTC))
+    """Return when a note was written: by its frontmatter, its file name, or its modification time."""
+    date_in_name = day_in(file.name) if _DATED.match(file.name) else None
+    written_at = front.moment(*_CREATED) or date_in_name
+    return written_at or to_utc(datetime.fromtimestamp(file.stat().st_mtime, UTC))
 
 
 def refuse_own_vault(path: Path) -> None:
-    """A vault of lamina is opened, not imported."""
+    """Raise InvalidInput if the folder is a lamina vault, which is opened and not imported."""
     if (path / ".lamina").is_dir():
-        raise InvalidInput(
-            f"{path} is a vault of lamina already; open it with `--vault`, or import what lies outside it"
-        )
+        raise InvalidInput(f"{path} is already a lamina vault; open it with `--vault`, or import files outside it")

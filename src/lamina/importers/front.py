@@ -1,4 +1,4 @@
-"""Frontmatter of other programs: read as YAML where it is, line by line where it only looks like it."""
+"""Read the frontmatter of other programs: as YAML if it is valid, line by line if it only looks like YAML."""
 
 from __future__ import annotations
 
@@ -19,69 +19,69 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """What a note says of itself, and the words that follow; `raw` is the frontmatter as it stands."""
+    """The frontmatter values of a note and its body; `raw` is the frontmatter as written."""
 
     values: Mapping[str, Value]
     body: str
     raw: str = field(default="", repr=False)
 
     def text(self, *keys: str) -> str | None:
-        """The first of these that says something; a dot leads into a map."""
+        """Return the first non-empty text among these keys; a dot leads into a map. None if there is none."""
         for key in keys:
             value: Value | None = self.values.get(key)
             if value is None and "." in key:
                 outer, _, inner = key.partition(".")
-                held = self.values.get(outer)
-                value = held.get(inner) if isinstance(held, dict) else None
+                mapping = self.values.get(outer)
+                value = mapping.get(inner) if isinstance(mapping, dict) else None
             if isinstance(value, str) and value.strip().lower() not in _NOTHING:
                 return value.strip()
         return None
 
     def moment(self, *keys: str) -> datetime | None:
-        """The moment the first of these names, if it names one."""
-        told = self.text(*keys)
-        return day_in(told) if told else None
+        """Return the moment of the first non-empty key, or None."""
+        text = self.text(*keys)
+        return day_in(text) if text else None
 
     def names(self, key: str) -> tuple[str, ...]:
-        """A list, however it is written: as one, with commas, with number signs."""
+        """Return a list however it is written: as a YAML list, with commas, or with number signs."""
         value = self.values.get(key)
         parts = value.strip("[]").split(",") if isinstance(value, str) else value if isinstance(value, list) else []
-        found = (part.strip().strip("\"'").lstrip("#").strip() for part in parts if isinstance(part, str))
-        return tuple(dict.fromkeys(name for name in found if name.lower() not in _NOTHING))
+        names = (part.strip().strip("\"'").lstrip("#").strip() for part in parts if isinstance(part, str))
+        return tuple(dict.fromkeys(name for name in names if name.lower() not in _NOTHING))
 
     def share(self, *keys: str) -> float | None:
-        """A number from 0 to 1."""
-        told = self.text(*keys)
+        """Return a number from 0 to 1, or None."""
+        text = self.text(*keys)
         try:
-            number = float(told) if told else -1.0
+            number = float(text) if text else -1.0
         except ValueError:
             return None
         return number if 0 <= number <= 1 else None
 
     def pairs(self, key: str) -> dict[str, str]:
-        """The texts of a map."""
-        held = self.values.get(key)
-        return {k: v for k, v in held.items() if isinstance(v, str) and v} if isinstance(held, dict) else {}
+        """Return the non-empty texts of a map."""
+        mapping = self.values.get(key)
+        return {k: v for k, v in mapping.items() if isinstance(v, str) and v} if isinstance(mapping, dict) else {}
 
 
 def read_front(text: str) -> Front:
-    """A note's frontmatter and body; a note without frontmatter is all body."""
-    found = _FRONT.match(text)
-    if found is None or len(found["front"]) > _LARGEST:
+    """Return a note's frontmatter and body; a note without frontmatter is all body."""
+    match = _FRONT.match(text)
+    if match is None or len(match["front"]) > _LARGEST:
         return Front({}, text)
-    raw = found["front"]
+    raw = match["front"]
     try:
         values: Mapping[str, Value] = read_mapping(raw, 2).values
     except Unreadable:
         values = _lines(raw)
-    return Front(values, text[found.end() :], raw)
+    return Front(values, text[match.end() :], raw)
 
 
 def day_in(text: str) -> datetime | None:
-    """The moment or day with which a text begins, written year first."""
-    found = _DAY.match(text.strip())
+    """Return the moment or day that a text starts with, year first; None if there is none."""
+    match = _DAY.match(text.strip())
     try:
-        return parse_time(found[0]) if found else None
+        return parse_time(match[0]) if match else None
     except ValueError:
         return None
 

@@ -1,7 +1,7 @@
-"""The inbox: a file dropped there is read, its words are kept, and it is put away. What cannot be read stays.
+"""Import files that are dropped into an inbox: capture their text and archive them; a file that cannot be read stays.
 
-A file that holds secrets is never put away as it is. Of a text a copy without them is kept in its stead; any other file
-stays where it lies, and the person is told to take it out of the vault.
+A file that contains secrets is never archived unchanged. Of a text file a redacted copy is archived instead; any other
+file stays in the inbox, and a problem tells the user to move it out of the vault.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from lamina.vault import layout
 from lamina.vault.files import Disk, Stamp
 
 KIND = "inbox"
-"""Of the problems with files that stay in an inbox."""
+"""Kind of the problems that are reported about files in an inbox."""
 MOMENT = 0.4
-"""Seconds a file must have stood still before it is read."""
+"""Seconds that a file must be unchanged before it is read."""
 LARGEST_TEXT = 20 << 20
-"""Bytes of a text of which a copy without secrets is made."""
+"""Bytes of the largest text of which a redacted copy is made."""
 
 _TEMPORARY = re.compile(
     r"~\$.*|.*~|#.*#|.*\.(?:tmp|temp|part|partial|filepart|crdownload|opdownload|download|swp|swx|lock|lck)"
@@ -47,18 +47,18 @@ _LONGEST_STEM = 180
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The files that were taken in and put away; `later`: there are some that nobody could look at yet."""
+    """The files that were imported and archived; `is_unfinished` if some could not be processed yet."""
 
     paths: tuple[str, ...] = ()
     later: bool = False
 
 
 class Inbox:
-    """The inboxes of some scopes; safe in many processes at once."""
+    """The inboxes of some scopes; safe to use from many processes."""
 
     def __init__(self, disk: Disk, ledger: Ledger, scopes: Sequence[Scope], desk: Callable[[Scope], Desk]) -> None:
-        self._disk, self._ledger, self._scopes, self._desk = disk, ledger, tuple(scopes), desk
-        self._seen: dict[str, tuple[Stamp, float]] = {}
+        self._disk, self._ledger, self._scopes, self._target_for = disk, ledger, tuple(scopes), desk
+        self._last_stamps: dict[str, tuple[Stamp, float]] = {}
 
     def take(
         self,
@@ -68,9 +68,9 @@ class Inbox:
         stop: Callable[[], bool] = lambda: False,
         progress: Progress | None = None,
     ) -> Taken:
-        """Take in what lies there. `again`: also what could not be read before and has not changed since.
+        """Import the files in the inboxes. `retry_failed`: also unchanged files that could not be read before.
 
-        With `patience` a file that was saved a moment ago is waited for, and so is another program that is at it.
+        For up to `wait_seconds`, wait for a file that was saved a moment ago and for another process that has the lock.
         """
         if not self._due(again):
             self._forget_gone()
@@ -85,16 +85,16 @@ class Inbox:
 
     def _take(self, again: bool, stop: Callable[[], bool], progress: Progress | None) -> Taken:
         self._forget_gone()
-        taken, later = list[str](), False
+        imported, is_unfinished = list[str](), False
         for scope, path, stamp in self._due(again):
             if stop():
-                return Taken(tuple(taken), later=True)
+                return Taken(tuple(imported), later=True)
             if not self._stands_still(path, stamp):
-                later = True
+                is_unfinished = True
             elif self._take_one(scope, path, stamp, progress):
-                taken.append(path)
-                self._seen.pop(path, None)
-        return Taken(tuple(taken), later)
+                imported.append(path)
+                self._last_stamps.pop(path, None)
+        return Taken(tuple(imported), is_unfinished)
 
     def _due(self, again: bool) -> list[tuple[Scope, str, Stamp]]:
         return [file for file in self._files() if again or not self._is_known(file[1], file[2])]
@@ -110,31 +110,33 @@ class Inbox:
         return line is not None and not changed(line, stamp)
 
     def _stirring(self) -> bool:
-        moving = [path for _, path, stamp in self._files() if not self._stands_still(path, stamp)]
-        return bool(moving)
+        unsettled = [path for _, path, stamp in self._files() if not self._stands_still(path, stamp)]
+        return bool(unsettled)
 
     def _stands_still(self, path: str, stamp: Stamp) -> bool:
-        """Whether nobody has written for a moment: by the disk's clock or, where that is wrong, by looking twice."""
+        """Return whether a file was unchanged for a moment: by the disk's clock or, if that is wrong, by checking
+        twice.
+        """
         if 0 <= MOMENT * 1e9 <= disk_time_ns() - stamp.ctime_ns:
             return True
-        before, since = self._seen.get(path, (None, 0.0))
+        before, since = self._last_stamps.get(path, (None, 0.0))
         if before != stamp:
-            self._seen[path] = stamp, time.monotonic()
+            self._last_stamps[path] = stamp, time.monotonic()
             return False
         return time.monotonic() - since >= MOMENT
 
     def _take_one(self, scope: Scope, path: str, stamp: Stamp, progress: Progress | None) -> bool:
-        """Keep the words of one file and put it away; if this is broken off, the words are known the next time."""
-        desk, tally = self._desk(scope), Tally()
+        """Capture the text of one file and archive it; if this is interrupted, the next run recognises the text."""
+        import_target, tally = self._target_for(scope), Tally()
         try:
             plan = plan_import(self._disk.root / path)
-            told = bring(plan, desk, progress, tally)
+            report = bring(plan, import_target, progress, tally)
             if self._disk.stamp(path) != stamp:
                 return False
-            if told.problem_count:
-                return self._stays(path, stamp, told.problems[0].reason)
-            secrets = _secrets_in(plan, desk) if tally.known else tally.secrets_in_words
-            return self._put_away(scope, path, stamp, secrets, desk)
+            if report.problem_count:
+                return self._stays(path, stamp, report.problems[0].reason)
+            secrets = _secrets_in(plan, import_target) if tally.known else tally.secrets_in_words
+            return self._put_away(scope, path, stamp, secrets, import_target)
         except NotFound:
             return False
         except (InvalidInput, OSError) as error:
@@ -160,7 +162,7 @@ class Inbox:
         return bool(target)
 
     def _places(self, scope: Scope, path: str, desk: Desk) -> Iterator[str]:
-        """Names under which the file may be kept, its own first."""
+        """Yield paths under which the file may be archived, its own name first."""
         name = PurePosixPath(_UNFIT.sub("-", redact(PurePosixPath(path).name, personal=desk.personal).text).lstrip("."))
         stem = name.stem.encode()[:_LONGEST_STEM].decode(errors="ignore") or "file"
         suffix = name.suffix if len(name.suffix) < 20 else ""
@@ -177,7 +179,7 @@ class Inbox:
         return True
 
     def _copied(self, data: bytes, target: str) -> bool:
-        """Write a copy, unless another stands there; one of the same words is left by a crash and will do."""
+        """Write a copy unless the path is taken; an equal file there was left by a crash and counts as written."""
         try:
             self._disk.put_copy(target, data)
         except FileExistsError:
@@ -192,28 +194,28 @@ class Inbox:
         return False
 
     def _forget_gone(self) -> None:
-        """A file that somebody took out of the inbox is no problem any more."""
+        """Clear the problems of files that were removed from the inbox."""
         for problem in self._ledger.problems():
-            own = problem.kind == KIND and layout.scope_of(problem.path) in self._scopes
-            if own and self._disk.stamp(problem.path) is None:
+            is_inbox_problem = problem.kind == KIND and layout.scope_of(problem.path) in self._scopes
+            if is_inbox_problem and self._disk.stamp(problem.path) is None:
                 self._ledger.forget_file(problem.path)
                 self._ledger.clear(problem.path, [KIND])
 
 
 _HOLDS_SECRETS = (
-    "its words are kept without their secrets, but the file itself holds them, so it is not put away; "
+    "its text was stored without its secrets, but the file itself contains them, so it was not archived; "
     "move it out of the vault or delete it"
 )
 
 
 def _secrets_in(plan: ImportPlan, desk: Desk) -> int:
-    """How many secrets stand in the words of a file, known or not."""
+    """Return how many secrets the text of a file contains, imported before or not."""
     items = (step for step in plan.importer.steps() if isinstance(step, ImportedConversation | ImportedDocument))
     return sum(secrets_in_words(item, said_in(item, desk), personal=desk.personal) for item in items)
 
 
 def _text_of(file: Path, stamp: Stamp) -> str | None:
-    """The text of a file; None where it is none."""
+    """Return the text of a file; None if it is not text or too large."""
     if stamp.size > LARGEST_TEXT:
         return None
     try:
@@ -223,8 +225,7 @@ def _text_of(file: Path, stamp: Stamp) -> str | None:
 
 
 def _holds_secrets(path: str, text: str, personal: bool) -> bool:
-    """Whether a reader of this text would still find a secret: marks and escapes may hide one from whoever does not
-    know the format."""
+    """Return whether a redacted text still shows a secret once its HTML or JSON escapes are decoded."""
     suffix = path.rpartition(".")[2].lower()
     words = text
     if suffix in ("html", "htm", "xhtml"):
@@ -238,12 +239,12 @@ def _holds_secrets(path: str, text: str, personal: bool) -> bool:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    waiting = [value]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, str):
-            yield each
-        elif isinstance(each, dict):
-            waiting += [*each.keys(), *each.values()]
-        elif isinstance(each, list):
-            waiting += each
+    stack = [value]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, str):
+            yield current
+        elif isinstance(current, dict):
+            stack += [*current.keys(), *current.values()]
+        elif isinstance(current, list):
+            stack += current

@@ -1,4 +1,4 @@
-"""What an import brings, one thing at a time, each with a key by which it is known again wherever it lies."""
+"""Define the items of an import, each with an idempotency key that does not depend on where its file is."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lamina.text.normal import compatible
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Words a statement rests on, as they were said elsewhere: in which session, by whom and when."""
+    """The words a statement rests on in another memory: in which session, by whom and when they were said."""
 
     session_id: str
     speaker: str | None
@@ -28,10 +28,10 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class ImportedConversation:
-    """What was said in one conversation; `marks` are the hashes of its beginnings, one a piece.
+    """One conversation; `prefix_hashes` has the hash of each of its beginnings, one for each piece.
 
-    `foreign_id` is the atom that held the words elsewhere and `places` where each piece stood in it; `is_read`: what
-    was made of them there comes with them.
+    `foreign_id` is the atom that held the words in the other memory and `passage_numbers` the passage of each piece;
+    `has_statements` means that their statements are imported with them.
     """
 
     title: str
@@ -53,18 +53,20 @@ class ImportedConversation:
         return key_of(self.content_hash)
 
     def after(self, count: int) -> ImportedConversation:
-        """The same conversation without its first pieces, which were imported when it was shorter."""
+        """Return the conversation without its first pieces, which were imported when it was shorter."""
         return replace(self, pieces=self.pieces[count:], places=self.places[count:], told_before=count)
 
     def without(self, places: Collection[int]) -> ImportedConversation:
-        """The same conversation without the pieces that stood in these places."""
-        left = [n for n, place in enumerate(self.places) if place not in places]
-        return replace(self, pieces=tuple(self.pieces[n] for n in left), places=tuple(self.places[n] for n in left))
+        """Return the conversation without the pieces of these passages."""
+        remaining = [n for n, place in enumerate(self.places) if place not in places]
+        return replace(
+            self, pieces=tuple(self.pieces[n] for n in remaining), places=tuple(self.places[n] for n in remaining)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedDocument:
-    """A note or a file, its words in pieces."""
+    """A note or file, split into pieces."""
 
     title: str
     session_id: str
@@ -83,9 +85,9 @@ class ImportedDocument:
 
 @dataclass(frozen=True, slots=True)
 class ImportedFact:
-    """A statement another memory kept: `constrained` until a person confirms it, or over as it was there.
+    """A statement of another memory: `constrained` until a person confirms it, or ended as it was there.
 
-    `quotes` are the words it rests on, so far as they are known.
+    `quotes` are the words it rests on, as far as they are known.
     """
 
     draft: Draft
@@ -105,7 +107,7 @@ class ImportedFact:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that could not be read; the rest goes on."""
+    """Something that could not be read; the rest of the import continues."""
 
     path: str
     reason: str
@@ -113,7 +115,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Something left out on purpose."""
+    """Something that is not imported, and why."""
 
     path: str
     reason: str
@@ -124,17 +126,17 @@ Step: TypeAlias = Item | Problem | Skipped
 
 
 def key_of(content_hash: str) -> str:
-    """The key of the commit that imports what has this hash."""
+    """Return the idempotency key of the commit that imports the item with this hash."""
     return f"import:{content_hash}"
 
 
 def hash_of(*parts: str) -> str:
-    """By which the same words from the same source are known again; white space and paths do not count."""
+    """Return a hash of an item's text and source; white space and paths do not change it."""
     return _digest("", parts)
 
 
 def marks_of(identity: str, pieces: Sequence[Piece]) -> tuple[str, ...]:
-    """A hash for every beginning of a conversation."""
+    """Return a hash for every beginning of a conversation."""
     marks: list[str] = []
     mark = _digest("", [identity])
     for piece in pieces:
@@ -144,6 +146,6 @@ def marks_of(identity: str, pieces: Sequence[Piece]) -> tuple[str, ...]:
 
 
 def _digest(before: str, parts: Iterable[str]) -> str:
-    """Not even a hash knows of a secret."""
+    """Return a hash of redacted, normalised text, so that not even the hash depends on a secret."""
     words = "\0".join([before, *(" ".join(compatible(redact(part).text).split()) for part in parts)])
     return hashlib.blake2b(words.encode(), digest_size=16).hexdigest()

@@ -1,4 +1,4 @@
-"""A long JSON array read one element at a time, so that an export need not fit in memory."""
+"""Read a long JSON array one element at a time, so that an export need not fit in memory."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TextIO
 
 CHUNK = 1 << 20
 LONGEST = 64 << 20
-"""Characters of one element."""
+"""Characters of the longest element."""
 
 _GAP = re.compile(r"[\s,]*")
 
 
 def elements(stream: TextIO) -> Iterator[object]:
-    """The elements of the array in a stream, or the one value it holds; ValueError where it is no longer JSON."""
+    """Yield the elements of the array in a stream, or the one value it holds; ValueError where it is not valid JSON."""
     decoder = json.JSONDecoder()
     text, at = stream.read(CHUNK).removeprefix("\ufeff"), 0
     at = _gap(text, at)
@@ -27,12 +27,12 @@ def elements(stream: TextIO) -> Iterator[object]:
             return
         try:
             if at == len(text):
-                raise json.JSONDecodeError("it ends in the middle", text[-20:], 0)
+                raise json.JSONDecodeError("it ends too early", text[-20:], 0)
             value, at = decoder.raw_decode(text, at)
         except (json.JSONDecodeError, RecursionError) as error:
             more = stream.read(max(CHUNK, len(text) - at)) if len(text) - at <= LONGEST else ""
             if not more or isinstance(error, RecursionError):
-                raise ValueError(f"it is not JSON any more: {error.args[0]}") from error
+                raise ValueError(f"it is not valid JSON: {error.args[0]}") from error
             text, at = text[at:] + more, 0
             continue
         yield value
@@ -41,5 +41,5 @@ def elements(stream: TextIO) -> Iterator[object]:
 
 
 def _gap(text: str, at: int) -> int:
-    found = _GAP.match(text, at)
-    return found.end() if found else at
+    match = _GAP.match(text, at)
+    return match.end() if match else at

@@ -1,4 +1,4 @@
-"""Lattice vaults: one atom a file, with flat or nested provenance, and `atom_id` or `id`."""
+"""Read Lattice vaults: one atom per file, with flat or nested provenance, and `atom_id` or `id`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def _claims(front: Front) -> bool:
 
 
 def _read(front: Front) -> Told | str:
-    """The atom; one that was superseded there is history here, because it was true until then."""
-    own_id = front.text("atom_id", "id") or ""
-    over = (front.text("is_superseded") or "").lower() in _TRUE or front.text("status") == "superseded"
-    kept = {
+    """Return the fact; one that was superseded there stays superseded, because it was true until then."""
+    foreign_id = front.text("atom_id", "id") or ""
+    is_superseded = (front.text("is_superseded") or "").lower() in _TRUE or front.text("status") == "superseded"
+    provenance = {
         "channel": front.text("provenance.source_id", "source_id"),
         "source_title": front.text("provenance.source_title"),
     }
@@ -28,14 +28,16 @@ def _read(front: Front) -> Told | str:
         "kind": kind_of(front.text("kind")),
         "subject": front.text("subject"),
         "tags": front.names("tags"),
-        "metadata": {**front.pairs("metadata"), **{key: value for key, value in kept.items() if value}},
+        "metadata": {**front.pairs("metadata"), **{key: value for key, value in provenance.items() if value}},
         "observed_at": front.moment("provenance.observed_at", "observed_at"),
         "session_id": front.text("provenance.session_id", "session_id"),
         "valid_from": front.text("valid_from"),
         "valid_until": front.text("valid_until"),
         "confidence": front.share("confidence") or _USUAL_CONFIDENCE,
     }
-    return Told(own_id, fields, Status.SUPERSEDED if over else Status.CONSTRAINED, front.text("superseded_by"))
+    return Told(
+        foreign_id, fields, Status.SUPERSEDED if is_superseded else Status.CONSTRAINED, front.text("superseded_by")
+    )
 
 
 LATTICE = Dialect("lattice", "Lattice vault", _claims, _read)

@@ -1,7 +1,7 @@
-"""OKF bundles (Open Knowledge Format): a folder of markdown concepts, each with a `type`.
+"""Read OKF bundles (Open Knowledge Format): a folder of markdown concepts, each with a `type`.
 
-A concept that lamina exported comes in as the atom it was, as far as an import is believed; anybody else's is a note
-like any other.
+A concept that lamina exported is imported as the atom it was, within the trust of an import; any other concept is
+imported as a note.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from lamina.text.normal import one_line
 from lamina.text.times import format_time
 
 INDEX, LOG = "index.md", "log.md"
-"""Names the format keeps for itself, in every folder."""
+"""File names that the format reserves in every folder."""
 OWN_ID = "lamina_id"
 LINKS = "\n\n## Links\n\n"
-"""Stands between an atom's own words and the links to other concepts."""
+"""Separates an atom's text from the links to other concepts."""
 _PLAIN = ("status", "subject", "attribute", "value", "origin", "source_id", "session_id", "segment_id")
 _SHARES = ("confidence", "importance")
 _TIMES = ("valid_from", "valid_until", "expires_at")
@@ -31,14 +31,14 @@ _TIMES = ("valid_from", "valid_until", "expires_at")
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The concepts of a bundle, in the order of their names."""
+    """The concepts of a bundle, ordered by name."""
 
     folder: Folder
     name: str = "OKF bundle"
 
     @classmethod
     def at(cls, path: Path) -> Bundle | None:
-        """The bundle in a folder, if its index says that it is one."""
+        """Return the bundle in a folder, or None if its index does not declare one."""
         index = path / INDEX
         try:
             if not index.is_file() or read_note(index).text("okf_version") is None:
@@ -63,8 +63,8 @@ class Bundle:
             return Problem(place, one_line(str(error)))
         if front.text(OWN_ID) is None:
             return self.folder.step(file)
-        _, found = atom_at(place, lambda: _record(front))
-        return step_of(found, place) if isinstance(found, Atom) else found
+        _, entry = atom_at(place, lambda: _record(front))
+        return step_of(entry, place) if isinstance(entry, Atom) else entry
 
 
 def _record(front: Front) -> dict[str, object]:
@@ -72,7 +72,7 @@ def _record(front: Front) -> dict[str, object]:
     if observed is None:
         raise ValueError("it has no timestamp")
     words, links, _ = front.body.strip("\n").rpartition(LINKS)
-    told: dict[str, object] = {
+    record: dict[str, object] = {
         "id": front.text(OWN_ID),
         "kind": front.text("type"),
         "scope": "",
@@ -84,4 +84,4 @@ def _record(front: Front) -> dict[str, object]:
         **{name: value for name in _PLAIN if (value := front.text(name))},
         **{name: share for name in _SHARES if (share := front.share(name)) is not None},
     }
-    return told
+    return record

@@ -1,9 +1,8 @@
-"""What lamina itself wrote elsewhere, brought in again: as evidence and as statements that wait, whatever it says.
+"""Import what lamina itself exported: as evidence and as pending statements.
 
-An export says who wrote what and how it stood. None of that is believed further than an import is: words come in with
-the origin of an import or a lesser one, statements wait for a person, what was over is history, and what was taken back
-stays away. What was over there is over here, and so are the sentences it rests on. Pins and what was made of other
-atoms are made anew here.
+An export states who wrote what and which status it had. It is trusted no more than any import: words get the origin of
+an import or a less trusted one, statements are pending review, ended statements stay ended together with the sentences
+they rest on, and retracted ones are not imported. Pins and generated atoms are made again here.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from lamina.vault.codec import read_sheet
 
 SOURCE, NAME = "lamina", "lamina export"
 WRONG = (ValueError, TypeError, KeyError, AttributeError, OverflowError)
-"""What reading a file of another shape may raise."""
+"""Errors that reading a file of another format may raise."""
 _MARK = b'"lamina_export"'
 _LOOKED_AT = 4096
 _SAMPLE = 50
@@ -59,12 +58,12 @@ _BROUGHT = (
 _WITHDRAWN = frozenset({Status.INVALIDATED, Status.TOMBSTONED})
 
 Entry: TypeAlias = tuple[str, Atom | Problem | Skipped]
-"""Where something stands, and the atom it says it is."""
+"""Where an entry is in the export, and the atom it contains."""
 
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """An export of lamina, in whichever form; `entries` reads it from the beginning."""
+    """An export of lamina in any format; `entries` reads it from the beginning."""
 
     entries: Callable[[], Iterator[Entry]]
     name: str = NAME
@@ -73,17 +72,17 @@ class Own:
         return sum(1 for _ in self.entries())
 
     def steps(self) -> Iterator[Step]:
-        """Words first: a statement may rest on some that were said after it was made."""
+        """Yield words first: a statement may rest on words that were said after it was made."""
         words, others = list[Entry](), list[Entry]()
         for entry in self.entries():
             (words if isinstance(entry[1], Atom) and entry[1].is_segment else others).append(entry)
-        sources = Sources(found for _, found in (*words, *others) if isinstance(found, Atom))
-        for place, found in (*words, *others):
-            yield step_of(found, place, sources) if isinstance(found, Atom) else found
+        sources = Sources(content for _, content in (*words, *others) if isinstance(content, Atom))
+        for place, content in (*words, *others):
+            yield step_of(content, place, sources) if isinstance(content, Atom) else content
 
 
 def own_json(path: Path) -> Own | None:
-    """The JSON export at a path, if it is one."""
+    """Return the JSON export at a path, or None if it is not one."""
     if not path.is_file() or path.suffix.lower() != ".json":
         return None
     with path.open("rb") as file:
@@ -93,30 +92,30 @@ def own_json(path: Path) -> Own | None:
 
 
 def own_markdown(path: Path) -> Own | None:
-    """The markdown export in a folder, if most of its notes are atoms."""
+    """Return the markdown export in a folder, or None if most of its notes are not atoms."""
     files = [file for file in notes(path, ()) if file.suffix.lower() == ".md"]
     sample = list(islice(files, 0, None, max(1, len(files) // _SAMPLE)))
-    own = sum(1 for file in sample if _is_own(file))
-    return Own(lambda: _in_markdown(path, files)) if sample and 2 * own > len(sample) else None
+    exported = sum(1 for file in sample if _is_own(file))
+    return Own(lambda: _in_markdown(path, files)) if sample and 2 * exported > len(sample) else None
 
 
 def atom_at(place: str, record: Callable[[], Mapping[str, Any]]) -> Entry:
-    """The atom a record describes, or why it describes none."""
+    """Return the atom that a record describes, or a problem with the reason."""
     try:
         atom = from_record(record())
-        return place, atom if isinstance(atom.content, str) else Problem(place, "its content is no text")
+        return place, atom if isinstance(atom.content, str) else Problem(place, "its content is not text")
     except WRONG as error:
-        return place, Problem(place, f"it is no atom: {one_line(str(error))}")
+        return place, Problem(place, f"it is not an atom: {one_line(str(error))}")
 
 
 def step_of(atom: Atom, place: str, sources: Sources | None = None) -> Step:
-    """What an import makes of an atom; what was taken back comes only to keep its words away."""
+    """Return what is imported of an atom; a retracted one is imported only to keep its words out of recall."""
     quotes = sources.quotes(atom) if sources is not None and not atom.is_segment else ()
-    comes = atom.status in STOOD or atom.status is Status.SUPERSEDED
-    if not comes and not (quotes and atom.status in _WITHDRAWN):
-        return Skipped(place, "taken back where it came from")
+    is_imported = atom.status in STOOD or atom.status is Status.SUPERSEDED
+    if not is_imported and not (quotes and atom.status in _WITHDRAWN):
+        return Skipped(place, "retracted in the exported memory")
     if not atom.is_searched:
-        return Skipped(place, "made anew here")
+        return Skipped(place, "generated again by lamina")
     try:
         return (
             _words(atom, place, is_read=sources is not None and sources.rest_on(atom))
@@ -126,12 +125,12 @@ def step_of(atom: Atom, place: str, sources: Sources | None = None) -> Step:
     except LaminaError as error:
         return Problem(place, one_line(str(error)))
     except WRONG as error:
-        return Problem(place, f"it is no atom: {one_line(str(error))}")
+        return Problem(place, f"it is not an atom: {one_line(str(error))}")
 
 
 def _words(atom: Atom, place: str, *, is_read: bool) -> Step:
-    """Words under the session they were said in; those that waited for review wait again."""
-    waited = atom.status is Status.CONSTRAINED and atom.origin not in (Origin.TOOL, Origin.WEB)
+    """Return words under the session they were said in; words that were pending review are pending again."""
+    was_pending = atom.status is Status.CONSTRAINED and atom.origin not in (Origin.TOOL, Origin.WEB)
     passages = [passage for passage in passages_of(atom) if passage.text.strip()]
     if not passages:
         return Skipped(place, "it is empty")
@@ -146,7 +145,7 @@ def _words(atom: Atom, place: str, *, is_read: bool) -> Step:
         marks=marks,
         path=place,
         content_hash=marks[-1],
-        origin=Origin.TOOL if waited else bound(Origin.IMPORT, atom.origin),
+        origin=Origin.TOOL if was_pending else bound(Origin.IMPORT, atom.origin),
         foreign_id=atom.id,
         places=tuple(passage.n for passage in passages),
         is_read=is_read,
@@ -154,12 +153,12 @@ def _words(atom: Atom, place: str, *, is_read: bool) -> Step:
 
 
 def _fact(atom: Atom, place: str, quotes: tuple[Quote, ...]) -> ImportedFact:
-    given = {name: getattr(atom, name) for name in _BROUGHT}
+    values = {name: getattr(atom, name) for name in _BROUGHT}
     source_id = f"{SOURCE}:{atom.id}"
-    known = {name: value for name, value in given.items() if value not in (None, "", (), {})}
-    draft = parse_draft(**known, source_id=source_id)
+    fields = {name: value for name, value in values.items() if value not in (None, "", (), {})}
+    draft = parse_draft(**fields, source_id=source_id)
     status = Status.CONSTRAINED if atom.status in STOOD else atom.status
-    became = () if status is Status.CONSTRAINED else (status.value,)
+    end_status = () if status is Status.CONSTRAINED else (status.value,)
     return ImportedFact(
         draft=draft,
         status=status,
@@ -169,7 +168,7 @@ def _fact(atom: Atom, place: str, quotes: tuple[Quote, ...]) -> ImportedFact:
         path=place,
         quotes=quotes,
         origin=bound(Origin.IMPORT, atom.origin),
-        content_hash=hash_of("fact", source_id, draft.kind, draft.subject, draft.content, *became),
+        content_hash=hash_of("fact", source_id, draft.kind, draft.subject, draft.content, *end_status),
     )
 
 
@@ -177,7 +176,7 @@ def _in_json(path: Path) -> Iterator[Entry]:
     try:
         records = json.loads(path.read_bytes())["atoms"]
     except (*WRONG, RecursionError) as error:
-        raise InvalidInput(f"{path.name} is no whole export: {one_line(str(error))}; export it again") from error
+        raise InvalidInput(f"{path.name} is not a complete export: {one_line(str(error))}; export it again") from error
     for n, record in enumerate(records, 1):
         yield atom_at(f"{path.name} #{n}", lambda record=record: _without_history(record))  # type: ignore[misc]
 
@@ -192,7 +191,7 @@ def _in_markdown(path: Path, files: list[Path]) -> Iterator[Entry]:
         try:
             sheet = read_sheet(file.read_bytes())
             if sheet.id is None:
-                yield place, Problem(place, "it has no id of an atom")
+                yield place, Problem(place, "it has no atom id")
             else:
                 yield place, Atom(scope=layout.DEFAULT_SCOPE, **sheet.fields)
         except (LaminaError, OSError, *WRONG) as error:

@@ -1,4 +1,4 @@
-"""An import from beginning to end: whose format it is, how much there is, and what of it is not known yet."""
+"""Plan an import: detect the format, count the steps, and skip what was imported before."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ KNOWN_FORMATS = (
 BEFORE = "imported before"
 
 Known = Callable[[str], bool]
-"""Whether something with this key has been imported."""
+"""Whether the item with this idempotency key was imported before."""
 
 
 class Importer(Protocol):
-    """One source opened for reading: as many steps as the total says, always in the same order."""
+    """One source opened for reading: as many steps as `total` says, always in the same order."""
 
     @property
     def name(self) -> str: ...
@@ -44,51 +44,54 @@ class Importer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """What an import will go through; `total` is the number of steps."""
+    """The steps of an import; `total` is their number."""
 
     path: Path
     importer: Importer
     total: int
 
     def steps(self, known: Known = lambda key: False) -> Iterator[Step]:
-        """Every step in order. What is known is skipped, and of a conversation that grew only the rest is told."""
-        seen: set[str] = set()
+        """Yield every step in order.
+
+        A known item is skipped; of a conversation that grew only the new part is imported.
+        """
+        seen_keys: set[str] = set()
         for step in self.importer.steps():
             if isinstance(step, Problem | Skipped):
                 yield step
-            elif step.key in seen or known(step.key):
-                yield Skipped(step.path, "the same as another" if step.key in seen else BEFORE)
+            elif step.key in seen_keys or known(step.key):
+                yield Skipped(step.path, "duplicate of another item" if step.key in seen_keys else BEFORE)
             else:
-                seen.add(step.key)
+                seen_keys.add(step.key)
                 yield _rest(step, known) if isinstance(step, ImportedConversation) else step
 
 
 def plan_import(path: Path) -> ImportPlan:
-    """The plan for what lies at a path, or InvalidInput that names what can be imported."""
+    """Return the plan for a path; NotFound or InvalidInput, with the supported formats, if it cannot be imported."""
     importer = detect(path)
     return ImportPlan(path, importer, importer.total())
 
 
 def import_items(path: Path, known: Known = lambda key: False) -> Iterator[Item | Problem]:
-    """What there is to import at a path and is not known yet, and what could not be read."""
+    """Yield the items at a path that were not imported before, and the problems."""
     for step in plan_import(path).steps(known):
         if not isinstance(step, Skipped):
             yield step
 
 
 def detect(path: Path) -> Importer:
-    """The importer for what lies at a path."""
+    """Return the importer for a path; NotFound if nothing is there, InvalidInput if its format is unknown."""
     if not path.exists():
-        raise NotFound(f"there is nothing at {path}")
-    own = own_json(path) or own_table(path)
-    if own is not None:
-        return own
+        raise NotFound(f"there is no file or folder at {path}")
+    exported = own_json(path) or own_table(path)
+    if exported is not None:
+        return exported
     export = Export.at(path)
     if export is not None:
         return _exported(export)
     if path.is_file():
         if zipfile.is_zipfile(path) and path.suffix.lower() == ".zip":
-            raise InvalidInput(f"{path.name} holds no conversations.json; unpack it and import the folder")
+            raise InvalidInput(f"{path.name} contains no conversations.json; unpack it and import the folder")
         return Folder.at(path)
     refuse_own_vault(path)
     bundle = Bundle.at(path) or own_markdown(path)
@@ -104,14 +107,14 @@ def _exported(export: Export) -> Importer:
         return ChatGPT(export)
     if Claude.claims(first):
         return Claude(export)
-    what = "is an export of a format not known here"
+    what = "is an export in an unknown format"
     if first is None or isinstance(first, Problem):
-        what = f"cannot be read: {first.reason}" if first else "holds no conversations"
-    raise InvalidInput(f"{export.path.name} {what}; what can be imported is {KNOWN_FORMATS}")
+        what = f"cannot be read: {first.reason}" if first else "contains no conversations"
+    raise InvalidInput(f"{export.path.name} {what}; import {KNOWN_FORMATS}")
 
 
 def _rest(item: ImportedConversation, known: Known) -> ImportedConversation:
-    """The conversation without what was imported of it when it was shorter."""
+    """Return the conversation without the part that was imported when it was shorter."""
     for count in range(len(item.marks) - 1, 0, -1):
         if known(key_of(item.marks[count - 1])):
             return item.after(count)

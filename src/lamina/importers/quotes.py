@@ -1,4 +1,4 @@
-"""The words a statement rested on elsewhere, found again among those that were brought in here."""
+"""Find the words that a statement rested on in another memory among the words that were imported here."""
 
 from __future__ import annotations
 
@@ -14,24 +14,28 @@ from lamina.store.base import Filter, Store
 
 
 class Quoted:
-    """Looks quotes up in the sessions of a scope, each session once."""
+    """Finds quotes in the sessions of a scope; each session is read once."""
 
     def __init__(self, store: Store, scope: Scope, *, personal: bool = False) -> None:
         self._store, self._scope, self._personal = store, scope, personal
         self._sessions: dict[str, list[tuple[Atom, Passage]]] = {}
 
     def evidence(self, quotes: Sequence[Quote], origin: Origin, source: str) -> tuple[Evidence, ...]:
-        """Where the quoted words stand here, so far as they came from the same sort of source as the quotes and are
-        worth as much: nobody's quotes say anything of words that were brought in otherwise."""
-        found = (self._found(quote, origin, source) for quote in quotes)
-        return tuple(dict.fromkeys(each for each in found if each is not None))
+        """Return where the quoted words are stored here.
+
+        Only words from the same type of source and of the same trust count, so that an import cannot use other words as
+        its evidence.
+        """
+        matches = (self._found(quote, origin, source) for quote in quotes)
+        return tuple(dict.fromkeys(match for match in matches if match is not None))
 
     def _found(self, quote: Quote, origin: Origin, source: str) -> Evidence | None:
         words = redact(quote.words, personal=self._personal).text
         for segment, passage in self._said_in(redact(quote.session_id).text):
             start = passage.text.find(words)
-            own = (segment.source_id or "").startswith(f"{source}:") and TRUST[segment.origin] == TRUST[origin]
-            if own and start >= 0 and self._is_the_turn(passage, quote):
+            is_same_source = (segment.source_id or "").startswith(f"{source}:")
+            is_as_trusted = TRUST[segment.origin] == TRUST[origin]
+            if is_same_source and is_as_trusted and start >= 0 and self._is_the_turn(passage, quote):
                 return Evidence(segment.id, passage.n, start, start + len(words))
         return None
 
@@ -45,6 +49,6 @@ class Quoted:
         return self._sessions[session]
 
     def _read(self, session: str) -> Iterator[tuple[Atom, Passage]]:
-        found = self._store.read(Filter(scopes=(self._scope,), session_id=session))
-        for segment in sorted((each for each in found if each.is_segment), key=lambda each: each.id):
+        atoms = self._store.read(Filter(scopes=(self._scope,), session_id=session))
+        for segment in sorted((atom for atom in atoms if atom.is_segment), key=lambda atom: atom.id):
             yield from ((segment, passage) for passage in passages_of(segment))

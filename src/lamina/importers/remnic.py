@@ -1,4 +1,4 @@
-"""Remnic and Engram vaults: one memory a file, with a category, a confidence and a status of its own."""
+"""Read Remnic and Engram vaults: one memory per file, with its category, confidence and status."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from lamina.importers.vault import Dialect, Told, kind_of
 _USUAL_CONFIDENCE = 0.8
 _MARKS = ("confidence", "confidenceTier", "created")
 _REFUSED = {
-    "rejected": "it was rejected there",
-    "quarantined": "it was held back there",
-    "forgotten": "it was forgotten there",
+    "rejected": "rejected in the other memory",
+    "quarantined": "quarantined in the other memory",
+    "forgotten": "forgotten in the other memory",
 }
 _REF = re.compile(r"(?:person|project|company|organization|tool|place|topic|product|entity|other)-(?=.)")
 
@@ -24,13 +24,15 @@ def _claims(front: Front) -> bool:
 
 
 def _read(front: Front) -> Told | str:
-    """The memory; what a person had refused there does not come back here, what changed there is history."""
+    """Return the fact or why it is skipped: what a person refused there is not imported, what changed
+    there has ended.
+    """
     status = (front.text("status") or "active").lower()
     if status in _REFUSED:
         return _REFUSED[status]
     if front.text("parentId"):
-        return "it is a part of another memory, which is whole"
-    over = status == "superseded" or front.text("supersededBy") is not None
+        return "part of a memory that is imported as a whole"
+    is_superseded = status == "superseded" or front.text("supersededBy") is not None
     begins = front.moment("valid_at")
     entity = front.text("entityRef")
     fields: dict[str, object] = {
@@ -41,13 +43,15 @@ def _read(front: Front) -> Told | str:
         "metadata": {**front.pairs("structuredAttributes"), **_channel(front)},
         "observed_at": front.moment("created"),
         "valid_from": begins,
-        "valid_until": _ended(front, begins, over),
+        "valid_until": _ended(front, begins, is_superseded),
         "expires_at": front.moment("expiresAt"),
         "confidence": front.share("confidence") or _USUAL_CONFIDENCE,
         "importance": front.share("importanceScore", "importance.score"),
     }
-    own_id = front.text("id") or ""
-    return Told(own_id, fields, Status.SUPERSEDED if over else Status.CONSTRAINED, front.text("supersededBy"))
+    foreign_id = front.text("id") or ""
+    return Told(
+        foreign_id, fields, Status.SUPERSEDED if is_superseded else Status.CONSTRAINED, front.text("supersededBy")
+    )
 
 
 def _channel(front: Front) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Words that come with the statements made of them: they are compared with what is known here, and state nothing."""
+"""A reader for imported words whose statements are imported with them: it compares the words but extracts nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lamina.store.base import Store
 
 
 class Retold(Reader):
-    """A reader for words that were read elsewhere: what became of their statements there must not be made undone."""
+    """Extracts no statements, so that what was decided about them in the other memory is not reversed."""
 
     def made(
         self,
@@ -27,10 +27,10 @@ class Retold(Reader):
         ids: Iterator[AtomId],
         now: datetime,
     ) -> Made:
-        """Nothing."""
+        """Return no statements."""
         return Made([], "the memory they come from")
 
 
 def retold(reader: Reader) -> Reader:
-    """The same reader for words that come with their statements."""
+    """Return a reader like this one that extracts nothing."""
     return Retold(reader.extractor, reader.patterns, reader.embedder, reader.several, None, reader.states)

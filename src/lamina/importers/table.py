@@ -1,4 +1,4 @@
-"""Atoms in a table of comma-separated values: its columns, and cells that no spreadsheet takes for a formula."""
+"""Read and write atoms as CSV: the columns, and cells that no spreadsheet takes for a formula."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n", _G
 
 
 def guarded(text: str) -> str:
-    """The text of a cell that is shown and never computed."""
+    """Return the text of a cell that a spreadsheet shows and never computes."""
     return _GUARD + text if text.startswith(_FORMULA) or text.lstrip().startswith(_FORMULA) else text
 
 
 def unguarded(cell: str) -> str:
-    """The text a guarded cell stands for."""
+    """Return the text that an escaped cell stands for."""
     return cell.removeprefix(_GUARD)
 
 
 def own_table(path: Path) -> Own | None:
-    """The table at a path, if its first row names the columns of ours."""
+    """Return the CSV export at a path, or None if its first row does not name our columns."""
     if not path.is_file() or path.suffix.lower() != ".csv":
         return None
     try:
@@ -83,7 +83,7 @@ def _rows(path: Path) -> Iterator[Entry]:
                 yield place, Problem(place, str(error))
                 continue
             except UnicodeDecodeError as error:
-                raise InvalidInput(f"{path.name} is not UTF-8 throughout: {error}; export it again") from error
+                raise InvalidInput(f"{path.name} is not valid UTF-8: {error}; export it again") from error
             yield atom_at(place, lambda row=row: _record(row))  # type: ignore[misc]
 
 
@@ -93,14 +93,14 @@ def _record(row: Mapping[str, str | None]) -> dict[str, Any]:
 
 
 def cell_of(evidence: Evidence) -> str:
-    """Where words stand, in one cell: the segment, the passage, and from which character to which."""
+    """Return evidence as one cell: the segment, the passage, and the first and last character."""
     return f"{evidence.segment} {evidence.passage} {evidence.start} {evidence.end}"
 
 
 def _evidence(cell: str) -> list[str | int]:
     segment, *numbers = cell.split()
     if len(numbers) != len(("passage", "start", "end")):
-        raise ValueError(f"{cell!r} names no words")
+        raise ValueError(f"{cell!r} is not evidence: segment, passage, start and end are needed")
     return [segment, *map(int, numbers)]
 
 

@@ -1,4 +1,4 @@
-"""Vaults of other memories, one statement a file: their facts become drafts, their other notes documents."""
+"""Read vaults of other memories with one statement per file: facts become drafts, other notes documents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KIND = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A statement as another memory has it: the fields of a draft, and what became of it there."""
+    """A statement of another memory: the fields of a draft, its status there and its successor."""
 
     foreign_id: str
     fields: dict[str, object]
@@ -34,7 +34,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How one memory writes its files. `read` gives the statement, or why it is left out."""
+    """How one memory writes its files. `read` returns the fact, or the reason to skip it."""
 
     source: str
     name: str
@@ -52,7 +52,7 @@ class Vault:
 
     @classmethod
     def at(cls, path: Path, dialect: Dialect) -> Vault:
-        """A vault in this dialect."""
+        """Return the vault at a path in this format."""
         files = notes(path, tuple(path / name for name in dialect.left_out))
         return cls(dialect, Folder(path, files, dialect.source, dialect.name))
 
@@ -75,8 +75,8 @@ class Vault:
             front = read_note(file)
             if not self.dialect.claims(front):
                 return self.folder.step(file)
-            told = self.dialect.read(front)
-            return Skipped(place, told) if isinstance(told, str) else self._fact(told, place)
+            fact = self.dialect.read(front)
+            return Skipped(place, fact) if isinstance(fact, str) else self._fact(fact, place)
         except UnreadableDocument as error:
             return Problem(place, error.reason)
         except (LaminaError, OSError) as error:
@@ -84,8 +84,8 @@ class Vault:
 
     def _fact(self, told: Told, place: str) -> ImportedFact:
         source_id = f"{self.dialect.source}:{told.foreign_id}"
-        given = {name: value for name, value in told.fields.items() if value not in (None, "", (), {})}
-        draft = parse_draft(**given, source_id=source_id)
+        fields = {name: value for name, value in told.fields.items() if value not in (None, "", (), {})}
+        draft = parse_draft(**fields, source_id=source_id)
         return ImportedFact(
             draft=draft,
             status=told.status,
@@ -98,7 +98,7 @@ class Vault:
 
 
 def spoken_by(path: Path, dialects: tuple[Dialect, ...]) -> Dialect | None:
-    """The dialect in which most of a folder's notes are written, if any is."""
+    """Return the format of most of a folder's notes, or None."""
     files = [file for file in notes(path, ()) if file.suffix.lower() == ".md"]
     fronts = [front for file in _spread(files) if (front := _peeked(file)) is not None and front.values]
     counts = {dialect.source: sum(1 for front in fronts if dialect.claims(front)) for dialect in dialects}
@@ -107,13 +107,13 @@ def spoken_by(path: Path, dialects: tuple[Dialect, ...]) -> Dialect | None:
 
 
 def kind_of(told: str | None) -> str:
-    """The kind as it was told, where it can be one."""
+    """Return the kind as written there if it is a valid kind, otherwise `fact`."""
     kind = (told or "").strip().lower().replace(" ", "_")
     return kind if _KIND.fullmatch(kind) else "fact"
 
 
 def _spread(files: list[Path]) -> Iterator[Path]:
-    """Some of many files, from all over."""
+    """Return an evenly spaced sample of the files."""
     return islice(files, 0, None, max(1, len(files) // SAMPLE))
 
 

@@ -1,7 +1,7 @@
-"""How a memory ages. Pure functions of an atom, its signals and the clock: no store, no disk, no clock of its own.
+"""Compute how memories age, as pure functions of an atom, its signals and the time: no store, no disk, no clock.
 
-Importance, retention and heat are computed when they are read and written nowhere. Decisions say what should happen and
-why; carrying them out is the work of others.
+Importance, retention and heat are computed when they are read and never stored. Decisions say what should happen and
+why; other packages carry them out.
 """
 
 from lamina.lifecycle.ageing import age, noted

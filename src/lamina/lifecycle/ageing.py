@@ -1,4 +1,4 @@
-"""The whole of ageing for one atom, in order. Deciding twice at one clock decides nothing the second time."""
+"""Combine all decisions about one atom's ageing, in order. A second run at the same time changes nothing."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ Step: TypeAlias = Callable[[Atom, Signals, Moment], Decision]
 def age(
     atom: Atom, signals: Signals, moment: Moment, tier: StorageTier = StorageTier.HOT, mode: Mode = DEFAULT
 ) -> tuple[Decision, ...]:
-    """What should happen to an atom: it expires, or is archived or revived; then it rises; then it warms or cools."""
-    taken = list[Decision]()
+    """Return what should happen to an atom: expire, else archive or revive; then promote; then move between tiers."""
+    decisions = list[Decision]()
     steps: tuple[Step, ...] = (expiry, partial(archival, mode=mode), promotion)
     for decide in steps:
         decision = decide(atom, signals, moment)
         if decision:
-            taken.append(decision)
+            decisions.append(decision)
             atom, signals = decision.applied(atom), noted(signals, decision, moment)
-    routed = route(atom, signals, moment, tier)
-    return (*taken, routed) if routed else tuple(taken)
+    tier_decision = route(atom, signals, moment, tier)
+    return (*decisions, tier_decision) if tier_decision else tuple(decisions)
 
 
 def noted(signals: Signals, decision: Decision, moment: Moment) -> Signals:
-    """The signals after a step: when maintenance archived it, or that it no longer is."""
+    """Return the signals after a decision: set or clear the time at which maintenance archived the atom."""
     match decision.action:
         case Action.ARCHIVE:
             return replace(signals, archived_at=moment.now)

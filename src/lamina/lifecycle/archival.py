@@ -1,4 +1,5 @@
-"""Laying aside what is old, unimportant and unused, and taking it back once it is used. Archived is still searched."""
+"""Archive memories that are old, unimportant and unused, and revive them when they are used. Archived ones are still
+searched."""
 
 from __future__ import annotations
 
@@ -20,13 +21,13 @@ USES_BELOW = 3
 
 
 def archival(atom: Atom, signals: Signals, moment: Moment, mode: Mode = DEFAULT) -> Decision:
-    """Whether an atom is archived, or comes back from there."""
+    """Decide whether to archive an atom, or to revive an archived one."""
     if atom.status is Status.ARCHIVED:
         return _revival(atom, signals, moment, mode)
     if atom.status is not Status.ACTIVE:
         return keep(f"{atom.status}: a person or a successor decides")
-    if why := _spared(atom, signals, moment.lived, mode):
-        return keep(why)
+    if reason := _spared(atom, signals, moment.lived, mode):
+        return keep(reason)
     idle = days_since(_last_word(atom, signals), moment.lived)
     return Decision(
         action=Action.ARCHIVE,
@@ -36,13 +37,13 @@ def archival(atom: Atom, signals: Signals, moment: Moment, mode: Mode = DEFAULT)
 
 
 def _spared(atom: Atom, signals: Signals, now: datetime, mode: Mode) -> str | None:
-    """Why it stays, if it does."""
+    """Return why an atom is not archived; None if nothing speaks against it."""
     if atom.pinned:
         return "pinned"
     if atom.layer in LASTING:
         return f"{atom.layer} memories are not archived"
     if atom.run_id or traits(atom.kind).lists:
-        return "kept for what it belongs to"
+        return "belongs to a run or a list"
     if traits(atom.kind).protected:
         return f"{atom.kind} is protected"
     if signals.many >= USES_BELOW:
@@ -51,16 +52,16 @@ def _spared(atom: Atom, signals: Signals, now: datetime, mode: Mode) -> str | No
         return f"importance {atom.importance:.2f}"
     if days_since(_last_word(atom, signals), now) <= OLDER_DAYS:
         return "recent enough"
-    left = retention(atom, signals, now, mode)
-    return f"retention {left:.2f}" if left >= RETENTION_BELOW else None
+    remaining = retention(atom, signals, now, mode)
+    return f"retention {remaining:.2f}" if remaining >= RETENTION_BELOW else None
 
 
 def _revival(atom: Atom, signals: Signals, moment: Moment, mode: Mode) -> Decision:
-    """Back where it was used after maintenance had archived it; what a person archived, a person brings back."""
-    since, used = signals.archived_at, signals.last_use
-    if atom.pinned or since is None:
-        return keep("a person brings it back")
-    if used is None or used <= since:
+    """Revive an atom that was used after maintenance archived it; what a person archived, only a person revives."""
+    archived_at, last_use = signals.archived_at, signals.last_use
+    if atom.pinned or archived_at is None:
+        return keep("archived by a person, who can restore it")
+    if last_use is None or last_use <= archived_at:
         return keep("not used since it was archived")
     if _spared(atom.with_(status=Status.ACTIVE), signals, moment.lived, mode) is None:
         return keep("would be archived again")
@@ -68,6 +69,6 @@ def _revival(atom: Atom, signals: Signals, moment: Moment, mode: Mode) -> Decisi
 
 
 def _last_word(atom: Atom, signals: Signals) -> datetime:
-    """When somebody last recorded, used or reviewed it."""
-    touched = last_touch(atom, signals)
-    return max(touched, signals.reviewed_at or touched)
+    """Return when the atom was last recorded, used or reviewed."""
+    touched_at = last_touch(atom, signals)
+    return max(touched_at, signals.reviewed_at or touched_at)

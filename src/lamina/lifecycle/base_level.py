@@ -1,7 +1,7 @@
-"""ACT-R base level: how ready a memory is, from when it was used. Recent and frequent uses add up.
+"""Compute the ACT-R base level: how available a memory is, from the times of its uses. Recent and frequent uses add up.
 
-Ages are in days. Ten use times, their number and the first are enough: what lies between counts as evenly spread
-(Petrov 2006).
+Ages are in days. The last ten use times, the number of uses and the first use are enough: the uses between are assumed
+to be spread evenly (Petrov 2006).
 """
 
 from __future__ import annotations
@@ -16,45 +16,45 @@ from lamina.lifecycle.signals import Signals, recorded
 
 DECAY = 0.5
 YOUNGEST = 1.0 / 86_400
-"""A second: a use has to be over before it can be remembered."""
+"""One second, the smallest age of a use."""
 NOISE = 0.4
 THRESHOLD = -DECAY * log(7.0)
-"""The base level of one use a week ago, at which a memory is as ready as not."""
+"""The base level of one use a week ago, at which the recall probability is one half."""
 
 
 def exact(ages: Sequence[float], decay: float = DECAY) -> float:
-    """The base level where every use is known."""
+    """Return the base level if every use is known."""
     return _log(_sum(ages, decay))
 
 
 def standard(count: int, life: float, decay: float = DECAY) -> float:
-    """The approximation that only knows how many uses there were in how long a life."""
+    """Return the approximate base level from only the number of uses and the length of the lifetime."""
     return log(count / (1.0 - decay)) - decay * log(max(life, YOUNGEST))
 
 
 def hybrid(recent: Sequence[float], count: int, oldest: float, decay: float = DECAY) -> float:
-    """The base level from the latest uses, how many there were in all, and how long ago the first was."""
-    known, missing = sorted(max(each, YOUNGEST) for each in recent), count - len(recent)
+    """Return the base level from the latest uses, the number of all uses, and the age of the first."""
+    known, missing = sorted(max(age, YOUNGEST) for age in recent), count - len(recent)
     if missing <= 0:
         return exact(known, decay)
     return _log(_sum(known, decay) + missing * _spread(known[-1] if known else 0.0, oldest, decay))
 
 
 def probability(level: float, threshold: float = THRESHOLD, noise: float = NOISE) -> float:
-    """How likely a memory of this base level comes to mind."""
-    lift = (threshold - level) / noise
-    return 0.0 if lift > 700.0 else 1.0 / (1.0 + exp(lift))
+    """Return the probability that a memory with this base level is recalled."""
+    exponent = (threshold - level) / noise
+    return 0.0 if exponent > 700.0 else 1.0 / (1.0 + exp(exponent))
 
 
 def base_level(atom: Atom, signals: Signals, now: datetime) -> float:
-    """An atom's base level; minus infinity where it was never used."""
+    """Return an atom's base level; minus infinity if it was never used."""
     ages = [days_since(use, now) for use in signals.uses]
     oldest = days_since(signals.first_use or recorded(atom), now)
     return hybrid(ages, signals.many, oldest)
 
 
 def activation(atom: Atom, signals: Signals, now: datetime) -> float:
-    """How ready an atom is, from 0 to 1: a half for one use a week ago, nothing for one never used."""
+    """Return how available an atom is, from 0 to 1: 0.5 for one use a week ago, 0 if never used."""
     return probability(base_level(atom, signals, now))
 
 
@@ -63,11 +63,11 @@ def _sum(ages: Sequence[float], decay: float) -> float:
 
 
 def _spread(youngest: float, oldest: float, decay: float) -> float:
-    """The mean share of uses spread evenly between two ages; of one age where there is nothing between."""
+    """Return the mean contribution of uses spread evenly between two ages; of one age if they are equal."""
     if oldest <= youngest or oldest <= YOUNGEST:
         return float(max(youngest, oldest, YOUNGEST) ** -decay)
-    grown = oldest ** (1.0 - decay) - youngest ** (1.0 - decay)
-    return float(grown / ((1.0 - decay) * (oldest - youngest)))
+    integral = oldest ** (1.0 - decay) - youngest ** (1.0 - decay)
+    return float(integral / ((1.0 - decay) * (oldest - youngest)))
 
 
 def _log(total: float) -> float:

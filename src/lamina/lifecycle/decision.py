@@ -1,4 +1,4 @@
-"""What maintenance would do with one atom, and why. Who applies it goes through the status table and the journal."""
+"""Define what maintenance decides for one atom, and why. It is applied through the status table and the journal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lamina.atom.status import Status
 
 
 class Action(StrEnum):
-    """What may happen to an atom as it ages."""
+    """What can happen to an atom as it ages."""
 
     KEEP = "keep"
     PROMOTE = "promote"
@@ -24,7 +24,7 @@ class Action(StrEnum):
 
 
 class StorageTier(StrEnum):
-    """Whether an atom is kept at hand."""
+    """Whether an atom is kept in fast storage."""
 
     HOT = "hot"
     COLD = "cold"
@@ -32,7 +32,7 @@ class StorageTier(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """One step and its reason; only the field that it changes is set."""
+    """One decision and its reason; only the field that it changes is set."""
 
     action: Action
     why: str
@@ -41,14 +41,14 @@ class Decision:
     tier: StorageTier | None = None
 
     def applied(self, atom: Atom) -> Atom:
-        """The atom after the step."""
+        """Return the atom after the decision."""
         return atom.with_(status=self.status or atom.status, layer=self.layer or atom.layer)
 
     def __bool__(self) -> bool:
-        """Whether anything is to be done."""
+        """Return whether anything changes."""
         return self.action is not Action.KEEP
 
 
 def keep(why: str) -> Decision:
-    """Leave it as it is."""
+    """Return the decision to change nothing."""
     return Decision(action=Action.KEEP, why=why)

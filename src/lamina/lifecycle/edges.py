@@ -1,6 +1,7 @@
-"""Edges: firmer when seen again, weaker when not, and never gone.
+"""Raise the confidence of relations that are seen again, and lower it with time; it never reaches zero.
 
-Decay charges whole windows and moves the mark by as many, so that one pass and many come to the same.
+Decay subtracts whole windows and moves the start time by as many, so that one pass and many passes give the same
+result.
 """
 
 from __future__ import annotations
@@ -13,36 +14,36 @@ from lamina.atom.relation import Relation
 
 STEP_UP, STEP_DOWN = 0.05, 0.1
 WINDOW = timedelta(days=90)
-"""Also the grace before the first step."""
+"""The time per decay step; also the time before the first step."""
 FLOOR = 0.1
 PRUNED_BELOW = 0.2
-"""What is weaker is not walked."""
+"""Relations with a lower confidence are not followed."""
 
 
 def firmer(confidence: float) -> float:
-    """The confidence of an edge seen once more."""
+    """Return the confidence of a relation that was seen once more."""
     return min(1.0, round(confidence + STEP_UP, 9))
 
 
 def weaker(confidence: float, since: datetime, now: datetime) -> tuple[float, datetime]:
-    """The confidence of an edge last seen so long ago, and the mark from which its time counts on."""
+    """Return the confidence of a relation last seen at `since`, and the new time from which its decay counts."""
     age = now - since
     if age <= WINDOW or confidence <= FLOOR:
         return confidence, since
-    windows = min(ceil((age - WINDOW) / WINDOW), ceil(round((confidence - FLOOR) / STEP_DOWN, 9)))
-    return max(FLOOR, round(confidence - STEP_DOWN * windows, 9)), since + windows * WINDOW
+    steps = min(ceil((age - WINDOW) / WINDOW), ceil(round((confidence - FLOOR) / STEP_DOWN, 9)))
+    return max(FLOOR, round(confidence - STEP_DOWN * steps, 9)), since + steps * WINDOW
 
 
 def reinforced(relation: Relation, now: datetime) -> Relation:
-    """A relation seen again."""
-    at = max(relation.last_reinforced_at or now, now)
-    return replace(relation, confidence=firmer(relation.confidence), last_reinforced_at=at)
+    """Return the relation after it was seen again."""
+    reinforced_at = max(relation.last_reinforced_at or now, now)
+    return replace(relation, confidence=firmer(relation.confidence), last_reinforced_at=reinforced_at)
 
 
 def decayed(relation: Relation, now: datetime, made: datetime) -> Relation:
-    """A relation as time has left it; one never seen again counts from when it was made."""
+    """Return the relation after its decay; one that was never seen again decays from its creation."""
     since = relation.last_reinforced_at or made
-    confidence, mark = weaker(relation.confidence, since, now)
-    if mark == since:
+    confidence, decayed_until = weaker(relation.confidence, since, now)
+    if decayed_until == since:
         return relation
-    return replace(relation, confidence=confidence, last_reinforced_at=mark)
+    return replace(relation, confidence=confidence, last_reinforced_at=decayed_until)

@@ -1,7 +1,7 @@
-"""FSRS-6: a memory has a stability and a difficulty, and every review moves both.
+"""Implement FSRS-6: a memory has a stability and a difficulty, and every review changes both.
 
-Stability is the number of days after which nine in ten are still recalled. The parameters are the published defaults,
-fitted to how people recall flashcards.
+Stability is the number of days after which 90 % of memories are still recalled. The parameters are the published
+defaults, fitted to how people recall flashcards.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ EASIEST, HARDEST = 1.0, 10.0
 
 
 class Rating(IntEnum):
-    """How a review went: marked wrong, hard, used, or confirmed by a person."""
+    """The result of a review: marked wrong, hard, used, or confirmed by a person."""
 
     AGAIN = 1
     HARD = 2
@@ -51,24 +51,24 @@ class Rating(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How long a memory holds, in days, and how hard it is to hold, from 1 to 10."""
+    """The stability of a memory in days, and its difficulty from 1 to 10."""
 
     stability: float
     difficulty: float
 
 
 def retrievability(days: float, stability: float) -> float:
-    """What is left after so many days."""
+    """Return the probability of recall after a number of days."""
     return float((1.0 + FACTOR * days / stability) ** -_W[20])
 
 
 def first(rating: Rating) -> State:
-    """The state after the first review."""
+    """Return the state after the first review."""
     return State(_W[rating - 1], _difficulty(_first_difficulty(rating)))
 
 
 def reviewed(state: State, rating: Rating, days: float) -> State:
-    """The state after a review so many days after the one before."""
+    """Return the state after a review, a number of days after the previous one."""
     stability = _same_day(state.stability, rating) if days < 1.0 else _later(state, rating, days)
     eased = state.difficulty - _W[6] * (rating - 3) * (10.0 - state.difficulty) / 9.0
     difficulty = _W[7] * _first_difficulty(Rating.EASY) + (1.0 - _W[7]) * eased
@@ -76,7 +76,7 @@ def reviewed(state: State, rating: Rating, days: float) -> State:
 
 
 def replayed(reviews: Iterable[tuple[float, Rating]]) -> tuple[State, float]:
-    """The state after reviews, each with its day, in any order; and the day of the last."""
+    """Return the state after all reviews, given with their days in any order, and the day of the last."""
     (last, rating), *later = sorted(reviews)
     state = first(rating)
     for day, rating in later:
@@ -93,14 +93,14 @@ def _difficulty(raw: float) -> float:
 
 
 def _same_day(stability: float, rating: Rating) -> float:
-    """A second look on one day; one that went well never shortens what is held."""
+    """Return the stability after a second review on one day; a successful one never lowers it."""
     growth = exp(_W[17] * (rating - 3 + _W[18])) * stability ** -_W[19]
     return float(stability * (growth if rating is Rating.AGAIN else max(1.0, growth)))
 
 
 def _later(state: State, rating: Rating, days: float) -> float:
-    left = retrievability(days, state.stability)
-    return _lapsed(state, left) if rating is Rating.AGAIN else _recalled(state, rating, left)
+    remaining = retrievability(days, state.stability)
+    return _lapsed(state, remaining) if rating is Rating.AGAIN else _recalled(state, rating, remaining)
 
 
 def _recalled(state: State, rating: Rating, left: float) -> float:
@@ -111,5 +111,5 @@ def _recalled(state: State, rating: Rating, left: float) -> float:
 
 def _lapsed(state: State, left: float) -> float:
     relearnt = (state.stability + 1.0) ** _W[13] - 1.0
-    long = _W[11] * state.difficulty ** -_W[12] * relearnt * exp(_W[14] * (1.0 - left))
-    return float(min(long, state.stability / exp(_W[17] * _W[18])))
+    stability = _W[11] * state.difficulty ** -_W[12] * relearnt * exp(_W[14] * (1.0 - left))
+    return float(min(stability, state.stability / exp(_W[17] * _W[18])))

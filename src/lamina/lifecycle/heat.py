@@ -1,4 +1,4 @@
-"""Heat and decay: how much a memory is in use, and how far it has faded from it. Both from 0 to 1."""
+"""Compute heat, how much a memory is in use, and decay, how far it has faded. Both are from 0 to 1."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DISPUTED = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What heat, decay and tier value weigh, each from 0 to 1; `causal` to .3, `penalty` 0 or .2."""
+    """The inputs of heat, decay and tier value, each from 0 to 1; `causal` up to 0.3, `penalty` 0 or 0.2."""
 
     confidence: float
     access: float
@@ -35,8 +35,8 @@ class Inputs:
 
 
 def inputs(atom: Atom, signals: Signals, now: datetime) -> Inputs:
-    """What an atom, its signals and the clock give."""
-    disputed = verification(atom, signals) is Verification.DISPUTED
+    """Return the inputs from an atom, its signals and the time."""
+    is_disputed = verification(atom, signals) is Verification.DISPUTED
     return Inputs(
         confidence=TIER_CONFIDENCE[atom.confidence_tier],
         access=min(1.0, log1p(signals.many) / log(1 + FULL_USE)),
@@ -44,40 +44,46 @@ def inputs(atom: Atom, signals: Signals, now: datetime) -> Inputs:
         importance=_unit(atom.importance),
         feedback=feedback(signals),
         causal=min(MOST_CAUSAL, max(0.0, signals.causal)),
-        penalty=DISPUTED if disputed else 0.0,
+        penalty=DISPUTED if is_disputed else 0.0,
     )
 
 
 def heat(atom: Atom, signals: Signals, now: datetime) -> float:
-    """How much it is in use."""
-    of = inputs(atom, signals, now)
-    told = 0.25 * of.confidence + 0.30 * of.access + 0.20 * of.recency + 0.15 * of.importance + 0.10 * of.feedback
-    return _unit(told + 0.05 * of.causal - of.penalty)
+    """Return how much an atom is in use."""
+    values = inputs(atom, signals, now)
+    score = (
+        0.25 * values.confidence
+        + 0.30 * values.access
+        + 0.20 * values.recency
+        + 0.15 * values.importance
+        + 0.10 * values.feedback
+    )
+    return _unit(score + 0.05 * values.causal - values.penalty)
 
 
 def decay(atom: Atom, signals: Signals, now: datetime) -> float:
-    """How far it has faded: by age, by lack of use, by doubt and for want of heat."""
-    of = inputs(atom, signals, now)
+    """Return how far an atom has faded: by age, lack of use, low confidence and low heat."""
+    values = inputs(atom, signals, now)
     age = days_since(changed(atom, signals), now) / OLD_DAYS
     idle = (days_since(last_event(atom, signals), now) if signals.many else NEVER_USED_DAYS) / UNUSED_DAYS
     return _unit(
         0.30 * min(1.0, age)
         + 0.25 * min(1.0, idle)
-        + 0.20 * (1.0 - of.confidence)
-        + 0.10 * (1.0 - of.feedback)
+        + 0.20 * (1.0 - values.confidence)
+        + 0.10 * (1.0 - values.feedback)
         + 0.15 * (1.0 - heat(atom, signals, now))
     )
 
 
 def feedback(signals: Signals) -> float:
-    """What answers have taught: a half where they taught nothing."""
-    verdicts = signals.quality - 1.0
+    """Return what feedback on answers says; 0.5 without feedback."""
+    quality = signals.quality - 1.0
     outcomes = worth(signals.successes, signals.failures) - NEUTRAL
-    return _unit((verdicts + outcomes + 1.0) / 2.0)
+    return _unit((quality + outcomes + 1.0) / 2.0)
 
 
 def last_event(atom: Atom, signals: Signals) -> datetime:
-    """When it was last used; for one never used, when its text was last written."""
+    """Return when it was last used; if never, when its text was last written."""
     return signals.last_use or changed(atom, signals)
 
 

@@ -1,6 +1,7 @@
-"""Effective importance: nine factors of 0 to 1, weighed. Computed when read and written nowhere.
+"""Compute effective importance, the weighted sum of nine factors from 0 to 1. It is computed when read and never
+stored.
 
-The importance an atom carries is one factor and stays as it is. Were the sum written back, every pass would feed on the
+The atom's own importance is one factor and does not change. If the sum were written back, every run would build on the
 one before, and all memories would sink to the same level.
 """
 
@@ -19,7 +20,7 @@ from lamina.lifecycle.signals import Signals, last_touch, trust_in
 
 RECENCY_DAYS = 30.0
 FULL_USE, FULL_CONFIRMATION = 10, 5
-"""So many uses, and independent confirmations, count in full."""
+"""The number of uses, and of independent confirmations, that gives the full score."""
 
 WEIGHTS: Mapping[str, float] = {
     "base": 0.25,
@@ -52,17 +53,17 @@ class Factor:
 
     @property
     def contribution(self) -> float:
-        """What it adds to the score."""
+        """Return what the factor adds to the score."""
         return self.value * self.weight
 
 
 def effective_importance(atom: Atom, signals: Signals, now: datetime) -> float:
-    """How much an atom matters at a moment, from 0 to 1."""
-    return min(1.0, fsum(each.contribution for each in explain(atom, signals, now)))
+    """Return how much an atom matters at a time, from 0 to 1."""
+    return min(1.0, fsum(factor.contribution for factor in explain(atom, signals, now)))
 
 
 def explain(atom: Atom, signals: Signals, now: datetime) -> tuple[Factor, ...]:
-    """The nine factors, whose contributions add up to the effective importance."""
+    """Return the nine factors, whose contributions add up to the effective importance."""
     values = {
         "base": atom.importance,
         "access": log1p(signals.many) / log1p(FULL_USE),

@@ -1,4 +1,4 @@
-"""Where a memory stands in its life, as a reader sees it. A label for ranking: what counts is decided by the status."""
+"""Compute the lifecycle state of a memory: a label for ranking. Whether it counts is decided by its status."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from lamina.lifecycle.verification import Verification, verification
 
 ARCHIVED_AT, STALE_AT, HOT_AT = 0.85, 0.65, 0.55
 PROTECTED = frozenset({"procedure"})
-"""Kinds whose label never says archived, beside those protected from archival itself."""
+"""Kinds that are never labelled archived, in addition to those protected from archival itself."""
 
 
 class LifecycleState(StrEnum):
-    """How alive a memory is."""
+    """How current and used a memory is."""
 
     CANDIDATE = "candidate"
     VALIDATED = "validated"
@@ -40,32 +40,33 @@ DISPUTED_WEIGHT = 0.88
 
 
 def lifecycle_state(atom: Atom, signals: Signals, now: datetime) -> LifecycleState:
-    """The label at a moment: what the status says first, then decay, then how hot it was when last touched."""
+    """Return the label at a time: decided by the status, then the decay, then the heat at the last event."""
     if atom.status is Status.ARCHIVED:
         return LifecycleState.ARCHIVED
     if atom.status in ENDED or verification(atom, signals) is Verification.DISPUTED:
         return LifecycleState.STALE
-    faded = decay(atom, signals, now)
-    if faded >= ARCHIVED_AT and not _is_protected(atom):
+    decayed = decay(atom, signals, now)
+    if decayed >= ARCHIVED_AT and not _is_protected(atom):
         return LifecycleState.ARCHIVED
-    if faded >= STALE_AT:
+    if decayed >= STALE_AT:
         return LifecycleState.STALE
     return _warm(atom, signals, now)
 
 
 def lifecycle_weight(atom: Atom, signals: Signals, now: datetime) -> float:
-    """What recall multiplies a relevance with."""
+    """Return the weight by which recall multiplies the relevance."""
     if verification(atom, signals) is Verification.DISPUTED:
         return DISPUTED_WEIGHT
     return WEIGHT[lifecycle_state(atom, signals, now)]
 
 
 def _warm(atom: Atom, signals: Signals, now: datetime) -> LifecycleState:
-    """Between two events heat only falls, so what the last one made of it holds until it is stale."""
+    """Return the label by the heat at the last event: between two events heat only falls, so the label stays until it
+    is stale."""
     if heat(atom, signals, min(now, last_event(atom, signals))) < HOT_AT:
         return LifecycleState.CANDIDATE
-    vouched = verification(atom, signals) in (Verification.USER_CONFIRMED, Verification.SYSTEM_INFERRED)
-    return LifecycleState.ACTIVE if vouched else LifecycleState.VALIDATED
+    is_verified = verification(atom, signals) in (Verification.USER_CONFIRMED, Verification.SYSTEM_INFERRED)
+    return LifecycleState.ACTIVE if is_verified else LifecycleState.VALIDATED
 
 
 def _is_protected(atom: Atom) -> bool:

@@ -1,4 +1,4 @@
-"""Time as ageing counts it. A clock that jumps must not age a memory that nobody had a chance to use."""
+"""Define time as ageing counts it: time in which the store was not used does not age memories."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The clock, and when somebody last did something with the store: wrote, used or reviewed; not maintenance."""
+    """The current time, and when the store was last written, used or reviewed by someone other than maintenance."""
 
     now: datetime
     seen: datetime | None = None
 
     @property
     def lived(self) -> datetime:
-        """The moment by which memories are laid aside: time in which nobody was there lays nothing aside."""
+        """Return the time by which memories are archived: the last activity, if it is earlier than now."""
         return self.now if self.seen is None else min(self.now, self.seen)
 
 
 def later(at: datetime, by: timedelta) -> datetime:
-    """A moment so much later; the last there is where time ends before."""
+    """Return a time plus a duration; the last possible time if the sum is out of range."""
     try:
         return at + by
     except OverflowError:
@@ -30,5 +30,5 @@ def later(at: datetime, by: timedelta) -> datetime:
 
 
 def days_since(then: datetime, now: datetime) -> float:
-    """The days between two moments; what lies ahead is no time ago."""
+    """Return the days between two times; 0 if the first is in the future."""
     return max(0.0, (now - then) / DAY)

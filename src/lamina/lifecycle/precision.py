@@ -1,23 +1,23 @@
-"""In how many bits a memory's vectors are kept: the less is left of it, the fewer.
+"""Choose the bits per dimension of a memory's vectors: the lower its retention, the fewer.
 
-A memory near a border would change its precision with every use and every night. So one that falls keeps what it has a
-little longer than one that rises has to wait for more.
+Without hysteresis, a memory near a threshold would change its precision with every use and every dream. So the
+precision falls and rises only when retention is clearly past a threshold.
 """
 
 from __future__ import annotations
 
 WHOLE = 32
-"""Bits of a number that was not rounded."""
+"""The bits of a number that is not rounded."""
 SWING = 0.05
-"""How far beyond a border retention has to be before anything is moved."""
+"""How far retention must be past a threshold before the precision changes."""
 _ABOVE = ((0.8, WHOLE), (0.5, 8), (0.2, 4))
 _LEAST = 2
 
 
 def bits_for(retention: float, current: int = WHOLE) -> int:
-    """The bits a dimension that what is left of a memory is worth, for one that is kept in so many."""
-    fallen, risen = _bits(retention + SWING), _bits(retention - SWING)
-    return fallen if fallen < current else max(risen, current)
+    """Return the bits per dimension for this retention, given the current bits."""
+    lowered, raised = _bits(retention + SWING), _bits(retention - SWING)
+    return lowered if lowered < current else max(raised, current)
 
 
 def _bits(retention: float) -> int:

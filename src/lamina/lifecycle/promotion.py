@@ -1,4 +1,4 @@
-"""Rising and falling through the layers. Use lifts a memory; only a person lowers one."""
+"""Move memories between layers. Use promotes a memory; only a person demotes one."""
 
 from __future__ import annotations
 
@@ -19,55 +19,55 @@ PROMOTE_AT, PROMOTE_USES = 0.7, 5
 
 
 def promotion(atom: Atom, signals: Signals, moment: Moment) -> Decision:
-    """The layer an atom has earned, as high as it comes at once; a pin, a run and a review leave it where it is."""
-    if why := _bound(atom):
-        return keep(why)
-    leaves = _leaves_working(atom, signals, moment.now)
-    if atom.layer is Layer.WORKING and not leaves:
-        return keep("still at work")
-    lifted = _earns_more(atom, signals, moment.now)
-    if lifted:
-        return Decision(action=Action.PROMOTE, why=lifted, layer=home(atom))
-    if leaves:
-        return Decision(action=Action.PROMOTE, why=leaves, layer=Layer.EPISODIC)
+    """Decide which layer an atom has earned; a pinned, running or pending one stays where it is."""
+    if reason := _bound(atom):
+        return keep(reason)
+    leaving_reason = _leaves_working(atom, signals, moment.now)
+    if atom.layer is Layer.WORKING and not leaving_reason:
+        return keep("still in working memory")
+    promotion_reason = _earns_more(atom, signals, moment.now)
+    if promotion_reason:
+        return Decision(action=Action.PROMOTE, why=promotion_reason, layer=home(atom))
+    if leaving_reason:
+        return Decision(action=Action.PROMOTE, why=leaving_reason, layer=Layer.EPISODIC)
     return keep("not used or important enough")
 
 
 def home(atom: Atom) -> Layer:
-    """Where an atom of its kind lives once it has proved itself."""
-    own = traits(atom.kind).layer
-    return own if own in LASTING else Layer.SEMANTIC
+    """Return the permanent layer of an atom's kind."""
+    layer = traits(atom.kind).layer
+    return layer if layer in LASTING else Layer.SEMANTIC
 
 
 def raised(atom: Atom) -> Decision:
-    """One layer up, because a person says so."""
+    """Promote by one layer, because a person asked for it."""
     match atom.layer:
         case Layer.WORKING:
             return Decision(action=Action.PROMOTE, why="by hand", layer=Layer.EPISODIC)
         case Layer.EPISODIC:
             return Decision(action=Action.PROMOTE, why="by hand", layer=home(atom))
         case _:
-            return keep(f"{atom.layer} is as high as it goes")
+            return keep(f"{atom.layer} is the highest layer")
 
 
 def lowered(atom: Atom) -> Decision:
-    """One layer down, because a person says so; only a run has use for working memory."""
+    """Demote by one layer, because a person asked for it; only runs use working memory."""
     if atom.layer in LASTING:
         return Decision(action=Action.DEMOTE, why="by hand", layer=Layer.EPISODIC)
-    return keep(f"{atom.layer} is as low as it goes")
+    return keep(f"{atom.layer} is the lowest layer")
 
 
 def _bound(atom: Atom) -> str | None:
     if atom.pinned:
         return "pinned"
     if atom.status is not Status.ACTIVE:
-        return f"{atom.status}: only what is active rises"
+        return f"{atom.status}: only active memories are promoted"
     if atom.layer is Layer.WORKING and atom.run_id:
-        return "its run is not over"
+        return "its run is still open"
     if atom.layer in LASTING:
         return f"{atom.layer} already"
     if atom.is_segment or traits(atom.kind).lists:
-        return "words as they were said stay what they are; what they state rises"
+        return "verbatim text is not promoted; the statements extracted from it are"
     return None
 
 
@@ -76,11 +76,11 @@ def _leaves_working(atom: Atom, signals: Signals, now: datetime) -> str | None:
         return None
     if signals.many >= WORKING_USES:
         return f"used {signals.many} times"
-    return "half an hour old, and no run" if now - recorded(atom) >= WORKING_FOR else None
+    return "older than half an hour and not part of a run" if now - recorded(atom) >= WORKING_FOR else None
 
 
 def _earns_more(atom: Atom, signals: Signals, now: datetime) -> str | None:
-    """Why an episode rises further; what leaves working memory is judged as the episode it becomes."""
+    """Return why an episode is promoted; one that leaves working memory is judged as the episode it becomes."""
     if signals.many < PROMOTE_USES:
         return None
     score = effective_importance(atom.with_(layer=Layer.EPISODIC), signals, now)

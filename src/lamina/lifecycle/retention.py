@@ -1,4 +1,4 @@
-"""How much of a memory is left: a curve over its age in half-lives, lifted by use. It ranks; it never hides."""
+"""Compute how much of a memory is left: a curve over its age in half-lives, raised by use. It only affects ranking."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lamina.lifecycle.signals import Signals, last_touch, recorded
 
 
 class Mode(StrEnum):
-    """The curves there are."""
+    """The forgetting curves."""
 
     L2 = "l2"
     HUBER = "huber"
@@ -29,7 +29,7 @@ DEFAULT = Mode.HUBER
 
 
 def retention(atom: Atom, signals: Signals, now: datetime, mode: Mode = DEFAULT) -> float:
-    """How much of it is left, from 0 to 1; all of it where it has no half-life."""
+    """Return how much of a memory is left, from 0 to 1; 1 if it has no half-life."""
     half_life = half_life_days(atom, signals)
     if half_life == inf:
         return 1.0
@@ -40,7 +40,7 @@ def retention(atom: Atom, signals: Signals, now: datetime, mode: Mode = DEFAULT)
 
 
 def strength(atom: Atom) -> float:
-    """How strong a memory starts: one for ordinary importance, between a half and one and a half."""
+    """Return the initial strength of a memory: 1 for ordinary importance, from 0.5 to 1.5."""
     return 0.5 + min(1.0, max(0.0, atom.importance))
 
 
@@ -63,17 +63,17 @@ def _left(mode: Mode, t: float, strong: float) -> float:
 
 
 def _reviewed(atom: Atom, signals: Signals, now: datetime, half_life: float) -> float:
-    """Recording and every kept use are reviews; use is in the stability, so nothing is added for it.
+    """Return the retention by FSRS: recording and every stored use are reviews, so use adds no further bonus.
 
-    Its days are as much shorter as its half-life is shorter than a person's word's.
+    Days are scaled by the half-life relative to that of a person's own statement.
     """
-    start, pace = recorded(atom), STANDARD_DAYS / half_life
+    start, scale = recorded(atom), STANDARD_DAYS / half_life
     reviews = [(0.0, fsrs.Rating.GOOD)]
-    for moments, rating in (
+    for times, rating in (
         (signals.uses, fsrs.Rating.GOOD),
         ((signals.reviewed_at,), fsrs.Rating.EASY),
         ((signals.wrong_at,), fsrs.Rating.AGAIN),
     ):
-        reviews += [(days_since(start, moment) * pace, rating) for moment in moments if moment and moment <= now]
+        reviews += [(days_since(start, moment) * scale, rating) for moment in times if moment and moment <= now]
     state, last = fsrs.replayed(reviews)
-    return fsrs.retrievability(max(0.0, (now - start) / DAY * pace - last), state.stability)
+    return fsrs.retrievability(max(0.0, (now - start) / DAY * scale - last), state.stability)

@@ -1,4 +1,4 @@
-"""What is known of an atom beside its text: when it was used, who confirmed it and how it served."""
+"""Define what is known about an atom besides its text: its uses, its confirmations and its feedback."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from lamina.atom.atom import Signals as Counted
 from lamina.atom.trust import TRUST
 
 KEPT_USES = 10
-"""So many use times are kept; of older ones only how many there were and when the first was."""
+"""The number of use times that are stored; of older uses only the number and the first are known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signals:
-    """Everything an atom's ageing depends on beside the atom and the clock; what is absent costs it nothing.
+    """Everything that ageing depends on besides the atom and the time; missing values have no effect.
 
-    A use is a citation or an explicit use, never a display. `trust` is that of its lineage where it has one;
-    `archived_at` is set where maintenance archived it, and empty where a person did.
+    A use is a citation or an explicit use, never a display. `trust` is that of the lineage, if any; `archived_at` is
+    set if maintenance archived the atom, and None if a person did.
     """
 
     uses: tuple[datetime, ...] = ()
@@ -39,40 +39,40 @@ class Signals:
 
     @property
     def many(self) -> int:
-        """How often it was used."""
+        """Return the number of uses."""
         return max(0, self.count, len(self.uses))
 
     @property
     def days(self) -> int:
-        """On how many days it was used, as far as that is known."""
+        """Return the number of days with a use, as far as known."""
         return max(self.use_days, len({use.date() for use in self.uses}))
 
     @property
     def last_use(self) -> datetime | None:
-        """When it was used last."""
+        """Return the time of the last use."""
         return max(self.uses, default=self.first_use)
 
     def used(self, at: datetime) -> Signals:
-        """The signals after one more use; the order in which uses are told does not matter."""
-        kept = tuple(sorted((*self.uses, at))[-KEPT_USES:])
-        opens = at.date() not in {use.date() for use in self.uses}
-        first = self._first
-        if first is not None or not self.many:
-            first = min(first or at, at)
-        return replace(self, uses=kept, count=self.many + 1, first_use=first, use_days=self.days + opens)
+        """Return the signals after one more use; the order in which uses are recorded does not matter."""
+        uses = tuple(sorted((*self.uses, at))[-KEPT_USES:])
+        is_new_day = at.date() not in {use.date() for use in self.uses}
+        first_use = self._first
+        if first_use is not None or not self.many:
+            first_use = min(first_use or at, at)
+        return replace(self, uses=uses, count=self.many + 1, first_use=first_use, use_days=self.days + is_new_day)
 
     @property
     def _first(self) -> datetime | None:
-        """When it was first used; nobody knows where older uses were only counted."""
+        """Return the time of the first use; None if older uses were only counted."""
         if self.first_use is None and self.many == len(self.uses):
             return min(self.uses, default=None)
         return self.first_use
 
 
 def from_counted(counted: Counted) -> Signals:
-    """What the counters of a store tell; one use is known of those that were only counted, the last."""
-    last = counted.last_recalled_at
-    uses = counted.uses or ((last,) if last else ())
+    """Return the signals of a store's counters; if uses were only counted, the last one is the only known time."""
+    last_recalled_at = counted.last_recalled_at
+    uses = counted.uses or ((last_recalled_at,) if last_recalled_at else ())
     return Signals(
         uses=uses,
         count=counted.recall_count,
@@ -85,21 +85,21 @@ def from_counted(counted: Counted) -> Signals:
 
 
 def trust_in(atom: Atom, signals: Signals) -> float:
-    """How much the atom's word is worth: its origin's trust, and never more than its lineage's."""
-    own = TRUST[atom.origin]
-    return own if signals.trust is None else min(own, max(0.0, signals.trust))
+    """Return the trust in an atom: that of its origin, never more than its lineage's."""
+    origin_trust = TRUST[atom.origin]
+    return origin_trust if signals.trust is None else min(origin_trust, max(0.0, signals.trust))
 
 
 def recorded(atom: Atom) -> datetime:
-    """When the store got it; for one it has not got yet, when it was observed."""
+    """Return when the store recorded it; if it has not yet, when it was observed."""
     return atom.recorded_at or atom.observed_at
 
 
 def last_touch(atom: Atom, signals: Signals) -> datetime:
-    """When it was recorded or last used."""
+    """Return when it was recorded or last used."""
     return max(recorded(atom), signals.last_use or recorded(atom))
 
 
 def changed(atom: Atom, signals: Signals) -> datetime:
-    """When its text was last written, or what it promises was done."""
+    """Return when its text was last written or its commitment was resolved."""
     return max(recorded(atom), signals.revised_at or recorded(atom))

@@ -1,4 +1,5 @@
-"""Hot or cold: what is kept at hand. Cooling and warming are far apart, so that nothing swings between them."""
+"""Decide which memories are kept in fast storage. The thresholds are far apart, so that memories do not move to and
+fro."""
 
 from __future__ import annotations
 
@@ -19,16 +20,22 @@ CORRECTION, CONFIRMED = 0.08, 0.05
 
 
 def tier_value(atom: Atom, signals: Signals, now: datetime) -> float:
-    """How much an atom is worth keeping at hand, from 0 to 1."""
-    of = inputs(atom, signals, now)
-    told = 0.24 * of.confidence + 0.26 * of.access + 0.20 * of.recency + 0.20 * of.importance + 0.10 * of.feedback
-    told += CORRECTION if atom.kind == "correction" else 0.0
-    told += CONFIRMED if verification(atom, signals) is Verification.USER_CONFIRMED else 0.0
-    return min(1.0, max(0.0, told - 0.5 * of.penalty))
+    """Return how much an atom is worth keeping in fast storage, from 0 to 1."""
+    values = inputs(atom, signals, now)
+    score = (
+        0.24 * values.confidence
+        + 0.26 * values.access
+        + 0.20 * values.recency
+        + 0.20 * values.importance
+        + 0.10 * values.feedback
+    )
+    score += CORRECTION if atom.kind == "correction" else 0.0
+    score += CONFIRMED if verification(atom, signals) is Verification.USER_CONFIRMED else 0.0
+    return min(1.0, max(0.0, score - 0.5 * values.penalty))
 
 
 def route(atom: Atom, signals: Signals, moment: Moment, tier: StorageTier) -> Decision:
-    """Where an atom belongs, given where it is."""
+    """Decide the tier of an atom, given its current tier."""
     if atom.pinned or atom.durability is Durability.CORE:
         return _to(StorageTier.HOT, tier, "pinned" if atom.pinned else "core")
     if atom.status is Status.ARCHIVED:
@@ -40,7 +47,7 @@ def route(atom: Atom, signals: Signals, moment: Moment, tier: StorageTier) -> De
         return _to(StorageTier.HOT, tier, f"value {value:.2f} ≥ {WARM_AT:.2f}")
     if value <= COOL_AT and age >= COOL_AFTER_DAYS:
         return _to(StorageTier.COLD, tier, f"value {value:.2f} ≤ {COOL_AT:.2f} after {age:.0f} days")
-    return keep(f"value {value:.2f} moves nothing")
+    return keep(f"value {value:.2f} does not change the tier")
 
 
 def _to(wanted: StorageTier, tier: StorageTier, why: str) -> Decision:

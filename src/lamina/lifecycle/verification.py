@@ -1,4 +1,4 @@
-"""Who stands behind a statement. Derived from its status, its source and its confirmations; stored nowhere."""
+"""Compute how far a statement was verified, from its status, its origin and its confirmations. It is not stored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lamina.lifecycle.signals import Signals
 
 
 class Verification(StrEnum):
-    """How far a statement has been checked."""
+    """How far a statement has been verified."""
 
     USER_CONFIRMED = "user_confirmed"
     SYSTEM_INFERRED = "system_inferred"
@@ -23,7 +23,8 @@ STATED = frozenset({"explicit", "implied"})
 
 
 def verification(atom: Atom, signals: Signals) -> Verification:
-    """Disputed before all; then a person's decision or explicit word; then a second source or a clear statement."""
+    """Return disputed first; else by a person's decision or explicit statement; else by a second source or a clear
+    statement."""
     if signals.disputed or atom.status is Status.CHALLENGED:
         return Verification.DISPUTED
     if atom.status is Status.CONSTRAINED:

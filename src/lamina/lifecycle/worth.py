@@ -1,4 +1,4 @@
-"""Memory worth: how often what was made with a memory came out well."""
+"""Estimate how often the answers made with a memory were good."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ NEUTRAL = 0.5
 
 
 def worth(successes: float, failures: float, *, days: float = 0.0, half_life_days: float = inf) -> float:
-    """The chance that it serves well, one half where nothing is known; old outcomes may count less with the days."""
+    """Return the probability of a good answer, 0.5 without feedback; old outcomes can count less."""
     if not (isfinite(successes) and isfinite(failures)) or min(successes, failures) < 0.0:
         return NEUTRAL
-    left = float(2.0 ** (-max(0.0, days) / half_life_days))
-    good, bad = successes * left, failures * left
+    share = float(2.0 ** (-max(0.0, days) / half_life_days))
+    good, bad = successes * share, failures * share
     return (good + 1.0) / (good + bad + 2.0)

@@ -1,5 +1,5 @@
-"""The MCP server: ten tools, four resources and two prompts over an opened memory, for any agent that speaks MCP.
+"""The MCP server: ten tools, four resources and two prompts over an opened memory.
 
-It translates and decides nothing. What it imports at the top is light: a host waits for the list of tools, so the
-engine is loaded beside it, when that list is out or the first tool is called.
+It translates and decides nothing. Its top-level imports are light: a host waits for the list of tools, so the engine is
+loaded in the background, after the list was sent or when a tool is called.
 """

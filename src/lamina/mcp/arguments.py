@@ -1,4 +1,4 @@
-"""What a tool takes: every argument described for an agent that has never seen lamina, and bounded."""
+"""The arguments of the tools, each described for an agent that has never used lamina, and bounded."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ MOST_LABELS = 100
 MOST_TOKENS = 32_000
 MOST_ITEMS = 200
 
-_SAID_BY = [each.value for each in Origin if each is not Origin.DREAM]
+_SAID_BY = [origin.value for origin in Origin if origin is not Origin.DREAM]
 
 Id = Annotated[
-    str,
-    Field(min_length=4, max_length=64, description="An atom's id as recall or get gave it, or its last eight letters."),
+    str, Field(min_length=4, max_length=64, description="An atom's id from recall or get, or its last eight letters.")
 ]
 Label = Annotated[str, Field(max_length=LONGEST_LABEL)]
 Reason = Annotated[
-    str, Field(min_length=1, max_length=LONGEST_REASON, description="Why, in a few words; kept in the history.")
+    str,
+    Field(min_length=1, max_length=LONGEST_REASON, description="The reason, in a few words; stored in the history."),
 ]
 Words = Annotated[str, Field(min_length=1, max_length=LONGEST_FACT)]
 Moment = Annotated[str, Field(max_length=40)]
@@ -38,20 +38,20 @@ Key = Annotated[
     str | None,
     Field(
         max_length=200,
-        description="A name for this very write, unique to it. Sent again with the same key, nothing is written twice; "
-        "use one where you may have to retry.",
+        description="A unique key for this write. If sent again with the same key, nothing is written twice; "
+        "use one if you may have to retry.",
     ),
 ]
 SaidBy = Annotated[
     str | None,
     Field(
-        description="Whose words these are, where they are not your own: web for a page, document for a file, tool for "
-        "a tool's output. It can only lower the trust you have; text from the web waits for a person's review.",
+        description="Where the text is from, if it is not yours: web for a page, document for a file, tool for "
+        "a tool's output. It can only lower the trust you have; text from the web is held for review.",
         json_schema_extra={"enum": [*_SAID_BY, None]},
     ),
 ]
 Private = Annotated[
-    bool, Field(description="Keep it in this agent's own scope instead of the organisation's, if the agent has one.")
+    bool, Field(description="Write to this agent's scope instead of the organisation's, if the agent has one.")
 ]
 SessionId = Annotated[
     str | None, Field(max_length=LONGEST_LABEL, description="The conversation or document it belongs to.")
@@ -62,15 +62,15 @@ SourceId = Annotated[
 ObservedAt = Annotated[
     Moment | None,
     Field(
-        description="When it was said or seen: 2026-03-02 or 2026-03-02T09:00Z. Default: now. Dates in the words "
-        "such as “next Friday” count from here."
+        description="When it was said or seen: 2026-03-02 or 2026-03-02T09:00Z. Default: now. Dates in the text "
+        "such as “next Friday” are relative to it."
     ),
 ]
 AsOf = Annotated[
-    Moment | None, Field(description="What was true at this moment: 2026-03-02 or 2026-03-02T09:00Z. Default: now.")
+    Moment | None, Field(description="What was true at this time: 2026-03-02 or 2026-03-02T09:00Z. Default: now.")
 ]
 KnownAt = Annotated[
-    Moment | None, Field(description="What had been recorded by this moment, whatever was learnt later: 2026-03-02.")
+    Moment | None, Field(description="What had been recorded by this time, without what was learned later: 2026-03-02.")
 ]
 Subject = Annotated[
     str, Field(max_length=LONGEST_LABEL, description="Who or what it is about, such as Ann or billing.")
@@ -79,8 +79,8 @@ Attribute = Annotated[
     str | None,
     Field(
         max_length=LONGEST_LABEL,
-        description="Which of the subject's properties it gives, such as employer. With it, a new value takes the "
-        "place of the old one, which becomes history.",
+        description="Which of the subject's properties it gives, such as employer. With it, a new value replaces "
+        "the old one, which becomes history.",
     ),
 ]
 Value = Annotated[str | None, Field(max_length=LONGEST_LABEL, description="The value of that attribute, such as Acme.")]
@@ -89,7 +89,7 @@ Kind = Annotated[
     str,
     Field(
         pattern=r"^[a-z][a-z0-9_-]{0,39}$",
-        description="What sort of statement: fact, preference, decision, rule, goal, commitment, procedure, event, "
+        description="The kind of statement: fact, preference, decision, rule, goal, commitment, procedure, event, "
         "habit, interest, correction, question, reminder, …",
     ),
 ]
@@ -97,30 +97,30 @@ Unit = Annotated[float, Field(ge=0, le=1)]
 
 
 class Arguments(BaseModel):
-    """What one tool takes; whatever is not declared is refused."""
+    """The arguments of one tool; undeclared ones are rejected."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def unfitting(asked: ReviseArguments | ReviewArguments, taken: Collection[str], instead: str) -> None:
-    """Raise InvalidInput where an argument was given that the action does not take: passing over it would mislead."""
-    given = [name for name in type(asked).model_fields if name in asked.model_fields_set and name not in taken]
-    extra = [name for name in given if getattr(asked, name) is not None]
+    """Raise InvalidInput if an argument was given that the action does not use: ignoring it would mislead."""
+    unused = [name for name in type(asked).model_fields if name in asked.model_fields_set and name not in taken]
+    extra = [name for name in unused if getattr(asked, name) is not None]
     if extra:
-        raise InvalidInput(f"action {asked.action} takes no {' or '.join(extra)}; {instead}")
+        raise InvalidInput(f"action {asked.action} does not use {' or '.join(extra)}; {instead}")
 
 
 class TurnArguments(Arguments):
-    """One thing somebody said."""
+    """One turn of a conversation."""
 
-    content: Annotated[str, Field(max_length=LONGEST_CAPTURE, description="The words, as they were said.")]
+    content: Annotated[str, Field(max_length=LONGEST_CAPTURE, description="The text, verbatim.")]
     speaker: Annotated[Label | None, Field(description="Who said it, by name.")] = None
-    role: Annotated[Label | None, Field(description="user or assistant, where there is no name.")] = None
+    role: Annotated[Label | None, Field(description="user or assistant, if there is no name.")] = None
     at: Annotated[Moment | None, Field(description="When it was said.")] = None
 
 
 class CaptureArguments(Arguments):
-    """Words to keep as they were said: `words` or `turns`, one of them."""
+    """Text to store verbatim: `words` or `turns`, one of them."""
 
     words: Annotated[
         str | None,
@@ -139,8 +139,8 @@ class CaptureArguments(Arguments):
     wait: Annotated[
         bool,
         Field(
-            description="Wait until the words were read for statements and be told what became of each. Where a "
-            "chat model reads, that can take a minute; without it the words are safe and found at once all the same."
+            description="Wait until statements were extracted, and return the outcome of each. With a "
+            "chat model this can take a minute. Without waiting, the text is still stored and searchable immediately."
         ),
     ] = False
 
@@ -164,11 +164,11 @@ class RememberArguments(Arguments):
     valid_until: Annotated[
         Moment | None, Field(description="Until when it is true; 2026-03-02 means through that day.")
     ] = None
-    expires_at: Annotated[Moment | None, Field(description="When it may be put aside: a reminder's day.")] = None
+    expires_at: Annotated[Moment | None, Field(description="When it may be archived: a reminder's day.")] = None
     observed_at: ObservedAt = None
-    confidence: Annotated[Unit, Field(description="How sure it is: 1 was stated, .7 implied, .4 inferred.")] = 1.0
+    confidence: Annotated[Unit, Field(description="The confidence: 1 stated, .7 implied, .4 inferred.")] = 1.0
     importance: Annotated[Unit, Field(description="How much it matters; .5 is ordinary.")] = 0.5
-    pinned: Annotated[bool, Field(description="Never fade, and be told in every context. Use it rarely.")] = False
+    pinned: Annotated[bool, Field(description="Never fade, and be part of every context. Use it rarely.")] = False
     session_id: SessionId = None
     source_id: SourceId = None
     origin: SaidBy = None
@@ -185,11 +185,13 @@ class RecallArguments(Arguments):
         Field(
             min_length=1,
             max_length=LONGEST_QUESTION,
-            description="What you want to know, as a question or in key words, up to 4 KiB. Names and dates count.",
+            description="What you want to know, as a question or in key words, up to 4 KiB. Names and dates are used.",
         ),
     ]
     k: Annotated[int, Field(ge=1, le=MOST_HITS, description="How many hits at most.")] = 10
-    budget: Annotated[int, Field(ge=100, le=MOST_TOKENS, description="Tokens the text of the answer may take.")] = 2000
+    budget: Annotated[
+        int, Field(ge=100, le=MOST_TOKENS, description="The maximum of tokens in the text of the answer.")
+    ] = 2000
     mode: Annotated[
         Literal["full_context", "facts_plus_rules", "facts_only"],
         Field(
@@ -201,8 +203,8 @@ class RecallArguments(Arguments):
         list[Literal["history", "challenged", "constrained"]],
         Field(
             max_length=3,
-            description="Search also what is over (history), doubted (challenged) or waits for review "
-            "(constrained). Normally none of them is found.",
+            description="Also search what is outdated (history), disputed (challenged) or pending review "
+            "(constrained). By default none of them is found.",
         ),
     ] = []
     scopes: Annotated[
@@ -211,25 +213,24 @@ class RecallArguments(Arguments):
     ] = None
     as_of: AsOf = None
     known_at: KnownAt = None
-    filter_stale: Annotated[bool, Field(description="Leave out what has gone stale or was archived.")] = False
-    fast: Annotated[bool, Field(description="Leave out the closest look; quicker, a little less exact.")] = False
+    filter_stale: Annotated[bool, Field(description="Leave out stale and archived atoms.")] = False
+    fast: Annotated[bool, Field(description="Skip the final reranking; faster, a little less exact.")] = False
     explain: Annotated[bool, Field(description="Also give every term and weight of each score, in `explained`.")] = (
         False
     )
 
 
 class FeedbackArguments(Arguments):
-    """How an answer made from a recall was."""
+    """How good an answer made from a recall was."""
 
-    recall_id: Annotated[str, Field(min_length=1, max_length=64, description="The recall_id that recall gave.")]
+    recall_id: Annotated[str, Field(min_length=1, max_length=64, description="The recall_id from recall.")]
     cited: Annotated[
         list[Id], Field(max_length=MOST_HITS, description="Ids of the atoms the answer was made from.")
     ] = []
     verdict: Annotated[
         Literal["up", "down", "wrong"],
         Field(
-            description="up: the answer was good. down: it was not, for whatever reason. wrong: what was cited is "
-            "not so."
+            description="up: the answer was good. down: it was not, for any reason. wrong: what was cited is not so."
         ),
     ] = "up"
 
@@ -238,39 +239,39 @@ class GetArguments(Arguments):
     """Which atom."""
 
     id: Id
-    history: Annotated[bool, Field(description="Also every version and change of status, oldest first.")] = False
+    history: Annotated[bool, Field(description="Also every version and status change, oldest first.")] = False
     neighbours: Annotated[bool, Field(description="Also the atoms linked to or from it.")] = False
     as_of: AsOf = None
     known_at: KnownAt = None
 
 
 class ReviseArguments(Arguments):
-    """What is to be different about an atom."""
+    """What to change in an atom."""
 
     id: Id
     action: Annotated[
         Literal["text", "status", "pin", "unpin", "promote", "demote", "resolve"],
         Field(
-            description="text: other words or fields. status: move it to `status`. pin / unpin: keep it from ever "
-            "fading, or not. promote / demote: one layer up, where things last, or down, where they fade unless used. "
+            description="text: new text or fields. status: change it to `status`. pin / unpin: protect it from "
+            "fading, or not. promote / demote: one layer up, where atoms last, or down, where they fade unless used. "
             "resolve: a commitment, goal or reminder is done."
         ),
     ] = "text"
-    content: Annotated[Words | None, Field(description="For text: what it shall say.")] = None
+    content: Annotated[Words | None, Field(description="For text: the new text.")] = None
     subject: Annotated[Subject | None, Field(description="For text: who or what it is about.")] = None
     attribute: Attribute = None
     value: Value = None
-    kind: Annotated[Kind | None, Field(description="For text: another kind.")] = None
-    tags: Annotated[Labels | None, Field(description="For text: topics, in place of those it has.")] = None
+    kind: Annotated[Kind | None, Field(description="For text: the new kind.")] = None
+    tags: Annotated[Labels | None, Field(description="For text: topics that replace the present ones.")] = None
     valid_from: Annotated[Moment | None, Field(description="For text: since when it is true.")] = None
     valid_until: Annotated[Moment | None, Field(description="For text: until when it is true.")] = None
-    confidence: Annotated[Unit | None, Field(description="For text: how sure it is.")] = None
+    confidence: Annotated[Unit | None, Field(description="For text: the confidence.")] = None
     importance: Annotated[Unit | None, Field(description="For text: how much it matters.")] = None
     status: Annotated[
         Literal["active", "challenged", "superseded", "invalidated", "archived", "tombstoned"] | None,
         Field(
-            description="For status: where it shall stand. superseded: it was true once; invalidated: it never was; "
-            "challenged: it is doubted; archived: laid aside, still found; tombstoned: as forget does; active again "
+            description="For status: the new status. superseded: it was true once; invalidated: it never was; "
+            "challenged: it is disputed; archived: no longer in use, still found; tombstoned: as forget does; active "
             "from an ended status restores it."
         ),
     ] = None
@@ -290,30 +291,29 @@ class RelateArguments(Arguments):
     a: Annotated[Id, Field(description="The id of the atom the link starts from.")]
     relation: Annotated[RelationName, Field(description="What a is to b.")]
     b: Annotated[Id, Field(description="The id of the atom the link leads to.")]
-    confidence: Annotated[Unit, Field(description="How sure the link is.")] = 1.0
+    confidence: Annotated[Unit, Field(description="The confidence of the link.")] = 1.0
 
 
 class ReviewArguments(Arguments):
-    """What to do about what waits for a person."""
+    """What to do about pending items."""
 
     action: Annotated[
         Literal["list", "confirm", "reject", "edit", "keep", "both", "merge", "later"],
         Field(
-            description="list shows what waits. Of a statement: confirm, reject, or edit (it counts with `content`). Of a "
-            "pair that contradicts itself: keep `id` over `other`, both are so, merge them into `content`, or later."
+            description="list shows pending items. A statement: confirm, reject, or edit (confirm with `content`). A "
+            "contradicting pair: keep `id` over `other`, both are valid, merge them into `content`, or later."
         ),
     ] = "list"
-    id: Annotated[Id | None, Field(description="The statement; of a pair the one to keep, or either.")] = None
+    id: Annotated[Id | None, Field(description="The statement; of a pair the one to keep, or any of both.")] = None
     other: Annotated[Id | None, Field(description="The other one of a pair.")] = None
-    content: Annotated[Words | None, Field(description="For edit and merge: the words that count.")] = None
+    content: Annotated[Words | None, Field(description="For edit and merge: the text to confirm.")] = None
     value: Value = None
     source: Annotated[
-        str | None,
-        Field(max_length=LONGEST_LABEL, description="list, confirm or reject everything from this source instead."),
+        str | None, Field(max_length=LONGEST_LABEL, description="list, confirm or reject everything from this source.")
     ] = None
     kind: Annotated[
         Literal["deletions", "dream", "statement", "proposal", "pair"] | None,
-        Field(description="For list: only what waits of this sort."),
+        Field(description="For list: only pending items of this kind."),
     ] = None
     limit: Annotated[int, Field(ge=1, le=MOST_ITEMS, description="For list: how many at most.")] = 20
     reason: Annotated[Reason | None, Field(description="The person's reason, in a few words; kept in the history.")] = (
@@ -322,4 +322,4 @@ class ReviewArguments(Arguments):
 
 
 class StatusArguments(Arguments):
-    """Nothing."""
+    """No arguments."""

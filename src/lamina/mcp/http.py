@@ -1,7 +1,7 @@
-"""MCP over streamable HTTP, for many clients on one vault: every request stands alone and takes a seat of its own.
+"""MCP over streamable HTTP, for many clients on one vault. Every request is independent.
 
-Who the caller is was found out by the gate in front, which puts them into the request's state; whoever comes without is
-not answered. Which hosts and origins may come is the gate's to say as well.
+The security middleware in front checks host, origin and token and sets the caller; a request without a caller is
+refused.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NOBODY = {
     "type": "urn:lamina:error:NoCaller",
     "title": "Unauthorized",
     "status": 401,
-    "detail": "nobody let this request in; mount the app behind the gate",
+    "detail": "the request has no caller; mount the app behind the security middleware",
 }
 
 
@@ -45,11 +45,11 @@ class McpApp:
         self._manager = StreamableHTTPSessionManager(server, stateless=True, max_request_body_size=LARGEST_BODY)
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """What has to run while it serves."""
+        """Return the context that must be open while the app serves."""
         return self._manager.run()
 
     def end(self) -> None:
-        """Let every stream end: the server is about to."""
+        """End every stream because the server is shutting down."""
         self._listeners.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -58,16 +58,16 @@ class McpApp:
             body = json.dumps(_NOBODY).encode()
             await Response(body, 401, media_type="application/problem+json")(scope, receive, send)
         elif scope["method"] != "POST":
-            # Without sessions there is nothing to stream to or to end; the protocol lets a server say so.
+            # Without sessions there is nothing to stream or to end; the protocol allows 405 here.
             await Response(status_code=405, headers={"allow": "POST"})(scope, receive, send)
         else:
             await self._manager.handle_request(scope, receive, send)
 
     def _seat(self, visit: Visit) -> Memory:
-        """The seat of who the gate let in. It has counted the request as a read; what writes is counted here."""
+        """Return the caller's memory. The middleware counted the request as a read; writes are counted here."""
         caller = visit.caller
         if caller is None or not self._house.tokens.welcomes(caller):
-            raise Refused("nobody let this request in; its token may have been revoked")
+            raise Refused("the token of this request is not valid; it may have been revoked")
         if visit.writes:
             self._check_write(caller)
         return self._house.seat(caller)
@@ -77,9 +77,9 @@ class McpApp:
             raise Refused(f"{caller.name} may {caller.right}; this needs a token with the right to {Right.WRITE}")
         wait = self._house.budgets.take(f"{caller.name}/{caller.token}", write=True)
         if wait:
-            raise Refused(f"{caller.name} has written as much as a minute allows; try again in {ceil(wait)} seconds")
+            raise Refused(f"{caller.name} exceeded the limit of writes per minute; try again in {ceil(wait)} seconds")
 
 
 def mcp_app(house: House) -> McpApp:
-    """MCP for a house: mount it behind the gate, and keep `running()` entered while it serves."""
+    """Return the MCP app for a served memory: mount it behind the security middleware, and keep `running()` open."""
     return McpApp(house)

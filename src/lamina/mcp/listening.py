@@ -1,6 +1,6 @@
-"""Subscriptions: whoever listens is told when the journal grows in what they may read.
+"""Subscriptions: clients are notified when commits change what they may read.
 
-Every listener follows the journal from their own seat, so that nobody learns of a commit they may not see.
+Every listener follows the journal with its own memory, so that no client learns of a commit it may not see.
 """
 
 from __future__ import annotations
@@ -30,41 +30,41 @@ Context = ServerRequestContext[Any, Any]
 Wanted = types.SubscriptionsListenRequestParams
 
 EVERY = 1.0
-"""Seconds between two looks at the journal."""
+"""Seconds between two polls of the journal."""
 MOST_LISTENERS = 64
 _WAITS = frozenset({"constrained", "challenged"})
 
 
 Take = Callable[[], "Memory"]
-"""Gives the listener's seat, or raises Refused once they may listen no longer."""
+"""Returns the listener's memory, or raises Refused once the listener is no longer authorised."""
 
 
 class Listeners:
-    """Everybody who listens at the moment."""
+    """The open subscriptions."""
 
     def __init__(self, every: float = EVERY, most: int = MOST_LISTENERS) -> None:
         self._every, self._most = every, most
         self._here: set[ListenHandler] = set()
 
     async def serve(self, context: Context, params: Wanted, take: Take) -> types.SubscriptionsListenResult:
-        """Tell one listener of changes until they leave, may listen no longer, or all are sent away."""
+        """Notify one listener of changes until it disconnects, loses its authorisation, or all streams are closed."""
         if len(self._here) >= self._most:
-            raise MCPError(types.INTERNAL_ERROR, f"{self._most} listen already; read the resources now and then")
+            raise MCPError(types.INTERNAL_ERROR, f"{self._most} clients listen already; poll the resources instead")
         bus = InMemorySubscriptionBus()
         handler = ListenHandler(bus)
         self._here.add(handler)
         try:
             since = await anyio.to_thread.run_sync(lambda: _newest(take()))
-            async with anyio.create_task_group() as beside:
-                beside.start_soon(self._follow, take, since, bus, handler)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._follow, take, since, bus, handler)
                 result = await handler(context, params)
-                beside.cancel_scope.cancel()
+                tasks.cancel_scope.cancel()
             return result
         finally:
             self._here.discard(handler)
 
     def close(self) -> None:
-        """Let every stream end; whoever listened reads anew and comes back."""
+        """End every stream; clients may read again and subscribe again."""
         for handler in self._here:
             handler.close()
 
@@ -74,7 +74,7 @@ class Listeners:
             try:
                 entries = await anyio.to_thread.run_sync(lambda at: take().journal(at), since)
             except StoreError as error:
-                logger.warning("listeners are told later: %s", wordless(error))
+                logger.warning("reading the journal failed, listeners are notified later: %s", wordless(error))
                 continue
             except Refused:
                 handler.close()
@@ -85,15 +85,15 @@ class Listeners:
 
 
 def changed(entries: Iterable[Entry]) -> list[str]:
-    """The addresses at which something else is read after these commits."""
-    told: dict[str, None] = {}
+    """Return the URIs of the resources that these commits changed."""
+    uris: dict[str, None] = {}
     for entry in entries:
-        told |= {JOURNAL: None, PROFILE: None}
+        uris |= {JOURNAL: None, PROFILE: None}
         for change in entry.changes:
-            told[ATOM.format(id=change.atom_id)] = None
+            uris[ATOM.format(id=change.atom_id)] = None
             if _WAITS & {change.new_status, change.old_status or change.new_status}:
-                told[INBOX] = None
-    return list(told)
+                uris[INBOX] = None
+    return list(uris)
 
 
 def _newest(memory: Memory) -> int:

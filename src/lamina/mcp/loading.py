@@ -1,7 +1,7 @@
-"""What does the work, loaded when it is first needed, by one thread at a time.
+"""Loads the engine when it is first needed, by one thread at a time.
 
-A package that one thread is in the middle of importing looks ready to another, which then finds half of it: whoever
-comes while the engine is being loaded waits for all of it.
+A package that one thread is importing looks complete to another thread, so all others wait until the import is
+finished.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _loaded = threading.Event()
 
 
 def load() -> None:
-    """Have everything that the verbs need; the first one to ask loads it."""
+    """Import everything the tools need; the first caller does it, others wait."""
     if _loaded.is_set():
         return
     with _turn:

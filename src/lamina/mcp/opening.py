@@ -1,4 +1,4 @@
-"""A vault opened on the side: a host that starts `lamina mcp` gets its list of tools before the engine is loaded."""
+"""Opens a vault in the background: a host of `lamina mcp` gets its list of tools before the engine is loaded."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger("lamina.mcp")
 
 SOON = 0.05
-"""Seconds after which opening begins: long enough for a list that is being written to be out."""
+"""Seconds to wait before opening, so that a list that is being sent is not delayed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which vault, whose part of it, whose word the client's is, and whether it may write."""
+    """Which vault and scope, whether the client speaks for a person, and whether it may write."""
 
     folder: Path
     scope: str | None = None
@@ -37,7 +37,7 @@ class Wanted:
 
 
 class Opening:
-    """Opens a vault once, when it is first needed or a moment after `soon`; everybody waits for the same opening."""
+    """Opens a vault once, when first needed or shortly after `open_soon`; every caller waits for the same opening."""
 
     def __init__(self, wanted: Wanted) -> None:
         self._wanted = wanted
@@ -47,10 +47,11 @@ class Opening:
 
     @property
     def reads_only(self) -> bool:
+        """Whether the server was started read-only."""
         return self._wanted.read_only
 
     def soon(self) -> None:
-        """Begin in a moment, beside whatever else is done; a vault that is not there yet waits until it is needed."""
+        """Start opening in the background, if there is a vault; a missing vault is created when it is needed."""
         with self._turn:
             if self._timer is None and home.is_vault(self._wanted.folder):
                 self._timer = threading.Timer(SOON, self._begun)
@@ -58,35 +59,35 @@ class Opening:
                 self._timer.start()
 
     def seat(self, visit: Visit) -> Memory:
-        """The memory as this visitor may use it."""
+        """Return the memory as this client may use it; Refused for a write on a read-only server."""
         if visit.writes and self._wanted.read_only:
-            raise Refused("this server was started with --read-only; only reading tools may be called")
+            raise Refused("this server was started with --read-only; only tools that read may be called")
         actor, ceiling = ("human", "human") if self._wanted.human else (visit.client, "agent")
         return self._begun().result().seat(self._wanted.scope, actor=actor, ceiling=ceiling)
 
     def close(self) -> None:
-        """Let go of the vault; what is being opened is waited for."""
+        """Close the vault; an opening that is in progress is waited for."""
         with self._turn:
-            timer, opened = self._timer, self._opened
+            timer, future = self._timer, self._opened
         if timer is not None:
             timer.cancel()
-        if opened is not None and opened.exception() is None:
-            opened.result().close()
+        if future is not None and future.exception() is None:
+            future.result().close()
 
     def _begun(self) -> Future[Memory]:
         with self._turn:
-            opened, mine = self._opened, self._opened is None
-            if opened is None:
-                opened = self._opened = Future()
-        if mine:
-            self._open(opened)
-        return opened
+            future, is_first = self._opened, self._opened is None
+            if future is None:
+                future = self._opened = Future()
+        if is_first:
+            self._open(future)
+        return future
 
     def _open(self, opened: Future[Memory]) -> None:
         try:
             opened.set_result(self._memory())
         except BaseException as error:
-            # Whoever waits is told; the next one tries again, for a person may have mended it meanwhile.
+            # Waiting callers get the error; the next one tries again, because a person may have fixed it.
             with self._turn:
                 self._opened = None
             opened.set_exception(error)
@@ -94,22 +95,24 @@ class Opening:
                 raise
 
     def _memory(self) -> Memory:
-        folder, wanted = self._wanted.folder, self._wanted
-        if wanted.read_only and not home.is_vault(folder):
-            raise Closed(f"there is no vault in {folder}; `lamina init {folder}` makes one")
+        folder, options = self._wanted.folder, self._wanted
+        if options.read_only and not home.is_vault(folder):
+            raise Closed(f"there is no vault in {folder}; create one with `lamina init {folder}`")
         load()
         from lamina.memory import Memory
 
-        whose = "human" if wanted.human else "agent"
+        actor = "human" if options.human else "agent"
         try:
-            memory = Memory(folder, wanted.scope, actor=whose, ceiling=whose)
-        except InvalidInput as error:  # it is not what the agent gave that is wrong
+            memory = Memory(folder, options.scope, actor=actor, ceiling=actor)
+        except InvalidInput as error:  # the agent's arguments are not the cause
             raise Closed(f"the vault cannot be opened: {error}") from error
         except (StoreBusy, StoreTooNew):
             raise
         except StoreError as error:
             logger.error("the vault cannot be opened: %s", wordless(error))
-            raise Closed(f"the vault in {folder} cannot be opened; lamina has to read and write there") from error
+            raise Closed(
+                f"the vault in {folder} cannot be opened; lamina needs permission to read and write there"
+            ) from error
         if memory.created:
-            sys.stderr.write(f"made a vault in {folder}\n")
+            sys.stderr.write(f"created a vault in {folder}\n")
         return memory

@@ -1,4 +1,4 @@
-"""Prompts a person may choose in their host: put what is known before a model, or go through the inbox with it."""
+"""Prompts that a person may choose in a host: recall context for a question, or review the inbox."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ _ITEMS = 20
 
 
 def prompt(memory: Memory, name: str, given: Given) -> str:
-    """The text of a prompt, or InvalidInput where there is none of that name."""
-    make = _TEXTS.get(name)
-    if make is None:
-        raise InvalidInput(f"there is no such prompt; there are {', '.join(_TEXTS)}")
-    return make(memory, given)
+    """Return the text of a prompt; InvalidInput if there is none with this name."""
+    build = _TEXTS.get(name)
+    if build is None:
+        raise InvalidInput(f"unknown prompt; there are {', '.join(_TEXTS)}")
+    return build(memory, given)
 
 
 def _recall_context(memory: Memory, given: Given) -> str:
     question = given.get("question", "").strip()
     if not question or len(question.encode(errors="replace")) > LONGEST_QUESTION:
         raise InvalidInput("question: say what the context is for, in up to 4 KiB")
-    told = recall(memory, RecallArguments(question=question)).text
+    text = recall(memory, RecallArguments(question=question)).text
     return (
-        f"{told}\n\nThis is what the memory holds on the question I am about to ask. Use what fits, name the ids you "
-        "rely on, and say so where it is disputed or where nothing is known."
+        f"{text}\n\nThis is what is known about the question I am about to ask. Use what fits, name the ids you "
+        "rely on, and say so if it is disputed or if nothing is known."
     )
 
 
 def _review_inbox(memory: Memory, given: Given) -> str:
-    told = review(memory, ReviewArguments(limit=_ITEMS)).text
+    text = review(memory, ReviewArguments(limit=_ITEMS)).text
     return (
-        f"{told}\n\nGo through these with me one by one: say in a sentence what each is and what confirming it would "
-        "do, then wait for my decision. Carry it out with the review tool only after I said it; if that is refused, "
+        f"{text}\n\nReview these with me one by one: say in a sentence what each is and what confirming it would "
+        "do, then wait for my decision. Apply it with the review tool only after I decided; if that is refused, "
         "tell me the `lamina review` command instead."
     )
 

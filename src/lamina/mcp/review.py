@@ -1,5 +1,7 @@
-"""The tool of review: what waits for a person, and the words a person may say. An agent whose word is not a person's
-may look; the memory itself refuses it the rest."""
+"""The tool of review: pending items, and the decisions of a person.
+
+An agent that does not speak for a person may only list; the memory refuses the rest.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,16 @@ _TAKEN = {
     "later": ("id", "other"),
     "merge": ("id", "other", "content", "value"),
 }
-"""What each action takes beside a reason."""
+"""The arguments of each action beside the reason."""
 
 
 def review(memory: Memory, asked: ReviewArguments) -> Told:
-    """What waits, or what a person's word did."""
-    unfitting(asked, ("action", "reason", *_TAKEN[asked.action]), "the tool's description says what each action takes")
+    """List the pending items, or apply a person's decision."""
+    unfitting(
+        asked,
+        ("action", "reason", *_TAKEN[asked.action]),
+        "see the tool's description for the arguments of each action",
+    )
     if asked.action == "list":
         return _listed(memory, asked)
     receipts = _decided(memory, asked)
@@ -60,33 +66,33 @@ def _waiting(memory: Memory, item: Item) -> Waiting:
 
 
 def _decided(memory: Memory, asked: ReviewArguments) -> list[Receipt]:
-    said = {"reason": asked.reason} if asked.reason is not None else {}
+    reason = {"reason": asked.reason} if asked.reason is not None else {}
     if asked.id is not None and asked.source is not None:
-        raise InvalidInput("give id for one thing or source for everything from there, not both")
+        raise InvalidInput("give id for one item or source for everything from it, not both")
     match asked.action:
         case "confirm" if asked.source is not None:
-            return memory.review.approve_source(asked.source, **said)
+            return memory.review.approve_source(asked.source, **reason)
         case "reject" if asked.source is not None:
-            return memory.review.reject_source(asked.source, **said)
+            return memory.review.reject_source(asked.source, **reason)
         case "confirm":
-            return [memory.review.confirm(_id(asked), **said)]
+            return [memory.review.confirm(_id(asked), **reason)]
         case "reject":
-            return [memory.review.reject(_id(asked), **said)]
+            return [memory.review.reject(_id(asked), **reason)]
         case "edit":
             fields = {"value": asked.value} if asked.value is not None else {}
-            return [memory.review.edit(_id(asked), _content(asked), **said, **fields)]
+            return [memory.review.edit(_id(asked), _content(asked), **reason, **fields)]
         case "keep":
-            return [memory.review.keep_a(_id(asked), _other(asked), **said)]
+            return [memory.review.keep_a(_id(asked), _other(asked), **reason)]
         case "both":
-            return [memory.review.both_valid(_id(asked), _other(asked), **said)]
+            return [memory.review.both_valid(_id(asked), _other(asked), **reason)]
         case "merge":
             fields = {"value": asked.value} if asked.value is not None else {}
-            return [memory.review.merge(_id(asked), _other(asked), _content(asked), **said, **fields)]
+            return [memory.review.merge(_id(asked), _other(asked), _content(asked), **reason, **fields)]
         case "later":
             note = {"note": asked.reason} if asked.reason is not None else {}
             return [memory.review.need_more(_id(asked), _other(asked), **note)]
         case "list":
-            raise InvalidInput("list decides nothing")
+            raise InvalidInput("list is not a decision")
         case _:
             assert_never(asked.action)
 
@@ -105,5 +111,5 @@ def _content(asked: ReviewArguments) -> str:
 
 def _given(asked: ReviewArguments, value: str | None, name: str) -> str:
     if value is None:
-        raise InvalidInput(f"action {asked.action} needs {name}; action list shows what waits")
+        raise InvalidInput(f"action {asked.action} needs {name}; action list shows the pending items")
     return value

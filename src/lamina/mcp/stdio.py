@@ -1,4 +1,4 @@
-"""MCP over standard input and output: what a host starts and talks to. Stdout is the protocol's alone."""
+"""MCP over standard input and output, for a host that starts lamina as a process. Stdout carries only the protocol."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from lamina.mcp.server import make_server
 from lamina.mcp.wire import Heard, Wire
 
 PATIENCE = 5.0
-"""Seconds that calls and the vault have to come to their end once somebody wants the process gone."""
+"""Seconds for running calls and the vault to finish after a signal."""
 
 
 def serve(wanted: Wanted) -> None:
-    """Serve one host until it closes our input, no longer listens, or a signal ends us."""
+    """Serve one host until it closes stdin, stops reading stdout, or a signal arrives."""
     to_stream(sys.stderr, level=logging.WARNING)
     opening = Opening(wanted)
     try:
         anyio.run(_served, opening)
     except* BrokenPipeError:
-        pass  # the host is gone; what it asked for is done, and nobody is left to be told
+        pass  # the host is gone; its requests are done and no one reads the responses
     finally:
         opening.close()
 
 
 async def _served(opening: Opening) -> None:
     server = make_server(opening.seat, listed=opening.soon, reads_only=opening.reads_only)
-    async with stdio_server() as (host_says, host_hears), anyio.create_task_group() as beside:
-        wire = Wire(host_says, host_hears)
-        into, incoming = anyio.create_memory_object_stream[Heard]()
-        outgoing, out_of = anyio.create_memory_object_stream[SessionMessage]()
-        beside.start_soon(wire.pass_in, into)
-        beside.start_soon(_end_at_a_signal, wire, opening)
-        async with anyio.create_task_group() as answers:
-            answers.start_soon(wire.pass_out, out_of)
+    async with stdio_server() as (from_host, to_host), anyio.create_task_group() as tasks:
+        connection = Wire(from_host, to_host)
+        server_input, incoming = anyio.create_memory_object_stream[Heard]()
+        outgoing, server_output = anyio.create_memory_object_stream[SessionMessage]()
+        tasks.start_soon(connection.pass_in, server_input)
+        tasks.start_soon(_end_at_a_signal, connection, opening)
+        async with anyio.create_task_group() as responses:
+            responses.start_soon(connection.pass_out, server_output)
             await server.run(incoming, outgoing, server.create_initialization_options())
-        beside.cancel_scope.cancel()
+        tasks.cancel_scope.cancel()
 
 
 async def _end_at_a_signal(wire: Wire, opening: Opening) -> None:
@@ -56,4 +56,4 @@ async def _end_at_a_signal(wire: Wire, opening: Opening) -> None:
                 await wire.settle()
                 await anyio.to_thread.run_sync(opening.close, abandon_on_cancel=True)
             sys.stderr.flush()
-            os._exit(0)  # a thread sits in a read of our input that nothing but the host can end
+            os._exit(0)  # a thread is blocked reading stdin, which only the host can end

@@ -1,4 +1,4 @@
-"""A tool: its name and words, what it takes and answers with, what right it needs, and the verb it stands for."""
+"""The definition of a tool: name, descriptions, argument and result types, and the function it calls."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LONGEST_NAME = 80
 
 @dataclass(frozen=True, kw_only=True)
 class Tool(Generic[A]):
-    """One tool. `writes` says of given arguments whether they change anything."""
+    """One tool. `is_write` returns for given arguments whether they change anything."""
 
     name: str
     title: str
@@ -46,14 +46,14 @@ class Tool(Generic[A]):
 
     @cached_property
     def input_schema(self) -> Schema:
-        """What it takes, in one piece: some hosts follow no references."""
+        """The schema of the arguments without references, because some hosts do not follow them."""
         schema = self.takes.model_json_schema(schema_generator=_Untitled)
         parts = schema.pop("$defs", {})
         return _inlined(schema, parts)
 
     @cached_property
     def listed(self) -> types.Tool:
-        """The tool as a list tells it."""
+        """The tool as listed by the server."""
         return types.Tool(
             name=self.name,
             title=self.title,
@@ -70,25 +70,27 @@ class Tool(Generic[A]):
         )
 
     def parse(self, given: Mapping[str, Any]) -> A:
-        """The arguments, or InvalidInput that says which one is wrong and how, without repeating it.
+        """Return the arguments, or raise InvalidInput that says which one is wrong and why, without repeating it.
 
-        For an agent, null and left out are the same: some hosts fill in every argument there is.
+        Null and missing are the same: some hosts send every argument.
         """
         try:
             return self.takes.model_validate({name: value for name, value in given.items() if value is not None})
         except ValidationError as error:
             faults = error.errors(include_url=False, include_input=False)[:_MOST_FAULTS]
-            told = [f"{escaped('.'.join(map(str, fault['loc'])))[:_LONGEST_NAME]}: {_said(fault)}" for fault in faults]
+            messages = [
+                f"{escaped('.'.join(map(str, fault['loc'])))[:_LONGEST_NAME]}: {_said(fault)}" for fault in faults
+            ]
             if any(fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1 for fault in faults):
-                told.append(f"{self.name} takes {', '.join(self.takes.model_fields) or 'nothing'}")
-            raise InvalidInput("; ".join(told)) from error
+                messages.append(f"the arguments of {self.name} are {', '.join(self.takes.model_fields) or 'none'}")
+            raise InvalidInput("; ".join(messages)) from error
 
 
 def _said(fault: ErrorDetails) -> str:
-    """What is wrong, in words that do not come from inside."""
+    """Return what is wrong, without internal terms."""
     match fault["type"]:
         case "extra_forbidden":
-            return "there is no such argument"
+            return "unknown argument"
         case "model_type":
             return "Input should be an object"
         case _:
@@ -96,24 +98,24 @@ def _said(fault: ErrorDetails) -> str:
 
 
 class _Untitled(GenerateJsonSchema):
-    """Schemas without a title for each field: it would only repeat the field's name."""
+    """Generates schemas without a title for each field: it would only repeat the field's name."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
 
 def _inlined(schema: Schema, parts: Mapping[str, Schema]) -> Schema:
-    """The schema with every reference replaced by what it names."""
+    """Return the schema with every reference replaced by its definition."""
 
     def put(value: Any) -> Any:
         match value:
             case {"$ref": str(name)}:
-                rest = {key: put(each) for key, each in value.items() if key != "$ref"}
+                rest = {key: put(item) for key, item in value.items() if key != "$ref"}
                 return {**put(parts[name.rpartition("/")[2]]), **rest}
             case dict():
-                return {key: put(each) for key, each in value.items()}
+                return {key: put(item) for key, item in value.items()}
             case list():
-                return [put(each) for each in value]
+                return [put(item) for item in value]
             case _:
                 return value
 

@@ -1,4 +1,4 @@
-"""Errors as an agent reads them: what is wrong and what to do next, in the words of its tools; never a traceback."""
+"""Errors as an agent reads them: what is wrong and what to do next, in terms of the tools; never a traceback."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ from lamina.text.hidden import escaped
 
 logger = logging.getLogger("lamina.mcp")
 
-UNKNOWN = "something went wrong inside lamina; nothing acknowledged is lost. The server's log tells where"
+UNKNOWN = "internal error of lamina; acknowledged writes are safe. See the server's log"
 
 
 class Closed(Refused):
-    """The vault cannot be opened, so no tool works until a person has seen to it."""
+    """The vault cannot be opened, so no tool works until a person has fixed it."""
 
 
 def trouble(error: LaminaError) -> str:
-    """An error of lamina's tree, and the next step."""
+    """Return an error of lamina as text, with the next step."""
     if isinstance(error, StoreError) and not isinstance(error, StoreBusy | StoreTooNew):
         logger.error("the store failed: %s", wordless(error))
         return (
-            "StoreError: the disk or database failed; nothing acknowledged is lost. Try again, or run `lamina doctor`"
+            "StoreError: the disk or database failed; acknowledged writes are safe. Try again, or run `lamina doctor`"
         )
     return f"{type(error).__name__}: {_said(error)}. {_next(error)}"
 
 
 def _said(error: LaminaError) -> str:
-    """The message on one line; of those that quote what is stored, what they are about."""
+    """Return the message on one line; for errors whose message quotes stored text, only what they are about."""
     match error:
         case Erased(atom_id=erased):
             return f"{erased} was erased for good"
         case ClaimTaken(holder=holder):
-            return f"{holder} holds that claim at that time; supersede it or give the new one other valid times"
+            return f"{holder} fills that claim at that time; supersede it or give the new one other valid times"
         case _:
             return " ".join(escaped(str(error)).split())
 
@@ -57,17 +57,17 @@ def _next(error: LaminaError) -> str:
         case InvalidScope():
             return "Leave scopes out to search everything you may read."
         case InvalidInput():
-            return "Mend that argument and call again; its description says what it takes."
+            return "Correct that argument and call again; see its description."
         case Erased():
-            return "Do not try to bring it back."
+            return "Do not try to restore it."
         case NotFound():
-            return "Ids come from recall, get and review; recall again for one that is there."
+            return "Ids come from recall, get and review; recall again to get a valid one."
         case StaleRevision():
             return "Read it with get and try again."
         case TransitionRefused():
-            return "Nothing was changed; get with history tells how it came to stand there."
+            return "Nothing was changed; get with history shows how it got its status."
         case Closed():
-            return "No tool works until that is mended; tell the person."
+            return "No tool works until that is fixed; tell the person."
         case Refused():
             return "Nothing was changed; tell the person if it matters."
         case StoreBusy():
@@ -75,6 +75,6 @@ def _next(error: LaminaError) -> str:
         case StoreTooNew():
             return "The person has to upgrade lamina."
         case ModelError():
-            return "Go on without a model; `lamina models` tells the person what is missing."
+            return "Continue without a model; `lamina models` shows the person what is missing."
         case _:
-            return "`lamina doctor` tells the person what is wrong."
+            return "`lamina doctor` shows the person what is wrong."

@@ -1,4 +1,4 @@
-"""A visit: one request to the server, who it comes from, and whether it changes anything."""
+"""A request to the server: its caller, and whether it changes anything."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME = 60
 _OURS = frozenset({"human", "lamina"})
-"""Names the journal has for a person and for lamina itself; no client goes by them."""
+"""Names that the journal uses for a person and for lamina itself; no client may use them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """Who asks: `caller` where a gate let them in, `client` as they call themselves, which proves nothing."""
+    """A request. `caller` is set by the security middleware; `client_name` is the client's claim and proves nothing."""
 
     caller: Caller | None
     client: str
@@ -27,22 +27,22 @@ class Visit:
 
 
 Seat = Callable[[Visit], "Memory"]
-"""Gives a visitor the memory as they may use it, or raises Refused; may block, so it is called in a worker thread."""
+"""Returns the memory as a client may use it, or raises Refused; may block, so it is called in a worker thread."""
 
 
 def visit_of(context: ServerRequestContext[Any, Any], *, writes: bool) -> Visit:
-    """The visit a request is."""
+    """Return the client request of an MCP request."""
     params = context.session.client_params
     name = params.client_info.name if params is not None else ""
     return Visit(caller_of(context.request), _own(_plain(name)) or "agent", writes)
 
 
 def caller_of(request: Any) -> Caller | None:
-    """Whom the gate found the request to come from; None on stdio, which has no gate."""
+    """Return the caller that the security middleware set; None on stdio, which has no middleware."""
     scope = getattr(request, "scope", None) or {}
     state = scope.get("state") or {}
-    found: Caller | None = state.get("caller")
-    return found
+    caller: Caller | None = state.get("caller")
+    return caller
 
 
 def _own(name: str) -> str:
@@ -50,6 +50,6 @@ def _own(name: str) -> str:
 
 
 def _plain(name: str) -> str:
-    """A name that fits a line of the journal."""
-    seen = "".join(char for char in name if char.isprintable())
-    return " ".join(seen.split())[:_LONGEST_NAME].strip()
+    """Return a printable name that fits on a line of the journal."""
+    printable = "".join(char for char in name if char.isprintable())
+    return " ".join(printable.split())[:_LONGEST_NAME].strip()

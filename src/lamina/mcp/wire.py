@@ -1,7 +1,7 @@
-"""What a host says on our standard input and hears on our standard output, one message a line.
+"""The connection to a host over stdin and stdout, one message a line.
 
-The SDK passes over a line it cannot read, and drops what it is at work on when input ends. Whoever waits for an answer
-gets one here in both cases: a complaint, and what was asked for before input ended.
+The SDK ignores a line that it cannot parse, and drops running requests when stdin ends. Here a bad line gets an error
+response, and running requests are finished first.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Id = str | int | None
 Heard = SessionMessage | Exception
 
 _ENDLESS = "subscriptions/listen"
-_NO_JSON = "this line is no JSON, so nothing was done; send one message a line"
-_NO_MESSAGE = "this line is no message of JSON-RPC 2.0, so nothing was done; send one object a line, never a batch"
+_NO_JSON = "this line is not JSON, so nothing was done; send one message per line"
+_NO_MESSAGE = "this line is not a JSON-RPC 2.0 message, so nothing was done; send one object per line, never a batch"
 
 
 class Wire:
-    """Both directions between a host and the server. What was passed on and not yet answered is owed."""
+    """Both directions between a host and the server. Keeps track of requests that are not yet answered."""
 
     def __init__(self, host_says: ReadStream[Heard], host_hears: WriteStream[SessionMessage]) -> None:
         self._host_says, self._host_hears = host_says, host_hears
@@ -35,7 +35,7 @@ class Wire:
         self._paid = anyio.Event()
 
     async def pass_in(self, server: MemoryObjectSendStream[Heard]) -> None:
-        """Give the server what it can read; after the last of it, once nothing is owed, let its input end."""
+        """Forward the host's messages to the server; end its input once everything is answered."""
         async with server:
             async for item in self._host_says:
                 if isinstance(item, Exception):
@@ -46,7 +46,7 @@ class Wire:
             await self.settle()
 
     async def pass_out(self, server: MemoryObjectReceiveStream[SessionMessage]) -> None:
-        """Give the host what the server says; an answer pays what was owed."""
+        """Forward what the server sends to the host, and mark requests as answered."""
         async with self._host_hears:
             async for item in server:
                 await self._host_hears.send(item)
@@ -54,7 +54,7 @@ class Wire:
                     self._pay(item.message.id)
 
     async def settle(self) -> None:
-        """Wait until nothing is owed."""
+        """Wait until every request is answered."""
         while self._owed:
             await self._paid.wait()
 
@@ -63,7 +63,7 @@ class Wire:
             case types.JSONRPCRequest(id=id, method=method) if method != _ENDLESS:
                 self._owed.add(id)
             case types.JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as id}):
-                self._pay(id)  # what was called off is not answered
+                self._pay(id)  # a cancelled request gets no response
 
     def _pay(self, id: Id) -> None:
         self._owed.discard(id)
@@ -77,30 +77,30 @@ class Wire:
 
 
 def complaint_about(error: Exception) -> types.JSONRPCError | None:
-    """What to say of a line that cannot be read; None where nobody waits for an answer."""
+    """Return the error response for a line that cannot be parsed; None if no response is expected."""
     faults = error.errors(include_url=False) if isinstance(error, ValidationError) else []
-    said = [fault["input"] for fault in faults]
-    if said and isinstance(said[0], str) and not said[0].strip():
+    inputs = [fault["input"] for fault in faults]
+    if inputs and isinstance(inputs[0], str) and not inputs[0].strip():
         return None
     is_json = bool(faults) and faults[0]["type"] != "json_invalid"
-    message = next((each for each in said if isinstance(each, dict) and "jsonrpc" in each), None)
+    message = next((item for item in inputs if isinstance(item, dict) and "jsonrpc" in item), None)
     if message is None and not is_json:
-        message = _read_kindly(said)
+        message = _read_kindly(inputs)
     if message is not None and not {"id", "method"} <= message.keys():
-        return None  # a notification or an answer
-    code, told = (types.INVALID_REQUEST, _NO_MESSAGE) if is_json else (types.PARSE_ERROR, _NO_JSON)
-    return types.JSONRPCError(jsonrpc="2.0", id=_id_of(message), error=types.ErrorData(code=code, message=told))
+        return None  # a notification or a response
+    code, text = (types.INVALID_REQUEST, _NO_MESSAGE) if is_json else (types.PARSE_ERROR, _NO_JSON)
+    return types.JSONRPCError(jsonrpc="2.0", id=_id_of(message), error=types.ErrorData(code=code, message=text))
 
 
 def _read_kindly(said: list[Any]) -> dict[str, Any] | None:
-    """The message as a reader has it who lets more pass than ours, such as half of a pair of surrogates."""
+    """Parse the message more leniently than the SDK, which rejects for example half a surrogate pair."""
     try:
-        found = json.loads(said[0]) if said else None
+        message = json.loads(said[0]) if said else None
     except (TypeError, ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return message if isinstance(message, dict) else None
 
 
 def _id_of(message: dict[str, Any] | None) -> Id:
-    told = message["id"] if message is not None else None
-    return told if isinstance(told, str | int) and not isinstance(told, bool) else None
+    request_id = message["id"] if message is not None else None
+    return request_id if isinstance(request_id, str | int) and not isinstance(request_id, bool) else None

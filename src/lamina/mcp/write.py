@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _FIELDS = ("subject", "attribute", "value", "kind", "tags", "valid_from", "valid_until", "confidence", "importance")
 _TAKEN = {"text": ("content", *_FIELDS), "status": ("status",)}
-"""What an action of revise takes beside the atom and the reason."""
+"""The arguments of each action of revise beside the atom and the reason."""
 _DONE = {
     "text": "revised",
     "status": "moved",
@@ -39,9 +39,9 @@ _DONE = {
 
 
 def capture(memory: Memory, asked: CaptureArguments) -> Told:
-    """Words kept as they were said, and read for statements."""
+    """Store text verbatim and extract statements from it."""
     if (asked.words is None) == (asked.turns is None):
-        raise InvalidInput("give words or turns, one of them")
+        raise InvalidInput("give either words or turns")
     turns = [turn.model_dump(exclude_none=True) for turn in asked.turns or ()]
     receipt = memory.capture(
         turns if asked.words is None else asked.words,
@@ -57,36 +57,39 @@ def capture(memory: Memory, asked: CaptureArguments) -> Told:
 
 
 def remember(memory: Memory, asked: RememberArguments) -> Told:
-    """One explicit statement, classified against what is there."""
-    own = asked.model_dump(exclude_unset=True, exclude={"content", "origin", "private", "reason", "key"})
+    """Write one explicit statement, compared with existing statements."""
+    fields = asked.model_dump(exclude_unset=True, exclude={"content", "origin", "private", "reason", "key"})
     receipt = memory.remember(
-        asked.content, origin=asked.origin, private=asked.private, reason=asked.reason, key=asked.key, **_set(own)
+        asked.content, origin=asked.origin, private=asked.private, reason=asked.reason, key=asked.key, **_set(fields)
     )
     return Told(told_receipt(receipt), written(receipt))
 
 
 def feedback(memory: Memory, asked: FeedbackArguments) -> Told:
-    """What an answer taught."""
-    taught = memory.feedback(asked.recall_id, asked.cited, asked.verdict)
-    signals = [(each, memory.signals(each)) for each in taught]
-    learnt = [Learnt(id=each, quality=told.quality_score, uses=told.recall_count) for each, told in signals]
-    document = FeedbackTaken(recall_id=asked.recall_id, verdict=asked.verdict, learnt=learnt)
-    return Told(_told_feedback(memory, asked, learnt), document)
+    """Record feedback on an answer."""
+    updated_ids = memory.feedback(asked.recall_id, asked.cited, asked.verdict)
+    signals = [(atom_id, memory.signals(atom_id)) for atom_id in updated_ids]
+    qualities = [
+        Learnt(id=atom_id, quality=counters.quality_score, uses=counters.recall_count) for atom_id, counters in signals
+    ]
+    document = FeedbackTaken(recall_id=asked.recall_id, verdict=asked.verdict, learnt=qualities)
+    return Told(_told_feedback(memory, asked, qualities), document)
 
 
 def _told_feedback(memory: Memory, asked: FeedbackArguments, learnt: list[Learnt]) -> str:
-    """What was cited, each with what became of it; of what was passed over, how much there was."""
+    """Return the quality of each cited atom, and how many were recalled but not cited."""
     if not learnt:
-        return "this recall was learnt from already" if asked.cited else "nothing was cited, so nothing follows"
-    cited = {memory.get(each).id for each in asked.cited}
-    lines = [f"{each.id}: quality {each.quality:g}, uses {each.uses}" for each in learnt if each.id in cited]
+        reason = "this recall had feedback before" if asked.cited else "nothing was cited"
+        return f"{reason}, so nothing changed"
+    cited = {memory.get(atom_id).id for atom_id in asked.cited}
+    lines = [f"{atom.id}: quality {atom.quality:g}, uses {atom.uses}" for atom in learnt if atom.id in cited]
     others = len(learnt) - len(lines)
-    lines += [f"recalled and not cited, so a little less likely next time: {others}"] if others else []
+    lines += [f"recalled but not cited, so ranked a little lower next time: {others}"] if others else []
     return "\n".join(lines)
 
 
 def revise(memory: Memory, asked: ReviseArguments) -> Told:
-    """An atom changed in one way; what it was is kept."""
+    """Change one thing about an atom; the earlier version is kept."""
     unfitting(asked, ("id", "action", "reason", *_TAKEN.get(asked.action, ())), "call revise once for each change")
     before = memory.get(asked.id)
     return _changed(memory, before, _revised(memory, asked), _DONE[asked.action])
@@ -118,13 +121,13 @@ def _revised(memory: Memory, asked: ReviseArguments) -> Atom:
 
 
 def forget(memory: Memory, asked: ForgetArguments) -> Told:
-    """An atom that recall no longer finds."""
+    """Tombstone an atom, so that recall no longer finds it."""
     before = memory.get(asked.id)
     return _changed(memory, before, memory.forget(asked.id, asked.reason), "forgotten")
 
 
 def relate(memory: Memory, asked: RelateArguments) -> Told:
-    """Two atoms linked."""
+    """Link two atoms."""
     before = memory.get(asked.a)
     return _changed(memory, before, memory.relate(asked.a, asked.relation, asked.b, asked.confidence), "linked")
 
@@ -136,7 +139,7 @@ def _changed(memory: Memory, before: Atom, after: Atom, what: str) -> Told:
 
 
 def _set(fields: dict[str, Any]) -> dict[str, Any]:
-    """Those that have a value: for an agent, null and left out are the same."""
+    """Return the fields that have a value: for an agent, null and missing are the same."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -144,4 +147,4 @@ def _moment(text: str | None) -> datetime | None:
     try:
         return parse_time(text) if text is not None else None
     except ValueError as error:
-        raise InvalidInput("observed_at is no time; write 2026-11-15 or 2026-11-15T09:00Z") from error
+        raise InvalidInput("observed_at is not a time; write 2026-11-15 or 2026-11-15T09:00Z") from error

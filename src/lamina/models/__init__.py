@@ -1,1 +1,1 @@
-"""Outside models behind small Protocols."""
+"""Embedding models, the state model and its companions, language models, rerankers, and their files."""

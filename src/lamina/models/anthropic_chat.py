@@ -1,4 +1,4 @@
-"""Servers that speak Anthropic's messages. They take no temperature, and the bounds of a shape only in words."""
+"""Servers with Anthropic's messages API. It takes no temperature, and bounds of a schema only as text."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ class _Tokens(BaseModel):
 
     @property
     def read(self) -> int:
+        """All input tokens, cached ones included."""
         return self.input_tokens + (self.cache_creation_input_tokens or 0) + (self.cache_read_input_tokens or 0)
 
 
@@ -45,18 +46,18 @@ class _Answer(BaseModel):
     usage: _Tokens | None = None
 
     def spoken(self, request: Mapping[str, Any]) -> Spoken:
-        """What was said aloud, with a guess at its tokens where the server tells none."""
-        text = "".join(each.text for each in self.content if each.type == "text")
-        asked = sum(guessed_tokens(each["content"]) for each in request["messages"])
-        used = self.usage or _Tokens(input_tokens=asked, output_tokens=guessed_tokens(text))
+        """Return the reply, with an estimate of its tokens if the server reports none."""
+        text = "".join(block.text for block in self.content if block.type == "text")
+        prompt_tokens = sum(guessed_tokens(message["content"]) for message in request["messages"])
+        usage = self.usage or _Tokens(input_tokens=prompt_tokens, output_tokens=guessed_tokens(text))
         ending = _ENDINGS.get(self.stop_reason or "", Ending.WHOLE)
-        return Spoken(text, ending, used.read, used.output_tokens, "output_config" not in request)
+        return Spoken(text, ending, usage.read, usage.output_tokens, "output_config" not in request)
 
 
 class AnthropicChat:
-    """A chat model behind `base_url`, which ends before `/v1/messages`, as in Anthropic's own library.
+    """A chat model at `base_url`, which ends before `/v1/messages`, as in Anthropic's own library.
 
-    A server that will not take the schema, or that answers something else, is asked once more in words.
+    If a server rejects the schema, or answers something else, it is asked once more with the schema as text.
     """
 
     def __init__(
@@ -79,13 +80,16 @@ class AnthropicChat:
 
     @property
     def model(self) -> str:
+        """The name of the model and its host."""
         return self._courier.model
 
     def close(self) -> None:
+        """Close the connections."""
         self._courier.close()
 
     def ask(self, messages: Sequence[Message], schema: type[T], *, most_tokens: int = MOST_TOKENS) -> Reply[T]:
-        """What the model answers, as a value of `schema`, in at most so many tokens."""
+        """Return the model's answer as a value of `schema`, in at most `most_tokens` tokens. Raises ModelError if it
+        fails."""
         return reply(
             lambda in_words: self._spoken(messages, schema, most_tokens, in_words), schema, self.model, most_tokens
         )
@@ -105,21 +109,21 @@ class AnthropicChat:
             {"client": "Anthropic", **self._options}, lambda client: client.messages.with_raw_response.create(**request)
         )
         try:
-            said = _Answer.model_validate_json(body).spoken(request)
+            response = _Answer.model_validate_json(body).spoken(request)
         except ValidationError as error:
-            told = brief(body.decode("utf-8", "replace"))
-            raise ModelError(f"{self._courier.host} answered something else than a message: {told}") from error
-        self._courier.spent(said.tokens_in, said.tokens_out)
-        return said
+            excerpt = brief(body.decode("utf-8", "replace"))
+            raise ModelError(f"{self._courier.host} did not answer with a message: {excerpt}") from error
+        self._courier.spent(response.tokens_in, response.tokens_out)
+        return response
 
 
 def _request(
     name: str, messages: Sequence[Message], schema: type[BaseModel], most_tokens: int, in_words: bool
 ) -> dict[str, Any]:
-    told = told_in_words(messages, schema) if in_words else messages
-    spoken = [each.sent() for each in told if each.role is not Role.SYSTEM]
-    request: dict[str, Any] = {"model": name, "max_tokens": most_tokens, "messages": spoken}
-    rules = "\n\n".join(each.sent()["content"] for each in told if each.role is Role.SYSTEM)
+    prompt = told_in_words(messages, schema) if in_words else messages
+    sent = [message.sent() for message in prompt if message.role is not Role.SYSTEM]
+    request: dict[str, Any] = {"model": name, "max_tokens": most_tokens, "messages": sent}
+    rules = "\n\n".join(message.sent()["content"] for message in prompt if message.role is Role.SYSTEM)
     if rules:
         request["system"] = rules
     if not in_words:

@@ -1,4 +1,4 @@
-"""What chat models may use in a day: calls, tokens, money. Beyond that nothing is asked until the next day (UTC)."""
+"""The daily budget of chat models: calls, tokens, money. Beyond it no call is made until the next day (UTC)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most of a day; None is without end."""
+    """The daily limits; None is unlimited."""
 
     calls: int | None = None
     tokens: int | None = None
@@ -24,21 +24,21 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What a million tokens cost, in any one currency."""
+    """The price of a million tokens, in any one currency."""
 
     tokens_in: float = 0.0
     tokens_out: float = 0.0
 
     def of(self, tokens_in: int, tokens_out: int) -> float:
-        """What so many tokens cost."""
+        """Return the cost of so many tokens."""
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / _MILLION
 
 
 class Budget:
-    """Counts every call of all processes together, and forbids those beyond the limits.
+    """Counts the calls of all processes together, and rejects those beyond the limits.
 
     Calls are counted before they are made and never exceed their limit. Tokens and money are known afterwards, so calls
-    that are under way when the limit is reached still go over it.
+    in progress when the limit is reached still exceed it.
     """
 
     def __init__(self, usage: Usage, clock: Clock, limits: Limits | None = None, prices: Prices | None = None) -> None:
@@ -46,14 +46,14 @@ class Budget:
         self._limits, self._prices = limits or Limits(), prices or Prices()
 
     def begin(self, model: str) -> None:
-        """Take one call; BudgetSpent where the day has no more."""
+        """Count one call. Raises BudgetSpent if the budget of the day is used up."""
         day = self._today()
         total = self._add(day, model, Used(calls=1))
-        over = self._over(total)
-        if over:
+        exceeded = self._over(total)
+        if exceeded:
             self._add(day, model, Used(calls=-1))
             raise BudgetSpent(
-                f"the chat model's budget of {day.isoformat()} (UTC) is spent: {over}; raise it in the "
+                f"the chat model's budget of {day.isoformat()} (UTC) is spent: {exceeded}; raise it in the "
                 "settings or wait until tomorrow"
             )
 
@@ -69,15 +69,15 @@ class Budget:
         try:
             return self._usage.add(day, model, used)
         except StoreError as error:
-            raise ModelError(f"chat calls cannot be counted, so none is made: {error}") from error
+            raise ModelError(f"no chat call is made because calls cannot be counted: {error}") from error
 
     def _over(self, total: Used) -> str:
-        """Which limit the day has reached, this call counted in."""
-        most = self._limits
-        if most.calls is not None and total.calls > most.calls:
-            return f"{most.calls} calls (chat_calls_per_day)"
-        if most.tokens is not None and total.tokens >= most.tokens:
-            return f"{total.tokens} of {most.tokens} tokens (chat_tokens_per_day)"
-        if most.money is not None and total.money >= most.money:
-            return f"{total.money:.2f} of {most.money:.2f} (chat_money_per_day)"
+        """Return which limit the day has reached, this call included; empty if none."""
+        limits = self._limits
+        if limits.calls is not None and total.calls > limits.calls:
+            return f"{limits.calls} calls (chat_calls_per_day)"
+        if limits.tokens is not None and total.tokens >= limits.tokens:
+            return f"{total.tokens} of {limits.tokens} tokens (chat_tokens_per_day)"
+        if limits.money is not None and total.money >= limits.money:
+            return f"{total.money:.2f} of {limits.money:.2f} (chat_money_per_day)"
         return ""

@@ -1,4 +1,4 @@
-"""Questions come again: a page of results is asked for twice, an agent repeats itself."""
+"""Caches encoded questions: results are paged and agents repeat themselves, so questions come again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST = 1_000
 
 
 class CachedQuestions:
-    """An embedder that remembers the questions it was asked last. Threads may share it."""
+    """An embedder that caches the last questions. Threads may share it."""
 
     def __init__(self, embedder: Embedder, most: int = MOST) -> None:
         self.embedder = embedder
@@ -22,23 +22,26 @@ class CachedQuestions:
 
     @property
     def model(self) -> Model:
+        """The model of the wrapped embedder."""
         return self.embedder.model
 
     def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
+        """Encode passages; they are not cached."""
         return self.embedder.passages(pieces)
 
     def question(self, text: str) -> Probe:
+        """Encode a question, or return it from the cache."""
         with self._lock:
-            known = self._probes.get(text)
-            if known is not None:
+            cached = self._probes.get(text)
+            if cached is not None:
                 self._probes.move_to_end(text)
-                return known
-        # Outside the lock, so that one slow question does not hold up the others; two at once get the same numbers.
-        probe = self.embedder.question(text)
-        probe.vector.setflags(write=False)
-        probe.tokens.setflags(write=False)
-        self._keep(text, probe)
-        return probe
+                return cached
+        # Outside the lock, so that a slow question does not block the others; concurrent calls get the same numbers.
+        encoded = self.embedder.question(text)
+        encoded.vector.setflags(write=False)
+        encoded.tokens.setflags(write=False)
+        self._keep(text, encoded)
+        return encoded
 
     def _keep(self, text: str, probe: Probe) -> None:
         with self._lock:

@@ -1,4 +1,4 @@
-"""What a chat model is: messages and the shape of an answer in, an answer of that shape out."""
+"""What a chat model is: messages and the type of an answer in, an answer of that type out."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pydantic import BaseModel
 T = TypeVar("T", bound=BaseModel)
 
 MOST_TOKENS = 4096
-"""How long a reply may be where the caller does not say."""
+"""The longest reply, unless the caller says otherwise."""
 
 
 class Role(StrEnum):
-    """Who speaks in a message."""
+    """The author of a message."""
 
     SYSTEM = "system"
     USER = "user"
@@ -31,13 +31,13 @@ class Message:
     content: str
 
     def sent(self) -> dict[str, str]:
-        """The message as it goes over a wire, which carries no half characters."""
+        """Return the message as JSON data; unpaired surrogates are replaced."""
         return {"role": str(self.role), "content": self.content.encode("utf-8", "replace").decode()}
 
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[T]):
-    """What a model answered, and the tokens all its calls took; `takes_schema`: the server took the JSON schema."""
+    """A model's answer, and the tokens of all calls; `takes_schema`: the server accepted the JSON schema."""
 
     value: T
     tokens_in: int
@@ -47,31 +47,33 @@ class Reply(Generic[T]):
 
 
 class Chat(Protocol):
-    """Answers in the shape asked for, or raises a ModelError; asked the same again, it tries to say the same."""
+    """Answers with a value of the given type, or raises a ModelError; the same question gets the same answer as far as
+    possible."""
 
     @property
     def model(self) -> str:
-        """Which model answers, and where it runs."""
+        """The name of the model and where it runs."""
 
     def ask(self, messages: Sequence[Message], schema: type[T], *, most_tokens: int = MOST_TOKENS) -> Reply[T]:
-        """What the model answers, as a value of `schema`, in at most so many tokens."""
+        """Return the model's answer as a value of `schema`, in at most `most_tokens` tokens. Raises ModelError if it
+        fails."""
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
 
 
 class Meter(Protocol):
-    """Is told of every call, and may forbid it."""
+    """Is notified of every call, and may reject it."""
 
     def begin(self, model: str) -> None:
-        """A call is about to be made; raises BudgetSpent where there may be no more."""
+        """Note that a call is about to be made. Raises BudgetSpent if no more calls are allowed."""
 
     def spent(self, model: str, tokens_in: int, tokens_out: int) -> None:
-        """A call was answered, well or badly, and took so many tokens."""
+        """Record the tokens of a call that was answered, well or badly."""
 
 
 class NoMeter:
-    """Lets everything pass and counts nothing."""
+    """Allows every call and counts nothing."""
 
     def begin(self, model: str) -> None: ...
 
@@ -79,10 +81,10 @@ class NoMeter:
 
 
 def system(content: str) -> Message:
-    """What the model is told to do."""
+    """Return a message with instructions for the model."""
     return Message(Role.SYSTEM, content)
 
 
 def user(content: str) -> Message:
-    """What the model is asked."""
+    """Return a message with the question for the model."""
     return Message(Role.USER, content)

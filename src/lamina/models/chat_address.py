@@ -1,4 +1,4 @@
-"""Addresses of chat servers: the known ones by name, and what people write instead of the right one."""
+"""Addresses of chat servers: the known ones by name, and corrections of common mistakes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from lamina.errors import InvalidInput
 _VERSIONED = re.compile(r"/v\d[^/]*(?:/|$)")
 _ENDINGS = ("/chat/completions", "/completions", "/models")
 _NATIVE = ("/api", "/api/chat", "/api/generate")
-"""Paths of Ollama's own API, which stands beside the OpenAI-compatible one."""
+"""Paths of Ollama's own API, which exists beside the OpenAI-compatible one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatService:
-    """A server that speaks OpenAI's chat completions; one on this machine needs no key."""
+    """A server with OpenAI's chat completions API; one on this machine needs no key."""
 
     address: str
     needs_key: bool = False
@@ -38,20 +38,20 @@ SERVICES: Mapping[str, ChatService] = {
 
 
 def cleaned_address(base_url: str) -> str:
-    """Return an address without a trailing slash or endpoint; InvalidInput where it is none."""
+    """Return an address without a trailing slash or endpoint path. Raises InvalidInput if it is no address."""
     address = base_url.strip().rstrip("/")
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         guess = f"http://{address.rpartition('//')[2] or '127.0.0.1:8080'}"
-        known = guess if _VERSIONED.search(urlsplit(guess).path) else f"{guess}/v1"
-        raise InvalidInput(f"{base_url!r} is no address of a chat server; write one such as {known}")
+        example = guess if _VERSIONED.search(urlsplit(guess).path) else f"{guess}/v1"
+        raise InvalidInput(f"{base_url!r} is not the address of a chat server; write one such as {example}")
     for ending in _ENDINGS:
         address = address.removesuffix(ending)
     return address.rstrip("/")
 
 
 def other_address(address: str) -> str | None:
-    """Return the address with /v1, to try where a server does not know this one; None where it has a version."""
+    """Return the address with /v1, to try if a server does not know this one; None if it has a version already."""
     parts = urlsplit(address)
     if _VERSIONED.search(parts.path):
         return None
@@ -60,7 +60,7 @@ def other_address(address: str) -> str | None:
 
 
 def shown_address(address: str) -> str:
-    """Return an address as it may be shown: without user, password and query."""
+    """Return an address that is safe to show: without user, password and query."""
     parts = urlsplit(address)
     port = f":{parts.port}" if parts.port else ""
     return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"

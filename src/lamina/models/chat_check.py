@@ -1,4 +1,4 @@
-"""Checks of the configured chat model: one tiny real call, or only whether its server answers."""
+"""Checks of the configured chat model: one small real call, or only whether its server answers."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from lamina.models.errors import ModelError, ModelMissing, ModelUnreachable
 from lamina.models.openai_chat import OpenAIChat
 
 SECONDS = 3.0
-"""How long a server may take to say that it is there."""
+"""How long a server may take to answer the probe."""
 MOST_TOKENS = 400
-"""Enough for a model that thinks before it answers."""
+"""Enough for a model that reasons before it answers."""
 _WRONG_KEY = (401, 403)
 _ASKED = [system("Answer with the city that the sentence names."), user("I moved to Lisbon.")]
 
@@ -33,7 +33,7 @@ class _City(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ChatCheck:
-    """The result of one call: how long it took, whether the server takes a JSON schema, whether the answer is right;
+    """The result of one call: how long it took, whether the server accepts a JSON schema, whether the answer is right;
     or the error, and what to do next."""
 
     model: str
@@ -47,19 +47,20 @@ class ChatCheck:
 
     @property
     def works(self) -> bool:
+        """Whether the call succeeded."""
         return not self.error
 
 
 def check_chat(chat: Chat, clock: Callable[[], float] = time.monotonic) -> ChatCheck:
-    """Make one small call and return what came of it."""
-    began, given = clock(), _address(chat)
+    """Make one small call and return its result."""
+    began, address = clock(), _address(chat)
     try:
         reply = chat.ask(_ASKED, _City, most_tokens=MOST_TOKENS)
     except ModelError as error:
-        return ChatCheck(chat.model, given, clock() - began, error=str(error), advice=advice_for(error))
+        return ChatCheck(chat.model, address, clock() - began, error=str(error), advice=advice_for(error))
     is_right = "lisbon" in reply.value.city.lower()
     advice = [
-        "" if _address(chat) == given else f'Write chat_url = "{_address(chat)}": only that address answers.',
+        "" if _address(chat) == address else f'Write chat_url = "{_address(chat)}": only that address answers.',
         ""
         if reply.takes_schema
         else "The server ignores the JSON schema, so answers fail more often; update it or "
@@ -83,57 +84,57 @@ def _address(chat: Chat) -> str:
 
 def advice_for(error: Exception) -> str:
     """Return what to do about an error of a chat model."""
-    told = str(error)
+    message = str(error)
     if isinstance(error, ModelMissing):
         return "Install the extra named above."
     if isinstance(error, InvalidInput):
         return "Correct chat, chat_url and chat_key in .lamina/settings.toml, or LAMINA_CHAT… in the environment."
-    if "takes longer than" in told:
+    if "takes longer than" in message:
         return "Raise chat_timeout, or choose a smaller model."
     if isinstance(error, ModelUnreachable):
         return (
             "Start the server (`ollama serve`, `llama-server -m MODEL.gguf --port 8080`, `vllm serve MODEL`) or "
             "correct chat_url."
         )
-    if "key" in told:
+    if "key" in message:
         return "Set chat_key in .lamina/settings.toml, or LAMINA_CHAT_KEY in the environment."
-    if "404" in told or "not found" in told:
+    if "404" in message or "not found" in message:
         return "Check the model's name (`ollama list`, or the server's /v1/models) and chat_url, which ends in /v1."
     return "Choose an instruction-tuned model that can answer in JSON."
 
 
 def why_unreachable(address: str, api_key: str | None, model: str, *, timeout: float = SECONDS) -> str | None:
-    """Return why a server that speaks OpenAI's API cannot serve a model; None where nothing is wrong.
+    """Return why a server with OpenAI's API cannot serve a model; None if nothing is wrong.
 
-    Only its list of models is asked for: no tokens are used. A server without such a list is there all the same.
+    Only its list of models is requested, so no tokens are used. A server without such a list counts as working.
     """
-    found = _models(address, api_key, timeout)
-    if isinstance(found, int) and found not in _WRONG_KEY and (other := other_address(address)) is not None:
-        found = _models(other, api_key, timeout)
-    match found:
+    models = _models(address, api_key, timeout)
+    if isinstance(models, int) and models not in _WRONG_KEY and (versioned := other_address(address)) is not None:
+        models = _models(versioned, api_key, timeout)
+    match models:
         case str():
-            return f"does not answer: {found}"
-        case int() if found in _WRONG_KEY:
-            return f"refuses the key ({found})"
+            return f"does not answer: {models}"
+        case int() if models in _WRONG_KEY:
+            return f"refuses the key ({models})"
         case int():
             return None
-    if not found or model in found or f"{model}:latest" in found:
+    if not models or model in models or f"{model}:latest" in models:
         return None
-    return f"has no model {model!r}; it has {', '.join(found[:8])}"
+    return f"has no model {model!r}; it has {', '.join(models[:8])}"
 
 
 def _models(address: str, api_key: str | None, timeout: float) -> list[str] | int | str:
-    """Return the names of a server's models, the status it answers instead, or why it does not answer.
+    """Return the names of a server's models, or the status it answers instead, or why it does not answer.
 
-    The list is empty where names do not count: llama.cpp serves the one model it has under any name.
+    The list is empty if names do not matter: llama.cpp serves its one model under any name.
     """
     headers = {"Accept": "application/json", "User-Agent": "lamina"}
     headers |= {"Authorization": f"Bearer {api_key}"} if api_key else {}
     try:
         with build_opener(NoRedirect).open(Request(f"{address}/models", headers=headers), timeout=timeout) as answer:
             listed = json.loads(answer.read(1_000_000))["data"]
-        names = [str(each["id"]) for each in listed]
-        return [] if any(each.get("owned_by") == "llamacpp" for each in listed) else names
+        names = [str(entry["id"]) for entry in listed]
+        return [] if any(entry.get("owned_by") == "llamacpp" for entry in listed) else names
     except HTTPError as error:
         with error:
             return error.code

@@ -1,4 +1,4 @@
-"""A second opinion from a chat model: it is shown up to twelve passages at once and picks the six that answer."""
+"""A reranker that uses a chat model: it reads up to twelve passages at once and picks the six that answer best."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Picks(BaseModel):
 
 
 class ChatReranker:
-    """Reads passages beside one another, so that a score depends on the others shown; what is not picked gets 0."""
+    """Reads passages together, so a score depends on the others; a passage that is not picked gets 0."""
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
 
     def scores(self, question: str, passages: Sequence[str]) -> list[float]:
-        """How well each passage answers, from 0 to 1."""
+        """Return how well each passage answers, from 0 to 1."""
         return [
             score
             for start in range(0, len(passages), SHOWN)

@@ -1,4 +1,4 @@
-"""Which embedders a memory works with, from one word of the settings. Nothing is loaded until it is used."""
+"""Chooses the embedding models for a setting. Nothing is loaded until it is used."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ SETTINGS = "auto, light, none, minilm, openai:MODEL, fastembed:NAME or sentence-
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The embedders to use; `missing` is what to say once where recall could be better and is not; `thawed` what they
-    made in passing."""
+    """The models to use; `missing_hint` is a hint to print once if a better model could be installed;
+    `recomputed_states` caches the token states that were computed on demand."""
 
     light: Embedder | None = None
     primary: Embedder | None = None
@@ -39,26 +39,28 @@ def choose(
     dimensions: int | None = None,
     token_bits: int = 1,
 ) -> Choice:
-    """The embedders a setting stands for; the transformer keeps so many bits a dimension of its token states.
+    """Return the embedding models for a setting; the transformer stores its token states with `token_bits` bits per
+    dimension.
 
-    The rest is for openai:MODEL, which is asked for `dimensions` not given.
+    The other parameters are for openai:MODEL; without `dimensions` the model is asked for its own. Raises InvalidInput
+    for an unknown setting.
     """
     family, _, name = setting.partition(":")
     match family, name:
-        case "auto", "":
+        case ["auto", ""]:
             return _automatic(ModelStore(models_dir), token_bits)
-        case "none", "":
+        case ["none", ""]:
             return Choice()
-        case "light", "":
+        case ["light", ""]:
             return Choice(_light())
-        case "minilm", "":
+        case ["minilm", ""]:
             return Choice(_light(), _demanded(ModelStore(models_dir), token_bits))
         case ("openai", name) if name:
             return Choice(_light(), _endpoint(name, base_url, api_key, dimensions))
         case (("fastembed" | "sentence-transformers"), name) if name:
             return Choice(_light(), _library(family, name))
         case _:
-            raise InvalidInput(f"no embedder is called {setting!r}; it is one of {SETTINGS}")
+            raise InvalidInput(f"unknown embedder {setting!r}; choose one of {SETTINGS}")
 
 
 def _automatic(store: ModelStore, token_bits: int) -> Choice:
@@ -82,7 +84,7 @@ def _present(store: ModelStore) -> bool:
 
 @cache
 def _light() -> Embedder | None:
-    """One for the whole process: its table is read once."""
+    """Return the light model, one for the whole process, so that its table is read once."""
     from lamina.models.light import WordLlama, light_files
 
     return CachedQuestions(WordLlama()) if light_files() else None
@@ -110,7 +112,8 @@ def _library(family: str, name: str) -> Embedder:
 
 
 def choose_state_model(setting: str, embedder: str, models_dir: Path) -> StateEncoder | None:
-    """Return the state model for an embedder: on the transformer where its files are, else on static vectors."""
+    """Return the state model for an embedding model: on the transformer if its files are installed, else on static
+    vectors."""
     if setting == "off" or embedder == "none":
         return None
     store = ModelStore(models_dir)

@@ -1,4 +1,4 @@
-"""A text cut into pieces short enough for one vector to say what each is about."""
+"""Splits a text into chunks short enough for one vector to represent each."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ from lamina.text.sentences import sentences
 Span = tuple[int, int]
 
 MOST = 64
-"""Word pieces a chunk."""
+"""The most word pieces of a chunk."""
 
 
 def chunks(text: str, pieces: Sequence[Span], most: int = MOST) -> list[Span]:
-    """The (first, after last) word piece of each chunk: as many sentences as fit; one too long for a chunk is cut.
+    """Return the (first, after last) word piece of each chunk: as many sentences as fit; a sentence that is too long is
+    cut.
 
-    `pieces` is where in the text each word piece stands. Every piece is in just one chunk, in order.
+    `pieces` are the positions of the word pieces in the text. Every piece is in exactly one chunk, in order.
     """
-    found: list[Span] = []
+    parts: list[Span] = []
     start = end = 0
     for bound in _bounds(text, pieces):
         if bound - start > most and end > start:
-            found.append((start, end))
+            parts.append((start, end))
             start = end
         while bound - start > most:
-            found.append((start, start + most))
+            parts.append((start, start + most))
             start += most
         end = bound
-    return [*found, (start, end)] if end > start else found
+    return [*parts, (start, end)] if end > start else parts
 
 
 def _bounds(text: str, pieces: Sequence[Span]) -> list[int]:
-    """How many pieces there are up to the end of each sentence."""
+    """Return how many pieces there are up to the end of each sentence."""
     starts = [start for start, _ in pieces]
     ends = [bisect_left(starts, end) for _, end in sentences(text)]
     return [*ends[:-1], len(pieces)]

@@ -1,6 +1,7 @@
-"""A vendor's client library, loaded when it is first needed: requests go out counted, failures come back in our words.
+"""A client of a vendor's library, loaded when it is first needed: it counts requests and translates failures into our
+errors.
 
-The libraries of OpenAI and Anthropic are made from one mould, so one courier carries for both.
+The libraries of OpenAI and Anthropic are generated from one template, so one class serves both.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ _TOO_MANY, _NOT_MADE, _SERVER_FAULT = 429, 501, 500
 _BUSY = (408, 409, _TOO_MANY)
 _WRONG_KEY = (401, 403)
 NOT_THERE = (404, 405)
-"""Statuses of a server that knows no such path, or no such model."""
+"""Statuses of a server that does not know the path or the model."""
 _NOT_TAKEN = (400, 422, _NOT_MADE, *NOT_THERE)
 _OUT_OF_CREDIT = "insufficient_quota"
 
 
 class NotTaken(Exception):
-    """A server understood the request and will not have it as it is; `told` is what it says."""
+    """A server rejected the request as it is; `response` is what it says."""
 
     def __init__(self, code: int, told: str) -> None:
         super().__init__(told)
@@ -37,7 +38,7 @@ class NotTaken(Exception):
 
 
 class Courier:
-    """Carries requests to one model on one server."""
+    """Sends requests to one model on one server."""
 
     def __init__(self, library: str, extra: str, model: str, host: str, timing: Timing, meter: Meter) -> None:
         if find_spec(library) is None:
@@ -49,21 +50,23 @@ class Courier:
         self._client: Any = None
 
     def send(self, options: dict[str, Any], request: Callable[[Any], Any]) -> bytes:
-        """The body of the answer to a request, made with a client of these options; NotTaken where it is refused."""
+        """Return the body of the answer to a request, made with a client of these options. Raises RequestRejected if
+        the server rejects it, ModelError for other failures."""
         library = import_module(self._library)
         client = self._opened(library, options)
         return self._patience.call(lambda: self._once(library, lambda: request(client)))
 
     def spent(self, tokens_in: int, tokens_out: int) -> None:
-        """Count what the answer took."""
+        """Record the tokens of an answer."""
         self._meter.spent(self.model, tokens_in, tokens_out)
 
     def refused(self, error: NotTaken) -> ModelError:
-        """The error for a request that the server will not have in any form."""
-        told = brief(error.told)
-        return ModelError(f"{self.host} answers {error.code}: {told}; check the model's name and the address")
+        """Return the error for a request that the server rejects in every form."""
+        excerpt = brief(error.told)
+        return ModelError(f"{self.host} answers {error.code}: {excerpt}; check the model's name and the address")
 
     def close(self) -> None:
+        """Close the client; the next request opens a new one."""
         with self._opening:
             if self._client is not None:
                 self._client.close()
@@ -73,7 +76,7 @@ class Courier:
         with self._opening:
             if self._client is None:
                 _hush(self._library)
-                # A redirect would carry the key and the words to a place the user did not name.
+                # A redirect would send the key and the text to an address that the user did not configure.
                 plain = library.DefaultHttpxClient(follow_redirects=False, timeout=self._timing.timeout)
                 maker = getattr(library, options.pop("client"))
                 self._client = maker(http_client=plain, timeout=self._timing.timeout, max_retries=0, **options)
@@ -92,20 +95,22 @@ class Courier:
         return body
 
     def _told(self, code: int, response: Any) -> Exception:
-        told: str = response.text
-        if code == _TOO_MANY and _OUT_OF_CREDIT in told:
-            return ModelError(f"{self.host} has no credit left for this key: {brief(told)}")
+        """Return the error for a status and response."""
+        text: str = response.text
+        if code == _TOO_MANY and _OUT_OF_CREDIT in text:
+            return ModelError(f"{self.host} has no credit left for this key: {brief(text)}")
         if code in _WRONG_KEY:
             return ModelError(f"{self.host} refuses the key ({code}); check the API key")
         if code in _NOT_TAKEN:
-            return NotTaken(code, told)
+            return NotTaken(code, text)
         if code in _BUSY or code >= _SERVER_FAULT:
-            return Busy(f"answers {code}: {brief(told)}", _asked_pause(response.headers.get("retry-after", "")))
-        return self.refused(NotTaken(code, told))
+            return Busy(f"answers {code}: {brief(text)}", _asked_pause(response.headers.get("retry-after", "")))
+        return self.refused(NotTaken(code, text))
 
 
 def _hush(library: str) -> None:
-    """At DEBUG the libraries log whole requests, and with them what was remembered; whoever wants that says so."""
+    """Raise the library's log level: at DEBUG it logs whole requests, and with them what is remembered. An explicitly
+    set level stays."""
     logger = logging.getLogger(library)
     if logger.level == logging.NOTSET:
         logger.setLevel(logging.INFO)
@@ -118,19 +123,20 @@ def host_of(address: str) -> str:
 
 
 def usable_key(key: str | None) -> str:
-    """The key as a header takes it; servers on the user's own machine want none, the libraries want one."""
+    """Return the key as a header accepts it; local servers need none, but the libraries require one. Raises
+    InvalidInput for characters that no key has."""
     if key and not (key.isascii() and key.isprintable()):
         raise InvalidInput("the chat key holds characters no key has; check chat_key")
     return key or "none"
 
 
 def brief(told: str) -> str:
-    """The beginning of what a server says, on one line and with nothing in it that cannot be seen."""
+    """Return the start of a server's response, on one line and without invisible characters."""
     return seen(told[:200]) or "nothing"
 
 
 def guessed_tokens(text: str) -> int:
-    """About how many tokens a text has, where a server does not tell."""
+    """Estimate the tokens of a text, if a server does not report them."""
     return len(text) // 4 + 1
 
 

@@ -1,4 +1,4 @@
-"""Embedders that give one vector a text and nothing else: endpoints, and libraries the user chose."""
+"""Embedders that return one vector for a text and nothing else: endpoints, and libraries that the user chose."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from lamina.models.unit import unit
 from lamina.vectors.levels import Floats
 
 Embed = Callable[[Sequence[str]], Floats]
-"""A row a text, in order, of any length."""
+"""Returns one row for each text, in order, of any length."""
 
 LONGEST = 24_000
-"""Characters; what most such models read is shorter, and endpoints refuse what is much longer."""
+"""Characters; most such models read less, and endpoints reject much longer texts."""
 
 
 class Dense:
-    """An embedder around a function; how wide its vectors are is learnt from the first, where nobody says."""
+    """An embedder around a function; the width of its vectors is taken from the first result, unless it is given."""
 
     def __init__(self, id: str, passages: Embed, questions: Embed, *, dimensions: int | None = None) -> None:
         self._id, self._passages, self._questions = id, passages, questions
@@ -29,26 +29,30 @@ class Dense:
 
     @property
     def model(self) -> Model:
+        """The model; its width is measured with one call if it is not known."""
         if self._dimensions is None:
             self._rows(self._passages, ["width"])
         assert self._dimensions is not None
         return Model(self._id, self._dimensions, TokenStates.NONE)
 
     def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
+        """Encode passages, in the order given."""
         return [Encoded(row[None, :], b"") for row in self._all(self._passages, [piece.text for piece in pieces])]
 
     def question(self, text: str) -> Probe:
+        """Encode a question."""
         return Probe(self._all(self._questions, [text])[0], np.zeros((0, self.model.dimensions), np.float32), ())
 
     def _all(self, embed: Embed, texts: Sequence[str]) -> Floats:
-        """A unit row a text; zeros for a blank one, which endpoints refuse."""
-        asked = [n for n, text in enumerate(texts) if text.strip()]
+        """Return a unit row for each text; zeros for a blank one, which endpoints reject."""
+        sent = [n for n, text in enumerate(texts) if text.strip()]
         rows = np.zeros((len(texts), self.model.dimensions), np.float32)
-        if asked:
-            rows[asked] = unit(self._rows(embed, [_sendable(texts[n]) for n in asked]))
+        if sent:
+            rows[sent] = unit(self._rows(embed, [_sendable(texts[n]) for n in sent]))
         return rows
 
     def _rows(self, embed: Embed, texts: Sequence[str]) -> Floats:
+        """Call the function and check its result. Raises ModelError if the vectors are unusable."""
         rows = embed(texts)
         if rows.ndim != 2 or len(rows) != len(texts) or not np.isfinite(rows).all():
             raise ModelError(f"{self._id} gave no usable vectors for {len(texts)} texts; is it an embedding model?")

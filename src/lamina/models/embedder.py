@@ -1,4 +1,4 @@
-"""What an embedder is: passages and questions in, vectors and token states out."""
+"""What an embedding model is: passages and questions in, vectors and token states out."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ class TokenStates(StrEnum):
     """How an embedder's token states are packed for late interaction."""
 
     NONE = "none"
-    """It gives none: one vector a chunk is all there is."""
+    """No token states: one vector for each chunk is all there is."""
     SIGNS = "signs"
-    """The sign of every dimension of every token's contextual state, a bit each (`vectors/packed.py`)."""
+    """The sign of every dimension of every token's contextual state, one bit each (`vectors/packed.py`)."""
     NIBBLES = "nibbles"
     """One of sixteen levels for every dimension of every token's contextual state, half a byte each."""
     PIECES = "pieces"
     """The distinct token ids as little-endian uint16; each id has one fixed vector in the embedder's table."""
     SENTENCES = "sentences"
-    """What the state model says of each sentence (`models/state_encoder.py`); not for late interaction."""
+    """What the state model reads from each sentence (`models/state_encoder.py`); not for late interaction."""
 
 
 CONTEXTUAL = frozenset({TokenStates.SIGNS, TokenStates.NIBBLES})
-"""States of a token in its sentence; the same state packed more or less finely."""
+"""States of a token in its sentence; the same state packed with more or fewer bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """Which model a vector came from, and how it packs token states. Vectors of different ids are never compared."""
+    """The model that a vector came from, and how it packs token states. Vectors of different ids are never compared."""
 
     id: str
     dimensions: int
@@ -43,8 +43,8 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A text to be embedded; `chunks` is how many chunks of it count at most; `is_quoted`: its words are part of
-    captured words that are embedded themselves."""
+    """A text to be encoded; `chunks` is how many of its chunks count at most; `is_quoted`: its words are part of a
+    captured passage that is encoded itself."""
 
     text: str
     chunks: int
@@ -53,7 +53,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A passage as an embedder sees it: a unit vector a chunk (at least one), and its tokens' states, packed."""
+    """An encoded passage: a unit vector for each chunk (at least one), and the packed states of its tokens."""
 
     vectors: Floats
     states: bytes
@@ -61,10 +61,10 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A question as an embedder sees it: one unit vector, and for each token its unit state and its place in the text.
+    """An encoded question: one unit vector, and for each token its unit state and its position in the text.
 
-    Special tokens and punctuation are left out; an embedder without token states gives no tokens. Where states are
-    ids, `rows` gives the unit vectors of ids.
+    Special tokens and punctuation are left out; an embedder without token states returns no tokens. If states are ids,
+    `rows` returns the unit vectors of ids.
     """
 
     vector: Floats
@@ -74,14 +74,14 @@ class Probe:
 
 
 class Embedder(Protocol):
-    """Turns text into numbers; the same text always gives the same numbers, whatever is asked beside it."""
+    """Turns text into numbers; the same text always gives the same numbers, whatever is encoded with it."""
 
     @property
     def model(self) -> Model:
-        """Which model this is."""
+        """The model."""
 
     def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
-        """What is stored, in the order given."""
+        """Encode passages, in the order given."""
 
     def question(self, text: str) -> Probe:
-        """What is asked."""
+        """Encode a question."""

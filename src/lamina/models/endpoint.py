@@ -1,4 +1,4 @@
-"""An HTTP endpoint that takes JSON and gives JSON: hosted, or a server on the user's own machine."""
+"""An HTTP endpoint that takes and returns JSON: hosted, or a server on the user's machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Endpoint:
-    """A path behind an address; patient with a busy one, plain about one that refuses."""
+    """A path at an address. Requests are retried if the server is busy; a rejection raises an error."""
 
     def __init__(
         self,
@@ -37,7 +37,9 @@ class Endpoint:
     ) -> None:
         parts = urlsplit(base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise InvalidInput(f"{base_url!r} is no address of an endpoint; give one such as http://127.0.0.1:8080/v1")
+            raise InvalidInput(
+                f"{base_url!r} is not the address of an endpoint; write one such as http://127.0.0.1:8080/v1"
+            )
         self.host = parts.hostname + (f":{parts.port}" if parts.port else "")
         self._address = base_url.rstrip("/") + path
         self._timeout, self._sleep = timeout, sleep
@@ -47,31 +49,32 @@ class Endpoint:
         self._opener = build_opener(NoRedirect)
 
     def ask(self, asked: Mapping[str, object], parse: Callable[[Any], T], noun: str) -> T:
-        """What the endpoint answers, parsed; `noun` is what it should have answered."""
+        """Return the parsed answer; `expected` names what it should be. Raises ModelError if it is something else."""
         answer = self._ask(json.dumps(asked).encode())
         try:
             return parse(json.loads(answer))
         except (ValueError, TypeError, KeyError) as error:
-            raise ModelError(f"{self.host} answered something else than {noun}: {_brief(answer)}") from error
+            raise ModelError(f"{self.host} did not answer with {noun}: {_brief(answer)}") from error
 
     def _ask(self, body: bytes) -> bytes:
-        pauses = _pauses()
+        """Post a body and return the response; retry if the server is busy or unreachable."""
+        delays = _pauses()
         while True:
             try:
                 return self._post(body)
             except HTTPError as error:
                 with error:
-                    told = error.read()
-                pause = next(pauses, None) if error.code == _TOO_MANY or error.code >= 500 else None
-                if pause is None:
-                    raise self._refused(error.code, told) from error
-                self._sleep(max(pause, _asked_pause(error)))
+                    response = error.read()
+                delay = next(delays, None) if error.code == _TOO_MANY or error.code >= 500 else None
+                if delay is None:
+                    raise self._refused(error.code, response) from error
+                self._sleep(max(delay, _asked_pause(error)))
             except (OSError, HTTPException) as error:
-                pause = next(pauses, None)
-                if pause is None:
-                    why = str(getattr(error, "reason", error)) or type(error).__name__
-                    raise ModelUnreachable(f"{self.host} does not answer: {why}; is it running?") from error
-                self._sleep(pause)
+                delay = next(delays, None)
+                if delay is None:
+                    reason = str(getattr(error, "reason", error)) or type(error).__name__
+                    raise ModelUnreachable(f"{self.host} does not answer: {reason}; is it running?") from error
+                self._sleep(delay)
 
     def _post(self, body: bytes) -> bytes:
         request = Request(self._address, data=body, headers=self._headers, method="POST")
@@ -88,7 +91,7 @@ class Endpoint:
 
 
 class NoRedirect(HTTPRedirectHandler):
-    """A redirect would carry the key and the texts to a place the user did not name."""
+    """Rejects redirects: one would send the key and the texts to an address that the user did not configure."""
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
@@ -101,9 +104,9 @@ def _pauses() -> Iterator[float]:
 
 
 def _asked_pause(error: HTTPError) -> float:
-    """What a busy endpoint asks for, within reason."""
-    told = error.headers.get("Retry-After", "")
-    return min(float(told), _LONGEST_PAUSE) if told.isdecimal() else 0.0
+    """Return the delay that a busy endpoint asks for, up to the limit."""
+    header = error.headers.get("Retry-After", "")
+    return min(float(header), _LONGEST_PAUSE) if header.isdecimal() else 0.0
 
 
 def _brief(told: bytes) -> str:

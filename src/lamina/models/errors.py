@@ -1,11 +1,11 @@
-"""What goes wrong with models.
+"""The errors of models.
 
 LaminaError
 └── ModelError              a model cannot be used
-    ├── ModelMissing            its files or its package are not here
+    ├── ModelMissing            its files or its package are not installed
     ├── ModelUnreachable        the hub or the endpoint does not answer
-    │   └── ModelPaused             … and after several failures in a row is not called for a while
-    └── BudgetSpent             a chat model has had its calls, tokens or money of the day
+    │   └── ModelPaused             … and after several failures in a row it is not called for a while
+    └── BudgetSpent             a chat model has used its calls, tokens or money of the day
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lamina.errors import LaminaError
 
 
 class ModelError(LaminaError):
-    """A model cannot be used; `calls` is how many calls were made for nothing."""
+    """A model cannot be used; `calls` is how many calls were made in vain."""
 
     calls = 1
 
@@ -34,6 +34,6 @@ class ModelPaused(ModelUnreachable):
 
 
 class BudgetSpent(ModelError):
-    """A chat model has had its calls, tokens or money of the day."""
+    """A chat model has used its calls, tokens or money of the day."""
 
     calls = 0

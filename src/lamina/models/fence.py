@@ -1,4 +1,4 @@
-"""Foreign words inside a prompt: data between marks that nothing in them can close, open or imitate."""
+"""Fences untrusted text inside a prompt as data that cannot close, open or imitate the fence."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _JOINERS = "\u200c\u200d"
 
 
 def fenced(lines: Iterable[str]) -> str:
-    """Lines of foreign words, each harmless already, as one block of data."""
+    """Return lines of sanitised text as one block of data."""
     return "\n".join(["<data>", *lines, "</data>"])
 
 
 def harmless(text: str, most: int | None = None) -> str:
-    """The words on one line, without anything that ends a fence, begins a turn of a chat template, looks like a label
-    or cannot be seen; cut with an ellipsis where they are longer than `most` characters."""
+    """Return the text on one line, without anything that ends a fence, starts a turn of a chat template, looks like a
+    label or is invisible; cut with an ellipsis if it is longer than `limit` characters."""
     line = seen(text).translate(_SIGNS)
     return line if most is None or len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
 def seen(text: str) -> str:
-    """The words on one line, without anything that cannot be seen or that moves a terminal's cursor."""
+    """Return the text on one line, without invisible characters and terminal control codes."""
     return " ".join("".join(map(_visible, text)).split())
 
 

@@ -1,4 +1,4 @@
-"""The model files on this machine, named by their SHA-256: where they came from never matters, only what they are."""
+"""The model files on this machine, named by their SHA-256: their content matters, not where they came from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import IO
 from lamina.models.errors import ModelError, ModelMissing
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, how far it is, and how much there is."""
+"""Is called with what is being done, how far it is, and how much there is."""
 
 _BLOCK = 1 << 20
 _LEFTOVER_SECONDS = 24 * 3600
@@ -51,12 +51,12 @@ MINILM_TOKENIZER = ModelFile(
     path="tokenizer.json",
 )
 MODEL_FILES: Mapping[str, tuple[ModelFile, ...]] = {MINILM: (MINILM_TOKENIZER, MINILM_WEIGHTS)}
-"""Every model whose files the store keeps."""
+"""Every model whose files are stored."""
 ALL_FILES = tuple(file for files in MODEL_FILES.values() for file in files)
 
 
 def models_folder(environ: Mapping[str, str], home: Path, platform: str) -> Path:
-    """Where the store is: LAMINA_MODELS_DIR, else the user's cache folder."""
+    """Return the folder of the model files: LAMINA_MODELS_DIR, else in the user's cache folder."""
     if chosen := environ.get("LAMINA_MODELS_DIR"):
         return Path(chosen).expanduser()
     if platform == "darwin":
@@ -67,25 +67,25 @@ def models_folder(environ: Mapping[str, str], home: Path, platform: str) -> Path
 
 
 class ModelStore:
-    """Model files in a folder; each is complete and was what its name says when it came in."""
+    """Model files in a folder; each was complete and verified when it was added."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def place(self, file: ModelFile) -> Path:
-        """Where the file is or would be."""
+        """Return the path of a file, whether it exists or not."""
         return self.folder / file.sha256
 
     def has(self, file: ModelFile) -> bool:
-        """Whether the file is there, by its size alone."""
+        """Return whether the file exists, by its size alone."""
         return _size(self.place(file)) == file.size
 
     def verified(self, file: ModelFile) -> bool:
-        """Whether the file is there and every byte is right."""
+        """Return whether the file exists and its hash is right."""
         return self.has(file) and sha256_of(self.place(file)) == file.sha256
 
     def find(self, file: ModelFile) -> Path:
-        """The file, to be used."""
+        """Return the path of a file. Raises ModelMissing if it does not exist."""
         if not self.has(file):
             raise ModelMissing(
                 f"{file.name} of {file.repo} is not in {self.folder}; get it with `lamina models download`, "
@@ -94,37 +94,40 @@ class ModelStore:
         return self.place(file)
 
     def add_folder(self, folder: Path, files: Sequence[ModelFile] = ALL_FILES) -> list[ModelFile]:
-        """Take what is wanted and not yet here from anywhere below a folder, whatever it is called there."""
+        """Add the missing files that are anywhere below a folder, under any name; return those added. Raises ModelError
+        if there is no such folder."""
         if not folder.is_dir():
-            raise ModelError(f"{folder} is no folder; name the one that holds the model files")
-        wanted = [file for file in files if not self.verified(file)]
-        taken: list[ModelFile] = []
-        for path, size in _files_below(folder) if wanted else ():
-            for file in [each for each in wanted if each.size == size and self.add_file(path, each)]:
-                wanted.remove(file)
-                taken.append(file)
-        return taken
+            raise ModelError(f"{folder} is not a folder; name the one that contains the model files")
+        missing = [file for file in files if not self.verified(file)]
+        added: list[ModelFile] = []
+        for path, size in _files_below(folder) if missing else ():
+            for file in [
+                candidate for candidate in missing if candidate.size == size and self.add_file(path, candidate)
+            ]:
+                missing.remove(file)
+                added.append(file)
+        return added
 
     def add_file(self, path: Path, file: ModelFile) -> bool:
-        """Take the file from a path if the bytes there are the right ones."""
+        """Add a file from a path if its bytes are right; return whether they are."""
         with path.open("rb") as source:
             return self.add_stream(source, file)
 
     def add_stream(self, source: IO[bytes], file: ModelFile) -> bool:
-        """Take the file from a stream if its bytes are the right ones; nothing is kept of others."""
+        """Add a file from a stream if its bytes are right; return whether they are. Nothing is kept otherwise."""
         self.prepare()
         handle, name = tempfile.mkstemp(prefix=f"{file.sha256[:8]}-", suffix=".tmp", dir=self.folder)
         try:
             with os.fdopen(handle, "wb") as target:
-                right = _copy(source, target, file.size) == file.sha256
-            if right:
+                is_right = _copy(source, target, file.size) == file.sha256
+            if is_right:
                 self.settle(Path(name), file)
-            return right
+            return is_right
         finally:
             Path(name).unlink(missing_ok=True)
 
     def settle(self, path: Path, file: ModelFile) -> None:
-        """Give a file of this folder, complete and checked, its place for good."""
+        """Move a complete and verified file of this folder to its final path."""
         path.chmod(0o644)
         with path.open("rb") as handle:
             os.fsync(handle.fileno())
@@ -132,7 +135,7 @@ class ModelStore:
         _sync_folder(self.folder)
 
     def prepare(self) -> None:
-        """Make the folder, and clear away what interrupted runs left long ago."""
+        """Create the folder, and remove temporary files that interrupted runs left long ago."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for leftover in self.folder.glob("*.tmp"):
             with suppress(FileNotFoundError):
@@ -141,7 +144,7 @@ class ModelStore:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Held by one process at a time; the others wait."""
+        """Hold a lock across processes; others wait."""
         import fcntl
 
         self.prepare()
@@ -151,17 +154,18 @@ class ModelStore:
 
 
 def sha256_of(path: Path) -> str:
-    """The hash of a file's content."""
+    """Return the hash of a file's content."""
     with path.open("rb") as source:
         return hashlib.file_digest(source, "sha256").hexdigest()
 
 
 def _size(path: Path) -> int | None:
+    """Return the size of a regular file, or None."""
     try:
-        found = path.stat()
+        info = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
-    return found.st_size if stat.S_ISREG(found.st_mode) else None
+    return info.st_size if stat.S_ISREG(info.st_mode) else None
 
 
 def _files_below(folder: Path) -> Iterable[tuple[Path, int]]:
@@ -175,12 +179,13 @@ def _files_below(folder: Path) -> Iterable[tuple[Path, int]]:
 
 
 def _copy(source: IO[bytes], target: IO[bytes], most: int) -> str:
-    """Copy one byte more than wanted at most, which is enough to know that it is too much; the hash of what was."""
-    digest, left = hashlib.sha256(), most + 1
-    while left > 0 and (block := source.read(min(_BLOCK, left))):
+    """Copy at most one byte more than expected, enough to notice that there is too much; return the hash of what was
+    copied."""
+    digest, remaining = hashlib.sha256(), most + 1
+    while remaining > 0 and (block := source.read(min(_BLOCK, remaining))):
         digest.update(block)
         target.write(block)
-        left -= len(block)
+        remaining -= len(block)
     return digest.hexdigest()
 
 

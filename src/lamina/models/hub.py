@@ -1,7 +1,7 @@
-"""Model files from the hub, resumed where a broken download stopped.
+"""Downloads model files from the hub, and resumes an interrupted download.
 
-The hub's library says where a file is and whether the user wants no network; its own downloads start anew in every
-process, so the bytes are fetched here.
+The hub's library knows the address of a file and whether the user wants no network; its own downloads start from the
+beginning in every process, so the bytes are fetched here.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ def download(
     endpoint: str | None = None,
     timeout: float = TIMEOUT,
 ) -> list[ModelFile]:
-    """Fetch what is not yet in the store; another process at the same work is waited for."""
+    """Fetch the files that are not in the store and return them; another process that does the same is waited for.
+    Raises ModelUnreachable if the hub does not answer."""
     with store.alone():
-        wanted = [file for file in files if not store.verified(file)]
-        for file in wanted:
+        missing = [file for file in files if not store.verified(file)]
+        for file in missing:
             _fetch(store, file, _address(file, endpoint), progress, timeout)
-    return wanted
+    return missing
 
 
 def _address(file: ModelFile, endpoint: str | None) -> str:
@@ -71,11 +72,11 @@ def _fetch(store: ModelStore, file: ModelFile, address: str, progress: Progress,
 
 
 def _receive(part: Path, file: ModelFile, address: str, progress: Progress, timeout: float) -> None:
-    begun = part.stat().st_size if part.exists() else 0
-    if begun == file.size:
+    offset = part.stat().st_size if part.exists() else 0
+    if offset == file.size:
         return
     try:
-        response = _open(address, begun, timeout)
+        response = _open(address, offset, timeout)
     except HTTPError as error:
         if error.code != _RANGE_REFUSED:
             raise
@@ -97,7 +98,7 @@ def _open(address: str, begun: int, timeout: float) -> HTTPResponse:
 
 
 def _trusted() -> ssl.SSLContext:
-    """The system's certificates and, where a Python came without any, those that the hub's library brings."""
+    """Return the system's certificates and, if certifi is installed, its certificates too."""
     context = ssl.create_default_context()
     try:
         import certifi

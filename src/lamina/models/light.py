@@ -1,4 +1,5 @@
-"""WordLlama: a fixed vector for each word piece. Needs no network, no download and about a tenth of a millisecond."""
+"""WordLlama: a fixed vector for each word piece. It needs no network, no download and about a tenth of a
+millisecond."""
 
 from __future__ import annotations
 
@@ -21,26 +22,27 @@ from lamina.vectors.levels import Floats, Rows, joined, to_rows
 DIMENSIONS = 256
 MODEL = Model("wordllama-l2-supercat-256", DIMENSIONS, TokenStates.PIECES)
 LONGEST = 2_000
-"""Word pieces that count."""
+"""The most word pieces that count."""
 MOST_DISTINCT = 400
 _LONGEST_TEXT = 8 * LONGEST
 _SPECIAL = 3
 """<unk>, <s> and </s> are the first ids."""
 _SPACE = "▁"
-"""Put before every text; where it becomes a token of its own, it is given the place of the first character."""
+"""Put before every text; if it becomes a token of its own, it has the position of the first character."""
 _ROWS_AT_ONCE = 1_000
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 
 
 def wordllama_folder() -> Path | None:
-    """Where the package is. It is not imported: that takes half a second, and its own loader wants a network."""
+    """Return the folder of the package. It is not imported: that takes half a second, and its own loader needs a
+    network."""
     spec = find_spec("wordllama")
     return Path(spec.origin).parent if spec and spec.origin else None
 
 
 def light_files() -> tuple[Path, ...]:
-    """The model's files inside the package; none where it is not installed."""
+    """Return the model's files inside the package; none if it is not installed."""
     folder = wordllama_folder()
     files = (folder / _TOKENIZER, folder / _WEIGHTS) if folder else ()
     return files if all(file.is_file() for file in files) else ()
@@ -48,7 +50,7 @@ def light_files() -> tuple[Path, ...]:
 
 @cache
 def light_tokeniser() -> Tokeniser | None:
-    """The tokenizer that comes with the package, without its vectors; None where it is not installed."""
+    """Return the tokenizer of the package, without its vectors; None if it is not installed."""
     files = light_files()
     return Tokeniser(files[0]) if files else None
 
@@ -62,16 +64,18 @@ class WordLlama:
         self._lock = Lock()
 
     def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
+        """Encode passages, in the order given."""
         return [self._passage(piece.text) for piece in pieces]
 
     def question(self, text: str) -> Probe:
+        """Encode a question."""
         words = self._words
         tokens = words.encode(text)
         spans = tuple(span for span, word in zip(tokens.spans, tokens.words, strict=True) if word)
         return Probe(words.mean(tokens), unit(words.vectors(tokens.ids[tokens.words])), spans, words.rows)
 
     def table(self) -> Rows:
-        """The unit vector of every word piece, a row an id, for late interaction."""
+        """Return the unit vector of every word piece, one row for each id, for late interaction."""
         with self._lock:
             return self._table
 
@@ -80,7 +84,7 @@ class WordLlama:
         return self._words.encode(text)
 
     def piece_vectors(self, ids: NDArray[np.int64]) -> Floats:
-        """Return the vectors of word pieces, a row an id."""
+        """Return the vectors of word pieces, one row for each id."""
         return self._words.vectors(ids)
 
     def _passage(self, text: str) -> Encoded:
@@ -106,31 +110,35 @@ class WordLlama:
 
 
 class _Words:
+    """The tokenizer and the table of vectors."""
+
     def __init__(self, tokenizer: Path, weights: Path) -> None:
         self._tokeniser = Tokeniser(tokenizer)
         self._space = self._tokeniser.id_of(_SPACE)
         self._halves = _read(weights)
 
     def encode(self, text: str) -> Tokens:
+        """Return the word pieces of a text, up to the limit."""
         tokens = self._tokeniser.encode(text[:_LONGEST_TEXT]).first(LONGEST)
         words = tokens.words & (tokens.ids >= _SPECIAL) & (tokens.ids != self._space)
         return Tokens(tokens.ids, tokens.spans, words)
 
     def vectors(self, ids: NDArray[np.int64]) -> Floats:
+        """Return the vectors of word pieces."""
         return self._halves[ids].astype(np.float32)
 
     def mean(self, tokens: Tokens) -> Floats:
-        """One unit vector of all tokens; zeros where there is none."""
+        """Return the unit vector of the mean of all tokens; zeros if there are none."""
         if not len(tokens.ids):
             return np.zeros(DIMENSIONS, np.float32)
         return unit(self.vectors(tokens.ids).mean(axis=0))
 
     def rows(self, ids: NDArray[np.int64]) -> Rows:
-        """The unit vectors of some word pieces as levels; each row is the one it is in the whole table."""
+        """Return the unit vectors of some word pieces as levels; each row equals the one in the whole table."""
         return to_rows(unit(self.vectors(ids)))
 
     def table(self) -> Rows:
-        """The whole table as levels, made a few rows at a time so that the wide copy stays small."""
+        """Return the whole table as levels, computed a few rows at a time so that the float copy stays small."""
         ids = np.arange(len(self._halves))
         parts = [self.rows(ids[start : start + _ROWS_AT_ONCE]) for start in ids[::_ROWS_AT_ONCE]]
         return joined(parts)
@@ -142,11 +150,11 @@ def _packed(tokens: Tokens) -> bytes:
 
 
 def _read(weights: Path) -> NDArray[np.float16]:
-    """The table, mapped and not read: a short run touches few of its pages."""
+    """Return the table, memory-mapped: a short run touches few of its pages."""
     with weights.open("rb") as source:
         length = int.from_bytes(source.read(8), "little")
         entry = json.loads(source.read(length))["embedding.weight"]
     if entry["dtype"] != "F16" or entry["shape"][1] != DIMENSIONS:
-        raise ModelError(f"{weights.name} has another shape than expected; `pip install --force-reinstall wordllama`")
+        raise ModelError(f"{weights.name} has an unexpected shape; `pip install --force-reinstall wordllama`")
     offset = 8 + length + entry["data_offsets"][0]
     return np.asarray(np.memmap(weights, "<f2", "r", offset, tuple(entry["shape"])))

@@ -1,7 +1,7 @@
-"""The list reader: reads one text beside several others in one run, and says what each of them is to it.
+"""The list reader: reads one text together with several others in one run, and says how each of them relates to it.
 
 The first text is a question or a request to forget; the others are candidates, oldest first. Because they are read
-together, a candidate is judged with the newer ones in sight. The weights are made by `make train`.
+together, a candidate is judged in view of the newer ones. The weights are made by `make train`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from lamina.vectors.levels import Floats
 LONGEST = 64
 """Word pieces of a text that are read."""
 CACHED_TEXTS = 1024
-"""Texts whose states are remembered, in 16 bits: about 40 MB of ordinary turns, at most 100."""
+"""Texts whose states are cached, in 16 bits: about 40 MB of ordinary turns, at most 100."""
 MOST = 20
 """Candidates of one run."""
 TASKS = ("question", "statement", "request")
-"""What the first text is. Statements, whose candidates are earlier statements, are only trained with: the pair model,
-which reads two texts alone, tells better what replaces what."""
+"""What the first text is. Statements, whose candidates are earlier statements, are only used in training: the pair
+model, which reads two texts alone, is better at deciding what replaces what."""
 ANSWERS = ("none", "answers", "outdated")
 """What a candidate is to a question: no answer, an answer, or an earlier value of what a newer candidate answers."""
 RELATIONS = ("replaces", "ends", "repeats", "keeps")
@@ -55,10 +55,12 @@ class ListReader:
 
     @classmethod
     def on_transformer(cls, trunk: MiniLmTrunk) -> ListReader:
+        """Return the reader that is based on the transformer."""
         return cls(trunk, "reader_minilm.onnx")
 
     @classmethod
     def on_static_vectors(cls, trunk: LightTrunk) -> ListReader:
+        """Return the reader that is based on static vectors."""
         return cls(trunk, "reader_light.onnx")
 
     def answers(self, question: str, candidates: Sequence[str]) -> list[AnswerReading]:
@@ -77,23 +79,23 @@ class ListReader:
             return np.zeros((0, CLASSES), np.float32)
         with self._lock:
             session = self._session
-        one, others = self._pieces(first), [self._pieces(candidate) for candidate in candidates]
-        lists = (others[start : start + MOST] for start in range(0, len(others), MOST))
-        rows = [session.run(None, list_inputs(task, one, some))[0] for some in lists]
+        first_pieces, candidate_pieces = self._pieces(first), [self._pieces(candidate) for candidate in candidates]
+        lists = (candidate_pieces[start : start + MOST] for start in range(0, len(candidate_pieces), MOST))
+        rows = [session.run(None, list_inputs(task, first_pieces, part))[0] for part in lists]
         return np.concatenate(rows).astype(np.float64)
 
     def _pieces(self, text: str) -> Pieces:
         with self._lock:
-            known = self._texts.get(text)
-            if known is not None:
+            cached = self._texts.get(text)
+            if cached is not None:
                 self._texts.move_to_end(text)
-                return known
-        read = pieces_of(text, self._trunk)
+                return cached
+        encoded = pieces_of(text, self._trunk)
         with self._lock:
-            self._texts[text] = read
+            self._texts[text] = encoded
             while len(self._texts) > CACHED_TEXTS:
                 self._texts.popitem(last=False)
-        return read
+        return encoded
 
     @cached_property
     def _session(self) -> Any:
@@ -101,8 +103,8 @@ class ListReader:
 
 
 class Pieces(NamedTuple):
-    """A text's word pieces, with one in front and one behind: numbers, which of them are words, the states that the
-    network reads, and the unit vectors by which texts are matched."""
+    """A text's word pieces, with one in front and one behind: ids, which of them are words, the states that the network
+    reads, and the unit vectors by which texts are matched."""
 
     ids: NDArray[np.int64]
     is_word: NDArray[np.bool_]
@@ -121,24 +123,27 @@ def pieces_of(text: str, trunk: Trunk) -> Pieces:
 
 
 MATCHES = 6
-"""How many figures `matches` gives for each candidate."""
+"""How many values `compute_matches` returns for each candidate."""
 
 
 def matches(first: Pieces, candidates: Sequence[Pieces]) -> Floats:
-    """Return how well each candidate meets the first text: by its whole meaning, by the best match of each word piece
-    and by equal word pieces, the rarer among the candidates the more they count; and how far that is from the best."""
+    """Return how well each candidate matches the first text: by its mean vector, by the best match of each word piece
+    and by equal word pieces, weighted by their rarity among the candidates; and how far each value is from the best."""
     words = [set(candidate.ids[candidate.is_word].tolist()) for candidate in candidates]
     rarity = np.array(
-        [math.log(1 + len(words) / (1 + sum(each in held for held in words))) for each in first.ids.tolist()]
+        [
+            math.log(1 + len(words) / (1 + sum(piece in candidate_words for candidate_words in words)))
+            for piece in first.ids.tolist()
+        ]
     )
     rarity[~first.is_word] *= 0.1
     rarity /= max(1e-9, float(rarity.sum()))
-    asked = first.meanings.astype(np.float32)
-    whole, rows = _unit(asked.mean(0)), []
+    first_vectors = first.meanings.astype(np.float32)
+    whole, rows = _unit(first_vectors.mean(0)), []
     for candidate in candidates:
-        own = candidate.meanings.astype(np.float32)
-        best, is_held = (asked @ own.T).max(axis=1), np.isin(first.ids, candidate.ids)
-        rows.append((float(whole @ _unit(own.mean(0))), float(rarity @ best), float(rarity @ is_held)))
+        vectors = candidate.meanings.astype(np.float32)
+        best, is_held = (first_vectors @ vectors.T).max(axis=1), np.isin(first.ids, candidate.ids)
+        rows.append((float(whole @ _unit(vectors.mean(0))), float(rarity @ best), float(rarity @ is_held)))
     values = np.array(rows, np.float32).reshape(-1, MATCHES // 2)
     return np.concatenate((values, values - values.max(axis=0, initial=-1.0)), axis=1)
 
@@ -151,13 +156,13 @@ def list_inputs(task: str, first: Pieces, candidates: Sequence[Pieces]) -> dict[
     """Return the network's inputs: all states in a row, the kind of each, the candidate it belongs to, the age of each
     candidate, the newest being 0, and how well it matches."""
     states = np.concatenate([first.states, *(candidate.states for candidate in candidates)]).astype(np.float32)
-    known = first.ids[first.is_word]
-    kinds = [np.zeros(len(first.ids), np.int64), *(1 + np.isin(candidate.ids, known) for candidate in candidates)]
+    first_words = first.ids[first.is_word]
+    kinds = [np.zeros(len(first.ids), np.int64), *(1 + np.isin(candidate.ids, first_words) for candidate in candidates)]
     inside = np.zeros((len(candidates), len(states)), np.float32)
     start = len(first.ids)
-    for row, each in enumerate(candidates):
-        inside[row, start : start + len(each.ids)] = 1.0
-        start += len(each.ids)
+    for row, candidate in enumerate(candidates):
+        inside[row, start : start + len(candidate.ids)] = 1.0
+        start += len(candidate.ids)
     ages = np.minimum(np.arange(len(candidates))[::-1], MOST - 1)
     return {
         "states": states,

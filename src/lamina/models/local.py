@@ -1,4 +1,4 @@
-"""Libraries that bring other models, for those who have them: thin, and loaded at first use."""
+"""Embedders of other libraries, if they are installed; loaded at first use."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from lamina.vectors.levels import Floats
 
 
 def fastembed(name: str) -> Dense:
-    """A model that fastembed knows by this name."""
+    """Return the fastembed model of this name."""
     load = cache(lambda: _package("fastembed", "fastembed").TextEmbedding(name, threads=1))
-    # One text a batch: what stands beside a text must not change its vector.
+    # One text per batch: other texts in a batch must not change its vector.
     passages = _embed(lambda texts: list(load().passage_embed(texts, batch_size=1)))
     questions = _embed(lambda texts: list(load().query_embed(texts)))
     return Dense(f"fastembed:{name}", passages, questions)
 
 
 def sentence_transformers(name: str) -> Dense:
-    """A model that sentence-transformers knows by this name."""
+    """Return the sentence-transformers model of this name."""
     load = cache(lambda: _package("sentence_transformers", "sentence-transformers").SentenceTransformer(name))
     passages = _embed(lambda texts: load().encode(texts, batch_size=1, show_progress_bar=False))
     return Dense(f"sentence-transformers:{name}", passages, passages)

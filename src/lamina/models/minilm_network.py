@@ -1,7 +1,7 @@
 """The transformer all-MiniLM-L6-v2 on onnxruntime: word pieces in, their states out.
 
-The embedder reads the states of the last layer, the state model those of the middle layer, the list reader
-both. One run gives both, so a text passes through the transformer once.
+The embedder reads the states of the last layer, the state model those of the middle layer, the list reader both. One
+run returns both, so a text passes through the transformer once.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from lamina.vectors.levels import Floats
 
 DIMENSIONS = 384
 CACHED_TEXTS = 256
-"""Chunks whose states are remembered: at most 52 MB. Longer texts, such as long questions, are not remembered."""
+"""Chunks whose states are cached: at most 52 MB. Longer texts, such as long questions, are not cached."""
 MIDDLE = b"/encoder/layer.2/output/LayerNorm/Add_1_output_0"
 """The output of the third of six layers."""
 
 
 class LayerStates(NamedTuple):
-    """The states of word pieces after the third and after the last layer, [CLS] in front and [SEP] behind."""
+    """The states of word pieces after the third and after the last layer, with [CLS] in front and [SEP] behind."""
 
     middle: Floats
     last: Floats
 
 
 class MiniLmNetwork:
-    """Computes token states; the last results are remembered. Loaded at first use; threads may share it."""
+    """Computes token states and caches the last results. Loaded at first use; threads may share it."""
 
     def __init__(self, store: ModelStore) -> None:
         self._store, self._lock = store, Lock()
@@ -45,21 +45,22 @@ class MiniLmNetwork:
 
     @property
     def tokeniser(self) -> Tokeniser:
+        """The tokenizer, loaded at first use."""
         with self._lock:
             return self._tokeniser
 
     def states(self, ids: NDArray[np.int64]) -> LayerStates:
-        """Return the states of word pieces."""
+        """Return the states of word pieces. Raises ModelMissing if the files are not installed."""
         key = ids.tobytes()
         with self._lock:
-            known = self._states.get(key)
-            if known is not None:
+            cached = self._states.get(key)
+            if cached is not None:
                 self._states.move_to_end(key)
-                return known
+                return cached
             session, cls, sep = self._session, self._cls, self._sep
         row = np.concatenate(([cls], ids, [sep]))[None, :]
         inputs = {"input_ids": row, "attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}
-        outputs = [np.asarray(each[0], np.float32) for each in session.run(None, inputs)]
+        outputs = [np.asarray(output[0], np.float32) for output in session.run(None, inputs)]
         states = LayerStates(middle=outputs[1], last=outputs[0])
         for state in states:
             state.setflags(write=False)
@@ -97,7 +98,7 @@ def open_network(folder: Path) -> MiniLmNetwork:
 def with_output(model: bytes, name: bytes) -> bytes:
     """Return an ONNX model with one more output, the tensor of that name.
 
-    A protobuf message is the sum of its parts: a second message appended to the first adds to its repeated fields, so
+    Concatenated protobuf messages are merged: a second message appended to the first adds to its repeated fields, so
     the graph gains an output and the rest stays as it is.
     """
     graph_field, output_field, name_field, type_field = 7, 12, 1, 2
@@ -107,14 +108,14 @@ def with_output(model: bytes, name: bytes) -> bytes:
 
 
 def _field(number: int, body: bytes) -> bytes:
-    """A protobuf field of variable length; numbers and sizes below 128 take one byte, which all of these do."""
+    """Encode a protobuf field of variable length; its number and size must fit into one byte each."""
     assert len(body) < 128
     return bytes([number << 3 | 2, len(body)]) + body
 
 
 def open_session(model: bytes) -> Any:
     """Return an onnxruntime session on one thread: sums keep their order, and threads of a busy machine do not wait for
-    each other."""
+    each other. Raises ModelMissing without onnxruntime."""
     try:
         onnxruntime: Any = import_module("onnxruntime")
     except ModuleNotFoundError as error:

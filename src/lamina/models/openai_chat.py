@@ -1,4 +1,4 @@
-"""Any server that speaks OpenAI's chat completions: OpenAI, Ollama, llama.cpp, vLLM, LM Studio, OpenRouter."""
+"""Servers with OpenAI's chat completions API: OpenAI, Ollama, llama.cpp, vLLM, LM Studio, OpenRouter."""
 
 from __future__ import annotations
 
@@ -50,27 +50,27 @@ class _Completion(BaseModel):
     usage: _Tokens | None = None
 
     def spoken(self, request: Mapping[str, Any]) -> Spoken:
-        """What was said, with a guess at its tokens where the server tells none."""
+        """Return the reply, with an estimate of its tokens if the server reports none."""
         choice = self.choices[0]
         text = choice.message.refusal or choice.message.content or ""
-        asked = sum(guessed_tokens(each["content"]) for each in request["messages"])
-        used = self.usage or _Tokens(prompt_tokens=asked, completion_tokens=guessed_tokens(text))
+        prompt_tokens = sum(guessed_tokens(message["content"]) for message in request["messages"])
+        usage = self.usage or _Tokens(prompt_tokens=prompt_tokens, completion_tokens=guessed_tokens(text))
         declined = choice.message.refusal or choice.finish_reason == "content_filter"
-        cut = Ending.CUT if choice.finish_reason == "length" else Ending.WHOLE
-        ending = Ending.DECLINED if declined else cut
-        return Spoken(text, ending, used.prompt_tokens, used.completion_tokens, "response_format" not in request)
+        normal_end = Ending.CUT if choice.finish_reason == "length" else Ending.WHOLE
+        ending = Ending.DECLINED if declined else normal_end
+        return Spoken(text, ending, usage.prompt_tokens, usage.completion_tokens, "response_format" not in request)
 
 
 class _NoCompletion(ModelError):
-    """A server answered something else than a completion."""
+    """A server's answer is not a completion."""
 
 
 class OpenAIChat:
-    """A chat model behind `base_url`, which ends before `/chat/completions`, as in OpenAI's own library.
+    """A chat model at `base_url`, which ends before `/chat/completions`, as in OpenAI's own library.
 
-    Where a server does not know the path and the address has no version, it is asked once more with /v1. The answer's
-    schema goes along with the question. A server that will not take the schema, or that answers something else, is
-    asked once more in words. What a server once refused (a bound, a temperature) it is not sent again.
+    If a server does not know the path and the address has no version, the address with /v1 is tried. The schema of the
+    answer is sent with the question. If a server rejects the schema, or answers something else, it is asked once more
+    with the schema as text. Parameters that a server rejected (a bound, a temperature) are not sent again.
     """
 
     def __init__(
@@ -93,18 +93,21 @@ class OpenAIChat:
 
     @property
     def model(self) -> str:
+        """The name of the model and its host."""
         return self._courier.model
 
     @property
     def address(self) -> str:
-        """The address that is called; with /v1 where the given one did without and only that answers."""
+        """The address that is called; with /v1 if only that answers."""
         return self._address
 
     def close(self) -> None:
+        """Close the connections."""
         self._courier.close()
 
     def ask(self, messages: Sequence[Message], schema: type[T], *, most_tokens: int = MOST_TOKENS) -> Reply[T]:
-        """What the model answers, as a value of `schema`, in at most so many tokens."""
+        """Return the model's answer as a value of `schema`, in at most `most_tokens` tokens. Raises ModelError if it
+        fails."""
         return reply(
             lambda in_words: self._spoken(messages, schema, most_tokens, in_words), schema, self.model, most_tokens
         )
@@ -127,18 +130,19 @@ class OpenAIChat:
                     raise ModelError(f"{self._courier.refused(error)}; {self._hint()}") from error
 
     def _switches_address(self) -> bool:
-        """Switch to the address with a version; False where this one has one, and the given one counts again."""
+        """Switch to the address with a version; return False, and go back to the configured one, if it has a version
+        already."""
         self._courier.close()
-        self._called, other = self._address, other_address(self._address)
-        if other is None:
+        self._called, versioned = self._address, other_address(self._address)
+        if versioned is None:
             self._address = self._given_address
             return False
-        logger.warning("no chat at %s; trying %s", shown_address(self._address), shown_address(other))
-        self._address = other
+        logger.warning("no chat at %s; trying %s", shown_address(self._address), shown_address(versioned))
+        self._address = versioned
         return True
 
     def _hint(self) -> str:
-        return f"chat_url is what stands before /chat/completions; called was {shown_address(self._called)}"
+        return f"chat_url is what comes before /chat/completions; the address called was {shown_address(self._called)}"
 
     def _completion(self, request: dict[str, Any]) -> Spoken:
         body = self._courier.send(
@@ -146,21 +150,21 @@ class OpenAIChat:
             lambda client: client.chat.completions.with_raw_response.create(**request),
         )
         try:
-            said = _Completion.model_validate_json(body).spoken(request)
+            response = _Completion.model_validate_json(body).spoken(request)
         except ValidationError as error:
-            told = brief(body.decode("utf-8", "replace"))
-            raise _NoCompletion(f"{self._courier.host} answered something else than a completion: {told}") from error
-        self._courier.spent(said.tokens_in, said.tokens_out)
-        return said
+            excerpt = brief(body.decode("utf-8", "replace"))
+            raise _NoCompletion(f"{self._courier.host} did not answer with a completion: {excerpt}") from error
+        self._courier.spent(response.tokens_in, response.tokens_out)
+        return response
 
     def _request(
         self, messages: Sequence[Message], schema: type[BaseModel], most_tokens: int, in_words: bool
     ) -> dict[str, Any]:
-        told = told_in_words(messages, schema) if in_words else messages
+        prompt = told_in_words(messages, schema) if in_words else messages
         limit = "max_completion_tokens" if "max_tokens" in self._without else "max_tokens"
         request: dict[str, Any] = {
             "model": self._name,
-            "messages": [each.sent() for each in told],
+            "messages": [message.sent() for message in prompt],
             limit: most_tokens,
             "temperature": 0,
             "seed": SEED,
@@ -168,13 +172,13 @@ class OpenAIChat:
         if not in_words:
             shape = wire_schema(schema)
             shape = without_bounds(shape) if "bounds" in self._without else shape
-            named = {"name": schema.__name__, "strict": True, "schema": shape}
-            request["response_format"] = {"type": "json_schema", "json_schema": named}
+            schema_format = {"name": schema.__name__, "strict": True, "schema": shape}
+            request["response_format"] = {"type": "json_schema", "json_schema": schema_format}
         return {name: value for name, value in request.items() if name not in self._without}
 
 
 def _refused(told: str, request: dict[str, Any], already: frozenset[str]) -> str | None:
-    """The part of a request that a server will not have, if it is one we can do without."""
+    """Return the part of a request that a server rejects, if it can be left out; else None."""
     if not _REFUSES.search(told):
         return None
     for name in ("max_tokens", "temperature", "seed"):

@@ -1,7 +1,7 @@
 """The pair model: reads an earlier and a new statement together, and says what the new one does to the earlier one.
 
-The list reader is trained for that too, but the pair model is right more often on people it never saw. It was also
-trained to tell what answers a question and what a request to forget means; the list reader does that better. The
+The list reader is trained for that too, but the pair model is right more often on people it was not trained on. It was
+also trained to decide what answers a question and what a request to forget means; the list reader does that better. The
 weights are made by `make train`.
 """
 
@@ -25,7 +25,7 @@ WEIGHTS = "pair_minilm.onnx"
 LONGEST = 72
 """Word pieces of a text that are read."""
 FIRST_WORD = 1000
-"""Word pieces below this number are punctuation, letters and other signs: that both texts hold one means nothing."""
+"""Word pieces with a lower id are punctuation, letters and other signs: that both texts contain one means nothing."""
 CACHED_TEXTS = 256
 
 
@@ -50,7 +50,7 @@ class _Text:
 
 
 class PairModel:
-    """Reads pairs of texts, one pair a run. Loaded at first use; threads may share it."""
+    """Reads pairs of texts, one pair per run. Loaded at first use; threads may share it."""
 
     def __init__(self, trunk: MiniLmTrunk, weights: str = WEIGHTS) -> None:
         self._trunk, self._weights, self._lock = trunk, weights, Lock()
@@ -58,9 +58,9 @@ class PairModel:
 
     def read(self, earlier: str, new: str) -> RelationReading:
         """Return what a new statement does to an earlier one."""
-        one, other = self._text(earlier), self._text(new)
-        kinds = np.concatenate((_kinds(one.ids, other.ids), 2 + _kinds(other.ids, one.ids)))
-        states = np.concatenate((one.states, other.states))
+        earlier_text, new_text = self._text(earlier), self._text(new)
+        kinds = np.concatenate((_kinds(earlier_text.ids, new_text.ids), 2 + _kinds(new_text.ids, earlier_text.ids)))
+        states = np.concatenate((earlier_text.states, new_text.states))
         outputs = np.asarray(self._session.run(None, {"states": states[None], "kinds": kinds[None]})[0][0], np.float64)
         relations = np.exp(outputs[:4] - outputs[:4].max())
         replaces, ends, repeats, _ = (relations / relations.sum()).tolist()
@@ -68,17 +68,17 @@ class PairModel:
 
     def _text(self, text: str) -> _Text:
         with self._lock:
-            known = self._texts.get(text)
-            if known is not None:
+            cached = self._texts.get(text)
+            if cached is not None:
                 self._texts.move_to_end(text)
-                return known
+                return cached
         ids = self._trunk.tokens(text).first(LONGEST).ids
-        read = _Text(np.concatenate(([0], ids, [0])), self._trunk.states(ids))
+        encoded = _Text(np.concatenate(([0], ids, [0])), self._trunk.states(ids))
         with self._lock:
-            self._texts[text] = read
+            self._texts[text] = encoded
             while len(self._texts) > CACHED_TEXTS:
                 self._texts.popitem(last=False)
-        return read
+        return encoded
 
     @property
     def _session(self) -> Any:
@@ -91,5 +91,5 @@ class PairModel:
 
 
 def _kinds(ids: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return 1 for each word piece that the other text holds too."""
+    """Return 1 for each word piece that the other text contains too."""
     return (np.isin(ids, others) & (ids >= FIRST_WORD)).astype(np.int64)

@@ -15,17 +15,17 @@ TIMEOUT = 60.0
 PAUSES = (0.5, 2.0)
 LONGEST_PAUSE = 20.0
 FAILURES = 3
-"""After so many failed calls in a row the server is not called for `REST` seconds. One time-out is no outage."""
+"""After this many failed calls in a row the server is not called for `BREAK_SECONDS`. One time-out is no outage."""
 REST = 30.0
 LONGEST_REST = 300.0
-"""A server that asks for a longer pause is called again after this one."""
+"""The longest break: a server that asks for a longer one is called again after this time."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How long one call may take, and the clock and the pauses between calls, which a test may own."""
+    """How long one call may take, and the clock and the sleep function, which a test can replace."""
 
     timeout: float = TIMEOUT
     sleep: Callable[[float], None] = time.sleep
@@ -33,7 +33,8 @@ class Timing:
 
 
 class Busy(Exception):
-    """A call that may go better soon; `wait` is what the server asks for, in seconds. `again`: whether to try."""
+    """A call failed that may succeed later; `retry_after` is the delay the server asks for, in seconds, `can_retry`
+    whether to retry."""
 
     def __init__(self, why: str, wait: float = 0.0, *, again: bool = True) -> None:
         super().__init__(why)
@@ -41,7 +42,7 @@ class Busy(Exception):
 
 
 class Patience:
-    """Retries a call a few times; pauses all calls after several failures in a row. Threads share it."""
+    """Retries a call a few times; stops all calls for a while after several failures in a row. Threads may share it."""
 
     def __init__(self, host: str, timing: Timing) -> None:
         self._host, self._timing = host, timing
@@ -49,7 +50,7 @@ class Patience:
         self._failures, self._rests_until, self._why = 0, 0.0, ""
 
     def call(self, once: Callable[[], T]) -> T:
-        """Return what the call gives; ModelUnreachable where it stays busy or silent, ModelPaused during a pause."""
+        """Return the result of the call. Raises ModelUnreachable if it keeps failing, ModelPaused during a break."""
         self._check_pause()
         for pause in (*PAUSES, None):
             try:
@@ -71,12 +72,12 @@ class Patience:
                 raise ModelPaused(f"{self._why}; it is called again in {left:.0f} s")
 
     def _failed(self, busy: Busy) -> ModelUnreachable:
-        """Count a failure; begin a pause where there were several, or where the server asks for one."""
+        """Count a failure; start a break if there were several, or if the server asks for one."""
         why = f"{self._host} {busy.why}"
         with self._lock:
             self._failures += 1
             if self._failures < FAILURES and busy.wait <= LONGEST_PAUSE:
                 return ModelUnreachable(f"{why}; is it running?")
-            rest = min(max(REST, busy.wait), LONGEST_REST)
-            self._failures, self._rests_until, self._why = 0, self._timing.monotonic() + rest, why
-        return ModelUnreachable(f"{why}; is it running? It is not called for {rest:.0f} s")
+            pause = min(max(REST, busy.wait), LONGEST_REST)
+            self._failures, self._rests_until, self._why = 0, self._timing.monotonic() + pause, why
+        return ModelUnreachable(f"{why}; is it running? It is not called for {pause:.0f} s")

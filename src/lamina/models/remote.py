@@ -1,4 +1,4 @@
-"""Any endpoint that speaks OpenAI's `/v1/embeddings`: hosted, or a server on the user's own machine."""
+"""Endpoints with OpenAI's `/v1/embeddings` API: hosted, or a server on the user's machine."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def remote(
     timeout: float = TIMEOUT,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Dense:
-    """An embedder behind `base_url`, which ends before `/embeddings`, as in OpenAI's own libraries."""
+    """Return an embedder at `base_url`, which ends before `/embeddings`, as in OpenAI's own libraries."""
     endpoint = Endpoint(base_url, "/embeddings", api_key, timeout=timeout, sleep=sleep)
-    known_as = f"openai:{model}@{endpoint.host}"
+    model_id = f"openai:{model}@{endpoint.host}"
 
     def batch(texts: Sequence[str]) -> Floats:
-        asked = {"model": model, "input": list(texts), "encoding_format": "float"}
-        with model_call("embeddings", known_as):
-            rows = endpoint.ask(asked, _rows, "embeddings")
+        body = {"model": model, "input": list(texts), "encoding_format": "float"}
+        with model_call("embeddings", model_id):
+            rows = endpoint.ask(body, _rows, "embeddings")
         if len(rows) != len(texts):
             raise ModelError(f"{endpoint.host} gave {len(rows)} vectors for {len(texts)} texts")
         return rows
@@ -41,14 +41,15 @@ def remote(
     def embed(texts: Sequence[str]) -> Floats:
         return np.concatenate([batch(texts[n : n + BATCH]) for n in range(0, len(texts), BATCH)])
 
-    return Dense(known_as, embed, embed, dimensions=dimensions)
+    return Dense(model_id, embed, embed, dimensions=dimensions)
 
 
 def _rows(answer: Any) -> Floats:
-    found = sorted(answer["data"], key=lambda each: each["index"])
-    if [each["index"] for each in found] != list(range(len(found))):
-        raise ValueError("places are missing")
-    rows = np.array([each["embedding"] for each in found], np.float32)
+    """Return the vectors of an answer, one row for each text. Raises ValueError if some are missing."""
+    entries = sorted(answer["data"], key=lambda entry: entry["index"])
+    if [entry["index"] for entry in entries] != list(range(len(entries))):
+        raise ValueError("indexes are missing")
+    rows = np.array([entry["embedding"] for entry in entries], np.float32)
     if rows.ndim != 2:
         raise ValueError("no rows")
     return rows

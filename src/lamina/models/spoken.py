@@ -1,4 +1,4 @@
-"""What a chat server said, whatever wire it came over; and the two turns in which it may say it."""
+"""A chat server's response, whatever API it came from, and the second attempt if it cannot be parsed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lamina.telemetry import TOKENS_IN, TOKENS_OUT, model_call
 
 
 class Ending(StrEnum):
-    """How a reply ended."""
+    """How a response ended."""
 
     WHOLE = "whole"
     CUT = "cut"
@@ -23,7 +23,7 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """One reply; `in_words`: its shape was asked for in words, because the server takes no schema or ignored it."""
+    """One response; `in_words`: the schema was sent as text, because the server rejects or ignores JSON schemas."""
 
     text: str
     ending: Ending
@@ -33,26 +33,27 @@ class Spoken:
 
 
 def reply(speak: Callable[[bool], Spoken], schema: type[T], model: str, most_tokens: int) -> Reply[T]:
-    """The value a model gives, asked with a schema and, if that gives something else, once more in words."""
-    with model_call("chat", model) as learnt:
-        given = _given(speak, schema, model, most_tokens)
-        learnt.update({TOKENS_IN: given.tokens_in, TOKENS_OUT: given.tokens_out})
-    return given
+    """Return the value that a model answers, asked with a schema and, if the answer cannot be parsed, once more with
+    the schema as text. Raises ModelError if that fails."""
+    with model_call("chat", model) as attributes:
+        chat_reply = _given(speak, schema, model, most_tokens)
+        attributes.update({TOKENS_IN: chat_reply.tokens_in, TOKENS_OUT: chat_reply.tokens_out})
+    return chat_reply
 
 
 def _given(speak: Callable[[bool], Spoken], schema: type[T], model: str, most_tokens: int) -> Reply[T]:
     tokens_in = tokens_out = calls = 0
     in_words = False
     while True:
-        said = speak(in_words)
-        tokens_in, tokens_out, calls = tokens_in + said.tokens_in, tokens_out + said.tokens_out, calls + 1
-        if said.ending is Ending.DECLINED:
-            raise ModelError(f"{model} declines to answer: {brief(said.text)}")
-        if said.ending is Ending.CUT:
-            raise ModelError(f"{model} was cut off at {most_tokens} tokens; nothing of it is used")
-        value = parsed(said.text, schema)
+        response = speak(in_words)
+        tokens_in, tokens_out, calls = tokens_in + response.tokens_in, tokens_out + response.tokens_out, calls + 1
+        if response.ending is Ending.DECLINED:
+            raise ModelError(f"{model} declines to answer: {brief(response.text)}")
+        if response.ending is Ending.CUT:
+            raise ModelError(f"{model} was cut off at {most_tokens} tokens, so its answer is not used")
+        value = parsed(response.text, schema)
         if value is not None:
-            return Reply(value, tokens_in, tokens_out, calls, not said.in_words)
-        if said.in_words:
-            raise ModelError(f"{model} answered something else than what was asked for: {brief(said.text)}")
+            return Reply(value, tokens_in, tokens_out, calls, not response.in_words)
+        if response.in_words:
+            raise ModelError(f"{model} did not answer in the requested format: {brief(response.text)}")
         in_words = True

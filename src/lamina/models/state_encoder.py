@@ -1,4 +1,4 @@
-"""Keeps the state model's view of every passage beside its vectors, so that recall reads it instead of computing it."""
+"""Stores what the state model reads from every passage beside its vectors, so that recall need not compute it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from lamina.models.state_model import Mood, QuestionState, SentenceState, StateM
 from lamina.vectors.levels import Floats
 
 _HEAD = struct.Struct("<HHHH8B")
-"""Start, end, value's start and end; mood and seven probabilities in steps of 1/255."""
+"""Start, end, start and end of the value; mood and seven probabilities in steps of 1/255."""
 _NO_VALUE = 0xFFFF
 _LAST_OFFSET = 0xFFFE
 MAY_ASSERT = 0.3
-"""Sentences that assert with at least this probability are found by their slot."""
+"""Sentences that assert with at least this probability are indexed by their slot."""
 
 
 class StateEncoder:
-    """The state model as an embedder: the background encodes passages with it as with any other."""
+    """The state model as an embedder: the background worker encodes passages with it as with any other."""
 
     def __init__(self, states: StateModel, pairs: PairModel | None = None, lists: ListReader | None = None) -> None:
         self.states, self.pairs, self.lists = states, pairs, lists
@@ -30,12 +30,13 @@ class StateEncoder:
 
     @property
     def model(self) -> Model:
+        """The model, by the id of its weights."""
         return Model(self.states.id, self.states.dimensions, TokenStates.SENTENCES)
 
     def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
         """Read each text: its vectors are the slots of the sentences that may assert something.
 
-        A statement is found and ranked by the captured words it was taken from and not read again.
+        A statement is found and ranked by the captured passage it was extracted from and is not read again.
         """
         return [self._encoded([] if piece.is_quoted else self.states.read(piece.text)) for piece in pieces]
 
@@ -45,11 +46,11 @@ class StateEncoder:
         return Encoded(np.stack(slots) if slots else none, pack_states(sentences))
 
     def question(self, text: str) -> Probe:
-        """Read a question ahead of time; `asked` returns all that was read."""
+        """Read a question ahead of time; `read_question` returns everything that was read."""
         return Probe(self.asked(text).slot, np.zeros((0, self.states.dimensions), np.float32), ())
 
     def asked(self, text: str) -> QuestionState:
-        """Return what a question asks for; the last few are remembered."""
+        """Return what a question asks for; the last few are cached."""
         if text not in self._questions:
             if len(self._questions) >= 64:
                 self._questions.clear()
@@ -58,7 +59,7 @@ class StateEncoder:
 
 
 def pack_states(sentences: Sequence[SentenceState]) -> bytes:
-    """Return sentence states as bytes: a head and the slot vector in eight bits a dimension for each sentence."""
+    """Return sentence states as bytes: a header and the slot vector in eight bits per dimension for each sentence."""
     parts: list[bytes] = []
     for sentence in sentences:
         if sentence.end > _LAST_OFFSET:
@@ -80,13 +81,13 @@ def pack_states(sentences: Sequence[SentenceState]) -> bytes:
 
 
 def unpack_states(data: bytes, dimensions: int) -> list[SentenceState]:
-    """Return what `pack_states` packed; slot vectors come back as unit vectors."""
+    """Return what `pack_states` packed; slot vectors become unit vectors again."""
     moods, size = list(Mood), _HEAD.size + dimensions
-    found: list[SentenceState] = []
-    for at in range(0, len(data) - size + 1, size):
-        start, end, first, last, mood, asserts, own, many, forget, keep_out, secret, _ = _HEAD.unpack_from(data, at)
-        levels = np.frombuffer(data, np.int8, dimensions, at + _HEAD.size).astype(np.float32)
-        found.append(
+    states: list[SentenceState] = []
+    for offset in range(0, len(data) - size + 1, size):
+        start, end, first, last, mood, asserts, own, many, forget, keep_out, secret, _ = _HEAD.unpack_from(data, offset)
+        levels = np.frombuffer(data, np.int8, dimensions, offset + _HEAD.size).astype(np.float32)
+        states.append(
             SentenceState(
                 start,
                 end,
@@ -101,7 +102,7 @@ def unpack_states(data: bytes, dimensions: int) -> list[SentenceState]:
                 None if first == _NO_VALUE else (first, last),
             )
         )
-    return found
+    return states
 
 
 def _peak(vector: Floats) -> float:

@@ -1,7 +1,7 @@
 """The state model: what each sentence asserts about which slot, and what a question asks for.
 
-A slot is an attribute of somebody or something ("my phone", "staging's database version"). Sentences and questions
-about the same slot have near slot vectors, whatever the value and the wording. The weights are made by `make train`.
+A slot is an attribute of a person or thing ("my phone", "staging's database version"). Sentences and questions about
+the same slot have similar slot vectors, whatever the value and the wording. The weights are made by `make train`.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ class Ask(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SentenceState:
-    """What the model says of one sentence; `start`, `end` and `value` are offsets in the text that was read.
+    """What the model reads from one sentence; `start`, `end` and `value` are offsets in the text.
 
     `asserts` is the probability that it asserts a current value; `is_own` that the value is the speaker's own;
-    `is_many` that the slot holds several values at once; `forget`, `keep_out` and `secret` that it asks to forget
-    something said earlier, asks not to keep what is being said, or holds a password, code or login.
+    `is_many` that the slot has several values at once; `forget`, `keep_out` and `secret` that it asks to forget
+    something said earlier, asks not to store what is being said, or contains a password, code or login.
     """
 
     start: int
@@ -99,10 +99,12 @@ class StateModel:
 
     @classmethod
     def on_transformer(cls, trunk: MiniLmTrunk) -> StateModel:
+        """Return the model that is based on the transformer."""
         return cls(trunk, "state_minilm.onnx")
 
     @classmethod
     def on_static_vectors(cls, trunk: LightTrunk) -> StateModel:
+        """Return the model that is based on static vectors."""
         return cls(trunk, "state_light.onnx")
 
     @property
@@ -123,13 +125,13 @@ class StateModel:
     def read(self, text: str) -> Sequence[SentenceState]:
         """Return the states of a text's sentences, in order; sentences beyond the length limits are left out.
 
-        A turn is read for statements, for requests and to be found again: the last results are remembered.
+        A turn is read for statements, for requests and for the index, so the last results are cached.
         """
         with self._lock:
-            known = self._read.get(text)
-            if known is not None:
+            cached = self._read.get(text)
+            if cached is not None:
                 self._read.move_to_end(text)
-                return known
+                return cached
         states = tuple(self._read_anew(text[:LONGEST_TEXT]))
         with self._lock:
             self._read[text] = states
@@ -140,21 +142,21 @@ class StateModel:
     def _read_anew(self, text: str) -> list[SentenceState]:
         tokens = self._trunk.tokens(text)
         spans = sentences(text)
-        found: list[SentenceState] = []
+        states: list[SentenceState] = []
         for first, last in chunks(text, tokens.spans)[:MOST_CHUNKS]:
-            found += self._read_chunk(spans, tokens.between(first, last))
-        return found
+            states += self._read_chunk(spans, tokens.between(first, last))
+        return states
 
     def ask(self, question: str) -> QuestionState:
-        """Return what a question asks for; the whole question is one sentence."""
+        """Return what a question asks for; the whole question is read as one sentence."""
         tokens = self._trunk.tokens(question).first(64)
         outputs = self._run(tokens, [(0, len(tokens.ids))]) if len(tokens.ids) else None
         if outputs is None:
             return QuestionState(
-                np.zeros(self._trunk.dimensions, np.float32), {each: float(each is Ask.NO_STATE) for each in Ask}
+                np.zeros(self._trunk.dimensions, np.float32), {target: float(target is Ask.NO_STATE) for target in Ask}
             )
         asks = _softmax(outputs["ask"][0])
-        return QuestionState(outputs["slot"][0], {each: float(asks[n]) for n, each in enumerate(Ask)})
+        return QuestionState(outputs["slot"][0], {target: float(asks[n]) for n, target in enumerate(Ask)})
 
     def _read_chunk(self, spans: Sequence[tuple[int, int]], tokens: Tokens) -> list[SentenceState]:
         """Return the states of the sentences that have tokens in this chunk."""

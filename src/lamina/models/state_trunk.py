@@ -15,7 +15,7 @@ from lamina.models.tokeniser import Tokens
 from lamina.vectors.levels import Floats
 
 FIRST_WORD = 1000
-"""The transformer's word pieces below this number are punctuation, letters and other signs."""
+"""The transformer's word pieces with a lower id are punctuation, letters and other signs."""
 
 
 class Trunk(Protocol):
@@ -29,17 +29,17 @@ class Trunk(Protocol):
         """Return the word pieces of a text."""
 
     def is_word(self, tokens: Tokens) -> NDArray[np.bool_]:
-        """Return which word pieces are no punctuation, single letter or other sign."""
+        """Return which word pieces are neither punctuation nor a single letter or other sign."""
 
     def states(self, ids: NDArray[np.int64]) -> Floats:
         """Return the state of every word piece, with one row in front and one behind for the special tokens."""
 
     def meanings(self, ids: NDArray[np.int64]) -> Floats:
-        """Return a vector a word piece by whose likeness texts are matched, in the same order."""
+        """Return for each word piece the vector by which texts are matched, in the same order."""
 
 
 class MiniLmTrunk:
-    """The states of the transformer's middle layer, which the embedder's run gives as well."""
+    """The states of the transformer's middle layer, which the embedder's run computes as well."""
 
     dimensions = DIMENSIONS
 
@@ -60,7 +60,7 @@ class MiniLmTrunk:
 
 
 class LightTrunk:
-    """Static vectors of word pieces and their places, for machines without the transformer's files."""
+    """Static vectors of word pieces and their positions, for machines without the transformer's files."""
 
     dimensions = 256
 
@@ -82,14 +82,14 @@ class LightTrunk:
 
 
 PLACE_SCALE = 0.3
-"""How strong a word's place is beside its meaning: with 1 it would be as strong as the longest vectors."""
+"""How strong a word's position is relative to its meaning: with 1 it would be as strong as the longest vectors."""
 
 
 @cache
 def _places(count: int, dimensions: int) -> Floats:
-    """Return a vector a place: sines and cosines of many wavelengths."""
+    """Return a vector for each position: sines and cosines of many wavelengths."""
     rates = 10_000.0 ** (-np.arange(dimensions // 2) / (dimensions // 2))
     angles = np.arange(count)[:, None] * rates
-    places = PLACE_SCALE * np.concatenate((np.sin(angles), np.cos(angles)), axis=1).astype(np.float32)
-    places.setflags(write=False)
-    return np.asarray(places, np.float32)
+    vectors = PLACE_SCALE * np.concatenate((np.sin(angles), np.cos(angles)), axis=1).astype(np.float32)
+    vectors.setflags(write=False)
+    return np.asarray(vectors, np.float32)

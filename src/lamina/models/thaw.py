@@ -1,4 +1,4 @@
-"""Token states made while somebody waits, of texts too cold to have theirs kept: a few at once, the last in memory."""
+"""Recomputes token states, while the caller waits, for texts that are stored without them; the last ones are cached."""
 
 from __future__ import annotations
 
@@ -17,45 +17,46 @@ from lamina.store.encodings import States, Unencoded
 logger = logging.getLogger(__name__)
 
 MOST = 12
-"""How many texts are encoded for one look, so that nobody waits long for them."""
+"""How many texts are encoded for one question, so that the caller does not wait long."""
 KEPT = 2_000
-"""How many are remembered: some megabytes."""
+"""How many are cached: a few megabytes."""
 
 _Name: TypeAlias = tuple[str, str, bytes]
 
 
 class Thawed:
-    """Whatever was made last, by model, packing and text. Nothing of it is written; threads may share it."""
+    """The states computed last, by model, packing and text. Nothing is written to disk; threads may share it."""
 
     def __init__(self, kept: int = KEPT) -> None:
         self._kept, self._lock = kept, Lock()
         self._states: OrderedDict[_Name, States] = OrderedDict()
 
     def states(self, embedder: Embedder, texts: Sequence[Unencoded]) -> dict[bytes, States]:
-        """The token states of the first few texts; which ones does not hang on what is remembered."""
-        some = texts[:MOST]
-        names = {unencoded.digest: _name(embedder, unencoded.digest) for unencoded in some}
+        """Return the token states of the first few texts; which ones does not depend on the cache."""
+        selected = texts[:MOST]
+        keys = {text.digest: _name(embedder, text.digest) for text in selected}
         with self._lock:
-            found = {digest: self._states[name] for digest, name in names.items() if name in self._states}
-        found |= self._made(embedder, [unencoded for unencoded in some if unencoded.digest not in found])
+            states_by_digest = {digest: self._states[key] for digest, key in keys.items() if key in self._states}
+        states_by_digest |= self._made(embedder, [text for text in selected if text.digest not in states_by_digest])
         with self._lock:
-            for digest, states in found.items():
-                self._states[names[digest]] = states
-                self._states.move_to_end(names[digest])
+            for digest, states in states_by_digest.items():
+                self._states[keys[digest]] = states
+                self._states.move_to_end(keys[digest])
             while len(self._states) > self._kept:
                 self._states.popitem(last=False)
-        return found
+        return states_by_digest
 
     def _made(self, embedder: Embedder, texts: Sequence[Unencoded]) -> dict[bytes, States]:
+        """Encode texts; return nothing if the model fails."""
         if not texts:
             return {}
         try:
-            made = embedder.passages([piece_of(text) for text in texts])
+            encoded = embedder.passages([piece_of(text) for text in texts])
         except ModelError as error:
-            logger.warning("cold passages are not read closely: %s", wordless(error))
+            logger.warning("token states of cold passages cannot be computed: %s", wordless(error))
             return {}
         packing = embedder.model.states.value
-        return {each.digest: States(packing, it.states) for each, it in zip(texts, made, strict=True)}
+        return {text.digest: States(packing, result.states) for text, result in zip(texts, encoded, strict=True)}
 
 
 def _name(embedder: Embedder, digest: bytes) -> _Name:

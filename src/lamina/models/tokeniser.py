@@ -1,4 +1,4 @@
-"""Text to word pieces, with the place of each in the text and whether it is a word or mere punctuation."""
+"""Splits text into word pieces, with the position of each and whether it is a word or only punctuation."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _ASCII_PUNCTUATION = frozenset(string.punctuation)
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The word pieces of a text. Special tokens are not among them."""
+    """The word pieces of a text, without special tokens."""
 
     ids: NDArray[np.int64]
     spans: tuple[Span, ...]
     words: NDArray[np.bool_]
-    """Which are more than punctuation or white space."""
+    """Which pieces are more than punctuation or white space."""
 
     def first(self, most: int) -> Tokens:
-        """The first so many."""
+        """Return the first so many pieces."""
         return self.between(0, most)
 
     def between(self, first: int, last: int) -> Tokens:
-        """Return those from one place up to another."""
+        """Return the pieces from one index up to another."""
         return Tokens(self.ids[first:last], self.spans[first:last], self.words[first:last])
 
 
@@ -46,16 +46,18 @@ class Tokeniser:
         self._tokenizer.no_padding()
 
     def id_of(self, token: str) -> int:
-        found = self._tokenizer.token_to_id(token)
-        assert found is not None, f"a tokenizer without {token}"
-        return int(found)
+        """Return the id of a token that the tokenizer must have."""
+        token_id = self._tokenizer.token_to_id(token)
+        assert token_id is not None, f"a tokenizer without {token}"
+        return int(token_id)
 
     def count(self, text: str) -> int:
-        """How many word pieces a text has."""
+        """Return how many word pieces a text has."""
         return len(self._tokenizer.encode(_SURROGATE.sub("?", text), add_special_tokens=False).ids)
 
     def encode(self, text: str) -> Tokens:
-        # Half a surrogate pair is no text; one character stands in for one, so that places stay right.
+        """Return the word pieces of a text."""
+        # Unpaired surrogates cannot be encoded; each is replaced by one character, so that positions stay right.
         text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
         encoded = self._tokenizer.encode(text, add_special_tokens=False)
         spans = tuple(_trimmed(text, start, end) for start, end in encoded.offsets)
@@ -64,11 +66,11 @@ class Tokeniser:
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:
-    """The span without the white space that some tokenizers count to the word after it."""
+    """Return the span without the white space that some tokenizers include before a word."""
     while start < end and text[start].isspace():
         start += 1
     return start, end
 
 
 def _is_word(text: str) -> bool:
-    return text.isalnum() or any(category(each)[0] not in "PZC" and each not in _ASCII_PUNCTUATION for each in text)
+    return text.isalnum() or any(category(char)[0] not in "PZC" and char not in _ASCII_PUNCTUATION for char in text)

@@ -1,4 +1,4 @@
-"""Vectors of length one."""
+"""Unit vectors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from lamina.vectors.levels import Floats
 
 
 def unit(rows: Floats) -> Floats:
-    """Each row (or the one vector) at length one; a row of zeros stays, so its cosine with anything is 0."""
+    """Return each row (or the one vector) scaled to length one; a row of zeros stays, so its cosine with anything is
+    0."""
     rows = np.asarray(rows, np.float32)
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     return np.asarray(rows / np.where(lengths > 0, lengths, np.float32(1)), np.float32)

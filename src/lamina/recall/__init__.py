@@ -1,4 +1,4 @@
-"""Question in, hits and context out; every hit says why."""
+"""The read path: a question in, hits and context out. Every hit explains its score."""
 
 from lamina.recall.hit import Hit, Recall
 from lamina.recall.plan import PlanContext

@@ -1,4 +1,5 @@
-"""A cited answer over what was recalled, or an honest "not known". The model chooses words; it decides nothing."""
+"""A cited answer from the hits of a recall, or "Not known.". A language model writes the text; lamina checks the
+citations and does the arithmetic."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from lamina.text.normal import normal_form
 NOT_KNOWN = "Not known."
 SHOWN = 12
 ROUNDS = 2
-"""Once with tools on offer, and once more with what a tool gave."""
+"""One call with tools on offer, and one more with the result of a tool."""
 _LONGEST = 800
 _LABEL = re.compile(r"\s*\[(\d{1,6}(?:\s*,\s*\d{1,6})*)\]")
 _DOES_NOT_KNOW = re.compile(
@@ -43,7 +44,7 @@ take in arguments and leave text empty: you are told the result. Else tool is no
 
 
 class AnswerGiven(BaseModel):
-    """An answer as the model gives it, or the arithmetic it wants done first."""
+    """An answer as the model gives it, or the arithmetic that it asks for first."""
 
     known: bool
     text: str = Field(max_length=1200)
@@ -54,7 +55,7 @@ class AnswerGiven(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Arithmetic that an answer rests on."""
+    """A computation that an answer rests on."""
 
     tool: Tool
     arguments: tuple[str, ...]
@@ -66,10 +67,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is known, with the atoms it rests on; `labels` are the numbers in the text and the atoms they stand for.
-
-    `why` says why nothing is known where that is so.
-    """
+    """An answer with the atoms it rests on. `labels` maps the numbers in the text to atoms. `reason` says why nothing
+    is known, if nothing is."""
 
     question: str
     text: str
@@ -84,21 +83,22 @@ class Answer:
 
 
 def answer(question: str, recalled: Recall, chat: Chat, now: datetime, *, most_tokens: int = MOST_TOKENS) -> Answer:
-    """The answer to a question from what was recalled for it; the model is not asked where nothing relevant was."""
+    """Answer a question from the hits of its recall. Without relevant hits the model is not called. Raises ModelError
+    if the model fails."""
     hits = recalled.relevant[:SHOWN]
     if not hits:
-        return Answer(question, NOT_KNOWN, False, why="nothing relevant is remembered", recall_id=recalled.id)
+        return Answer(question, NOT_KNOWN, False, why="no relevant memory was found", recall_id=recalled.id)
     messages = _messages(question, hits, now)
     steps: list[Step] = []
     tokens = 0
     for n in range(ROUNDS):
         reply = chat.ask(messages, AnswerGiven, most_tokens=most_tokens)
-        given, tokens = reply.value, tokens + reply.tokens_in + reply.tokens_out
-        if given.tool == "none" or n == ROUNDS - 1:
+        reply_value, tokens = reply.value, tokens + reply.tokens_in + reply.tokens_out
+        if reply_value.tool == "none" or n == ROUNDS - 1:
             break
-        told = _worked_out(Tool(given.tool), given.arguments, steps)
-        messages = [*messages[:-1], user(f"{messages[-1].content}\n\n{told} Now give the answer; tool is none.")]
-    text, labels, why = _cited(given, hits)
+        tool_result = _worked_out(Tool(reply_value.tool), reply_value.arguments, steps)
+        messages = [*messages[:-1], user(f"{messages[-1].content}\n\n{tool_result} Now give the answer; tool is none.")]
+    text, labels, why = _cited(reply_value, hits)
     return Answer(
         question,
         text,
@@ -114,20 +114,22 @@ def answer(question: str, recalled: Recall, chat: Chat, now: datetime, *, most_t
 
 
 def _messages(question: str, hits: Sequence[Hit], now: datetime) -> list[Message]:
+    """Return the prompt: the rules, the hits as numbered notes, the date and the question."""
     notes = [_note(n, hit) for n, hit in enumerate(hits, 1)]
-    asked = f"Today is {now:%A %Y-%m-%d}. The question: {harmless(question, _LONGEST)}"
-    return [system(_RULES), user(f"{fenced(notes)}\n\n{asked}")]
+    task = f"Today is {now:%A %Y-%m-%d}. The question: {harmless(question, _LONGEST)}"
+    return [system(_RULES), user(f"{fenced(notes)}\n\n{task}")]
 
 
 def _note(n: int, hit: Hit) -> str:
-    written = (hit.passage.at or hit.atom.observed_at).date().isoformat()
+    """Format one hit as a numbered note on one line."""
+    day = (hit.passage.at or hit.atom.observed_at).date().isoformat()
     marks = "; ".join(harmless(mark, 80) for mark in (str(hit.atom.status), *hit.marks) if mark != "active")
-    who = f"{harmless(hit.passage.speaker, 60)}: " if hit.passage.speaker else ""
-    return f"[{n}] {written}{f' ({marks})' if marks else ''} {who}{harmless(hit.text, _LONGEST)}"
+    speaker = f"{harmless(hit.passage.speaker, 60)}: " if hit.passage.speaker else ""
+    return f"[{n}] {day}{f' ({marks})' if marks else ''} {speaker}{harmless(hit.text, _LONGEST)}"
 
 
 def _worked_out(tool: Tool, arguments: Sequence[str], steps: list[Step]) -> str:
-    """What is told of the arithmetic that was asked for; steps gains it where it could be done."""
+    """Run a tool and return the sentence for the model about its result; on success the step is appended to `steps`."""
     try:
         result = work_out(tool, arguments)
     except InvalidInput as error:
@@ -137,18 +139,20 @@ def _worked_out(tool: Tool, arguments: Sequence[str], steps: list[Step]) -> str:
 
 
 def _cited(given: AnswerGiven, hits: Sequence[Hit]) -> tuple[str, tuple[tuple[int, AtomId], ...], str]:
-    """The text with only labels that were shown, what they stand for, and why nothing is known if so."""
-    text = seen(_LABEL.sub(lambda found: _kept(found, len(hits)), given.text))
+    """Return the text with only labels that were shown, the atoms of these labels, and the reason why nothing is known,
+    if so."""
+    text = seen(_LABEL.sub(lambda label: _kept(label, len(hits)), given.text))
     if not given.known or not normal_form(_LABEL.sub("", text)) or _DOES_NOT_KNOW.match(text):
-        return NOT_KNOWN, (), "what is remembered does not answer it"
-    in_text = [int(each) for found in _LABEL.findall(text) for each in found.split(",")]
+        return NOT_KNOWN, (), "the memories found do not answer the question"
+    in_text = [int(number) for label in _LABEL.findall(text) for number in label.split(",")]
     cites = list(dict.fromkeys([*in_text, *(cite for cite in given.cites if cite <= len(hits))]))
     if not cites:
-        return NOT_KNOWN, (), "the model named nothing that its answer rests on"
+        return NOT_KNOWN, (), "the model cited no memory for its answer"
     missing = "".join(f"[{cite}]" for cite in cites if cite not in in_text)
     return f"{text} {missing}".rstrip(), tuple((cite, hits[cite - 1].atom.id) for cite in cites), ""
 
 
 def _kept(found: re.Match[str], shown: int) -> str:
-    valid = [each for each in map(int, found[1].split(",")) if 1 <= each <= shown]
-    return "".join(f" [{each}]" for each in valid[:1]) + "".join(f"[{each}]" for each in valid[1:])
+    """Return those numbers of a label that belong to a note, as labels again."""
+    valid = [number for number in map(int, found[1].split(",")) if 1 <= number <= shown]
+    return "".join(f" [{number}]" for number in valid[:1]) + "".join(f"[{number}]" for number in valid[1:])

@@ -1,4 +1,5 @@
-"""Arithmetic that a chat model may ask for instead of doing it: days, months and years between dates, sums, counts."""
+"""Arithmetic that a chat model may request instead of doing it itself: days, months and years between dates, sums,
+counts."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ _DIGITS = 3 * _LONGEST
 
 
 class Tool(StrEnum):
-    """What can be worked out."""
+    """A computation that a model can request."""
 
     DAYS_BETWEEN = "days_between"
     MONTHS_BETWEEN = "months_between"
@@ -28,7 +29,7 @@ class Tool(StrEnum):
 
 
 def work_out(tool: Tool, arguments: Sequence[str]) -> str:
-    """What the tool gives for its arguments; InvalidInput where they are none it can take."""
+    """Return the result of a tool for its arguments. Raises InvalidInput if it cannot take them."""
     match tool:
         case Tool.DAYS_BETWEEN:
             first, last = _two_days(arguments)
@@ -40,13 +41,13 @@ def work_out(tool: Tool, arguments: Sequence[str]) -> str:
         case Tool.DAYS_AFTER:
             return _days_after(arguments).isoformat()
         case Tool.SUM:
-            return total([number(each) for each in _some(arguments)])
+            return total([number(argument) for argument in _some(arguments)])
         case Tool.COUNT:
-            return str(len(dict.fromkeys(" ".join(each.casefold().split()) for each in _some(arguments))))
+            return str(len(dict.fromkeys(" ".join(argument.casefold().split()) for argument in _some(arguments))))
 
 
 def months_between(first: date, last: date) -> int:
-    """How many whole months lie between two days; less than zero where the last comes first."""
+    """Return the number of whole months between two days; negative if the second day is earlier."""
     if last < first:
         return -months_between(last, first)
     months = (last.year - first.year) * 12 + last.month - first.month
@@ -54,25 +55,26 @@ def months_between(first: date, last: date) -> int:
 
 
 def number(text: str) -> Decimal:
-    """The number a text stands for; a sign of a currency or a unit beside it does not count."""
-    bare = _UNITS.sub("", text.strip()) if len(text) <= _LONGEST else ""
-    if not bare.isascii() or not _NUMBER.fullmatch(bare):
-        raise InvalidInput(f"{text[:_LONGEST]!r} is no number")
-    return Decimal(bare.replace(",", ""))
+    """Return the number that a text stands for, without a currency sign or unit. Raises InvalidInput if it is no
+    number."""
+    digits = _UNITS.sub("", text.strip()) if len(text) <= _LONGEST else ""
+    if not digits.isascii() or not _NUMBER.fullmatch(digits):
+        raise InvalidInput(f"{text[:_LONGEST]!r} is not a number")
+    return Decimal(digits.replace(",", ""))
 
 
 def total(numbers: Sequence[Decimal]) -> str:
-    """The exact sum, written plainly."""
+    """Return the exact sum as a decimal text."""
     with localcontext(prec=_DIGITS):
         return f"{sum(numbers, Decimal(0)):f}"
 
 
 def day(text: str) -> date:
-    """The day a text names as YYYY-MM-DD."""
+    """Return the day that a text names as YYYY-MM-DD. Raises InvalidInput if it is no date."""
     try:
         return date.fromisoformat(text.strip())
     except ValueError as error:
-        raise InvalidInput(f"{text[:_LONGEST]!r} is no date such as 2026-03-14") from error
+        raise InvalidInput(f"{text[:_LONGEST]!r} is not a date such as 2026-03-14") from error
 
 
 def _two_days(arguments: Sequence[str]) -> tuple[date, date]:
@@ -92,7 +94,7 @@ def _days_after(arguments: Sequence[str]) -> date:
 
 def _some(arguments: Sequence[str]) -> Sequence[str]:
     if not arguments:
-        raise InvalidInput("something to work on is needed, nothing given")
+        raise InvalidInput("at least one argument is needed, none given")
     return arguments
 
 

@@ -1,4 +1,5 @@
-"""What a question asks: of whom, of when, in what shape, and which of its words carry the meaning."""
+"""The parsed question: whom and when it names, which kind of answer it expects, and which of its words carry
+meaning."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from lamina.text.windows import Windows, windows
 
 
 class Shape(StrEnum):
-    """What sort of answer is looked for."""
+    """The kind of answer that a question expects."""
 
     COUNT = "count"
     RECOMMENDATION = "recommendation"
@@ -26,39 +27,39 @@ class Shape(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, understood."""
+    """A parsed question."""
 
     text: str
     terms: tuple[Term, ...]
     speakers: tuple[str, ...]
     meant: str
-    """The text that is embedded: without the speakers' names."""
+    """The question without the names of speakers; this is what is embedded."""
     windows: Windows
     asks_assistant: bool
-    """Whether it asks for what the assistant said."""
+    """Whether the question asks for something the assistant said."""
     shape: Shape
     past: bool
-    """Whether it asks how things were."""
+    """Whether the question asks how things were."""
     idle: bool
-    """Whether it is a bare greeting or acknowledgement: nothing to recall."""
+    """Whether the text is only a greeting or acknowledgement, so that there is nothing to recall."""
 
 
 def asked(question: str, speakers: Collection[str], now: datetime) -> Asked:
-    """What a question asks, given the stored speakers and the hour."""
+    """Parse a question, given the stored speakers and the current time."""
     names = find_speakers(question, speakers)
-    meant = remove_speakers(question, names)
+    text_without_names = remove_speakers(question, names)
     plain = one_line(question.replace("’", "'")).lower()
     asks_assistant = _asks_assistant(plain)
     return Asked(
         text=question,
         terms=tuple(question_terms(question)),
         speakers=names,
-        meant=meant,
+        meant=text_without_names,
         windows=windows(question, now),
         asks_assistant=asks_assistant,
         shape=_shape(plain, asks_assistant),
         past=_is_past(plain),
-        idle=_is_idle(meant),
+        idle=_is_idle(text_without_names),
     )
 
 
@@ -96,9 +97,10 @@ _ASKS_FOR_ONE = frozenset({"is", "are", "what's", "me", "share", "need", "want",
 
 
 def _asks_assistant(plain: str) -> bool:
+    """Return whether a question in lower case refers to something the assistant said."""
     if any(pattern.search(plain) for pattern in _ASSISTANT_SPOKE):
         return True
-    return any(found[1] not in _ASKS_FOR_ONE for found in _YOUR_WORD.finditer(plain))
+    return any(match[1] not in _ASKS_FOR_ONE for match in _YOUR_WORD.finditer(plain))
 
 
 _TIME_UNIT = r"(?:days?|weeks?|months?|years?|hours?|minutes?|time)"
@@ -130,12 +132,13 @@ _RECOMMENDED = re.compile(r"\b(?:did|didn't) [^?.!]{0,80}?\b(?:recommend|suggest
 
 
 def _shape(plain: str, asks_assistant: bool) -> Shape:
+    """Return the kind of answer that a question in lower case expects."""
     if _TEMPORAL.search(plain):
         return Shape.TEMPORAL
     if _COUNT.search(plain):
         return Shape.COUNT
-    told_already = asks_assistant or _RECOMMENDED.search(plain)
-    if not told_already and _RECOMMENDATION.search(plain):
+    asks_for_past_advice = asks_assistant or _RECOMMENDED.search(plain)
+    if not asks_for_past_advice and _RECOMMENDATION.search(plain):
         return Shape.RECOMMENDATION
     return Shape.PREFERENCE if _PREFERENCE.search(plain) else Shape.FACTUAL
 
@@ -156,7 +159,8 @@ _BEFORE = re.compile(
 
 
 def _is_past(plain: str) -> bool:
-    if _WAS.search(plain) or any(not _IS_USED.search(found[1]) for found in _USED_TO.finditer(plain)):
+    """Return whether a question in lower case asks how things were."""
+    if _WAS.search(plain) or any(not _IS_USED.search(match[1]) for match in _USED_TO.finditer(plain)):
         return True
     return bool(_BEFORE.search(plain) and _DID.search(plain)) and not plain.startswith(("how many ", "how long "))
 
@@ -175,6 +179,7 @@ _IDLE_WORDS = 8
 
 
 def _is_idle(meant: str) -> bool:
+    """Return whether a text consists of greetings and acknowledgements only."""
     words = normal_form(meant).split()
     if not words:
         return not question_terms(meant)

@@ -1,4 +1,4 @@
-"""A passage on its way to becoming a hit."""
+"""A passage that a search returned, before it becomes a hit."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from lamina.store.encodings import Key, Near
 
 @dataclass(slots=True)
 class Candidate:
-    """What is known of a passage that may answer: where it stands, what the text channel says of it, and the terms that
-    add to its relevance so far."""
+    """A passage that may answer: its position in the store, its text match, and the terms added to its relevance so
+    far."""
 
     key: Key
     near: Near
@@ -25,15 +25,16 @@ class Candidate:
 
     @property
     def relevance(self) -> float:
+        """The sum of the terms, at least 0."""
         return max(0.0, sum(self.terms.values()))
 
 
 def passages_read(candidates: Sequence[Candidate], view: View) -> dict[Key, tuple[Atom, Passage]]:
-    """The candidates' atoms and passages, so far as they are still there."""
+    """Return the atoms and passages of the candidates that still exist."""
     atoms = view.atoms(candidate.key[0] for candidate in candidates)
-    found = {
+    pairs = {
         candidate.key: (atom, passage_of(atom, candidate.key[1]))
         for candidate in candidates
         if (atom := atoms.get(candidate.key[0])) is not None
     }
-    return {key: (atom, passage) for key, (atom, passage) in found.items() if passage is not None}
+    return {key: (atom, passage) for key, (atom, passage) in pairs.items() if passage is not None}

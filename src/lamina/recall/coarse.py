@@ -1,4 +1,5 @@
-"""What a hit is known by where its vectors are kept in few bits: how sure the cosine is, and how far off it may lie."""
+"""How precisely the vectors of a hit are stored, where they have few bits: the standard error of the cosine, and the
+Fisher-Rao distance."""
 
 from __future__ import annotations
 
@@ -16,13 +17,13 @@ from lamina.vectors.fisher_rao import frqad
 from lamina.vectors.levels import Floats
 
 ERROR = 0.01
-"""The standard deviation a dimension of any unit vector is taken to have before it is rounded."""
+"""The assumed standard deviation of each dimension of a unit vector before it is rounded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coarse:
-    """The bits a dimension that are kept, the standard error of the cosine, and the Fisher-Rao distance between the
-    question and what is kept."""
+    """The stored bits per dimension, the standard error of the cosine, and the Fisher-Rao distance between the question
+    and the stored vector."""
 
     bits: int
     error: float
@@ -33,18 +34,19 @@ class Coarse:
 
 
 def coarse(keys: Collection[Key], meant: str, lens: Lens, store: Store) -> dict[Key, Coarse]:
-    """Of those passages whose vectors are not kept whole, what that means for a question."""
+    """Return, for those passages whose vectors are stored with reduced precision, what that means for a question."""
     if lens.main is None or not keys:
         return {}
     question = lens.main.question(meant).vector
-    kept = store.encodings.coarse(lens.main.model.id, keys)
-    return {key: _of(question, bits, vectors) for key, (bits, vectors) in kept.items()}
+    stored = store.encodings.coarse(lens.main.model.id, keys)
+    return {key: _of(question, bits, vectors) for key, (bits, vectors) in stored.items()}
 
 
 def _of(question: Floats, bits: int, vectors: Floats) -> Coarse:
-    near = vectors[int(np.argmax(vectors @ question))].astype(np.float64)
-    asked = question.astype(np.float64)
-    length = math.hypot(*near.tolist()) * math.hypot(*asked.tolist())
-    cosine = float(near @ asked) / length if length else 0.0
-    error = expected_error(bits, len(near)) * math.sqrt(max(0.0, 1 - cosine * cosine))
-    return Coarse(bits, error, frqad(asked, ERROR, WHOLE, near, ERROR, bits))
+    """Return the precision of the vector that is nearest to the question."""
+    nearest = vectors[int(np.argmax(vectors @ question))].astype(np.float64)
+    exact_question = question.astype(np.float64)
+    length = math.hypot(*nearest.tolist()) * math.hypot(*exact_question.tolist())
+    cosine = float(nearest @ exact_question) / length if length else 0.0
+    error = expected_error(bits, len(nearest)) * math.sqrt(max(0.0, 1 - cosine * cosine))
+    return Coarse(bits, error, frqad(exact_question, ERROR, WHOLE, nearest, ERROR, bits))

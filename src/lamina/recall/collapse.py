@@ -1,4 +1,4 @@
-"""Near-duplicates take one slot. Two texts are one only if nothing in which they differ could be what matters."""
+"""Near-duplicate hits share one place. Two texts are duplicates only if nothing in which they differ could matter."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from lamina.text.analyse import analyse
 from lamina.text.normal import normal_form
 
 MOSTLY_TENTHS = 8
-"""Texts whose stems overlap by less cannot be: stems of different words may be the same, never the other way round."""
+"""Texts whose stems overlap less than this cannot be duplicates: different words may share a stem, but equal words
+always do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a hit says. `speaker` and `day` are given for what was said or happened, not for what holds; an empty
-    subject, kind or speaker, or no day, fits any."""
+    """What a hit says. `speaker` and `day` are given for turns and events, not for facts that hold. An empty subject,
+    kind, speaker or day is compatible with any."""
 
     text: str
     subject: str = ""
@@ -30,7 +31,8 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Collapsed:
-    """Places in the list of hits: those that keep their slot, in order, and for some of them those folded into it."""
+    """Indexes into the list of hits: those that keep a place, in order, and for some of them the hits folded into
+    it."""
 
     kept: tuple[int, ...]
     folded: dict[int, list[int]]
@@ -38,7 +40,7 @@ class Collapsed:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """A hit as it is compared."""
+    """A hit prepared for comparison."""
 
     said: Said
     words: Form
@@ -48,7 +50,7 @@ class _Compared:
 
 @dataclass(slots=True)
 class _Slots:
-    """The slots taken so far, found by the whole form and by the rarest tokens."""
+    """The places taken so far, indexed by normal form and by the rarest tokens."""
 
     by_form: dict[str, list[int]] = field(default_factory=dict)
     by_token: dict[str, list[int]] = field(default_factory=dict)
@@ -56,25 +58,26 @@ class _Slots:
 
 
 def collapse(hits: Sequence[Said]) -> Collapsed:
-    """Fold each hit into the first slot that says the same; the order of the slots stays the order of the hits.
+    """Fold each hit into the first place that says the same; places keep the order of the hits.
 
-    The same: equal normal form; or word sets that overlap by .9, where one side has no word of its own (a word in place
-    of another may be a changed value) and the shared words come in the same order. Either way with the same numbers,
-    dates, negations, hedges and question marks, and no other kind, subject, speaker or day in the whole slot: a fact
-    and the turn it was taken from are two things. A text without a word is like no other.
+    Two hits say the same if their normal forms are equal, or if their word sets overlap by .9, one side has no word of
+    its own (a different word may be a changed value) and the shared words come in the same order. In both cases
+    numbers, dates, negations, hedges and question marks must be equal, and no kind, subject, speaker or day in the
+    whole place may differ: a fact and the turn it was extracted from are two things. A text without words equals no
+    other.
     """
     if not _some_alike(hits):
         return Collapsed(tuple(range(len(hits))), {})
-    forms = [_compared(said) for said in hits]
+    forms = [_compared(content) for content in hits]
     commonness = Counter(token for form in forms for token in form.words.members)
     slots = _Slots()
     for n, form in enumerate(forms):
         rarest = sorted(form.words.members, key=lambda token: (commonness[token], token))
-        # Sets that overlap by nine tenths share one of so many of their rarest tokens, whichever order all agree on.
+        # Sets that overlap by nine tenths share at least one of this many rarest tokens, in any order that all use.
         rarest = rarest[: len(rarest) - -(-len(rarest) * ALIKE_TENTHS // 10) + 1]
-        slot = _slot(form, forms, slots, rarest)
-        if slot is not None:
-            slots.groups[slot].append(n)
+        place = _slot(form, forms, slots, rarest)
+        if place is not None:
+            slots.groups[place].append(n)
             continue
         slots.groups[n] = [n]
         slots.by_form.setdefault(form.words.form, []).append(n)
@@ -84,23 +87,27 @@ def collapse(hits: Sequence[Said]) -> Collapsed:
 
 
 def _some_alike(hits: Sequence[Said]) -> bool:
-    """Whether any two texts have most of their words in common; where none have, there is nothing to compare."""
-    words = [frozenset(analyse(said.text)) for said in hits]
-    return any(10 * len(one & other) >= MOSTLY_TENTHS * len(one | other) for one, other in combinations(words, 2))
+    """Return whether any two texts have most of their words in common; if none do, there is nothing to compare."""
+    words = [frozenset(analyse(content.text)) for content in hits]
+    return any(
+        10 * len(first & second) >= MOSTLY_TENTHS * len(first | second) for first, second in combinations(words, 2)
+    )
 
 
 def _slot(form: _Compared, forms: Sequence[_Compared], slots: _Slots, rarest: Sequence[str]) -> int | None:
+    """Return the first place that a hit can share, or None."""
     if not form.words.form:
         return None
     equal = slots.by_form.get(form.words.form, [])
-    near = {n for token in rarest for n in slots.by_token.get(token, ()) if nearly(form.words, forms[n].words)}
-    for n in sorted({*equal, *near}):
+    similar = {n for token in rarest for n in slots.by_token.get(token, ()) if nearly(form.words, forms[n].words)}
+    for n in sorted({*equal, *similar}):
         if all(_may_be_one(form, forms[other]) for other in slots.groups[n]):
             return n
     return None
 
 
 def _may_be_one(one: _Compared, other: _Compared) -> bool:
+    """Return whether nothing in which two hits differ could matter."""
     return (
         one.words.signs == other.words.signs
         and _fits(one.said.kind, other.said.kind)
@@ -111,6 +118,7 @@ def _may_be_one(one: _Compared, other: _Compared) -> bool:
 
 
 def _fits(one: object, other: object) -> bool:
+    """Return whether two values are equal or one of them is unknown."""
     return not one or not other or one == other
 
 

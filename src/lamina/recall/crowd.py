@@ -1,7 +1,7 @@
-"""A crowd of likenesses takes one slot: what nobody vouches for gains nothing by being said a thousand times.
+"""A flood of similar untrusted texts takes one place: repeating a text a thousand times gains nothing.
 
-Two sentences that differ in a word may be two facts, so that among trusted words each keeps its slot. Untrusted words
-that come in fours and more, all nearly alike, are a flood: the one that fits the question best stands for them.
+Two sentences that differ in one word may be two facts, so trusted texts keep their places. Four or more untrusted texts
+that are nearly alike are a flood; the one that fits the question best represents them.
 """
 
 from __future__ import annotations
@@ -12,24 +12,25 @@ from lamina.recall.collapse import Collapsed
 from lamina.text.analyse import analyse
 
 FEWEST = 4
-"""So many likenesses are a crowd."""
+"""This many similar texts are a flood."""
 LEAST_WORDS = 6
 ALIKE_TENTHS = 7
 
 
 def thinned(slots: Collapsed, unvouched: Sequence[str | None]) -> Collapsed:
-    """The slots with every crowd in one; `unvouched` holds the words of a hit where nobody vouches for them."""
+    """Return the places with every flood in one place. `untrusted_texts` holds the text of each hit from an untrusted
+    origin, None for the others."""
     stems = {n: frozenset(analyse(text)) for n in slots.kept if (text := unvouched[n]) is not None}
-    crowds: list[list[int]] = []
-    for n, own in stems.items():
-        if len(own) < LEAST_WORDS:
+    floods: list[list[int]] = []
+    for n, tokens in stems.items():
+        if len(tokens) < LEAST_WORDS:
             continue
-        crowd = next((each for each in crowds if _alike(stems[each[0]], own)), None)
-        if crowd is None:
-            crowds.append([n])
+        flood = next((existing for existing in floods if _alike(stems[existing[0]], tokens)), None)
+        if flood is None:
+            floods.append([n])
         else:
-            crowd.append(n)
-    folded = {n: crowd[0] for crowd in crowds if len(crowd) >= FEWEST for n in crowd[1:]}
+            flood.append(n)
+    folded = {n: flood[0] for flood in floods if len(flood) >= FEWEST for n in flood[1:]}
     if not folded:
         return slots
     groups = {n: [*slots.folded.get(n, ())] for n in slots.kept if n not in folded}
@@ -39,4 +40,5 @@ def thinned(slots: Collapsed, unvouched: Sequence[str | None]) -> Collapsed:
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Return whether two token sets overlap enough to be similar."""
     return 10 * len(one & other) >= ALIKE_TENTHS * len(one | other)

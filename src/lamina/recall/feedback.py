@@ -1,4 +1,4 @@
-"""What an answer teaches about the memories it was made from. Being shown counts nothing; being used does."""
+"""What feedback on an answer changes about the atoms it was made from. Being shown counts nothing; being used does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IGNORED = -0.05
 
 
 class Verdict(StrEnum):
-    """How the answer was: `down` says that it did not help, `wrong` that what it was made from is false."""
+    """The quality of an answer: `down` means it did not help, `wrong` that the atoms it was made from are false."""
 
     UP = "up"
     DOWN = "down"
@@ -25,20 +25,21 @@ class Verdict(StrEnum):
 
 
 CITED: dict[Verdict, float] = {Verdict.UP: 0.1, Verdict.DOWN: 0.0, Verdict.WRONG: -0.2}
-"""What a verdict does to the quality of a cited atom. An answer may fail for many reasons, so `down` blames nobody."""
+"""How a verdict changes the quality of a cited atom. An answer may fail for many reasons, so `down` changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What one answer, or one use, teaches about one atom."""
+    """What one answer, or one use, changes about one atom."""
 
     quality: float = 0.0
     used: bool = False
 
     def applied(self, signals: Signals, at: datetime) -> Signals:
-        """The signals after the lesson; quality stays within .1 and 2, and the last use never moves back.
+        """Return the signals after the change. Quality stays between .1 and 2, and the time of the last use never moves
+        back.
 
-        A use that the answer was better for is a success, one that it was wrong for a failure.
+        A use in a good answer counts as a success, one in a wrong answer as a failure.
         """
         quality = min(HIGHEST, max(LOWEST, round(signals.quality_score + self.quality, 9)))
         if not self.used:
@@ -58,35 +59,36 @@ class Lesson:
 
 
 def parse_verdict(text: str) -> Verdict:
-    """The verdict a caller names."""
+    """Return the verdict that a caller names. Raises InvalidInput for an unknown one."""
     try:
         return Verdict(text)
     except ValueError as error:
-        raise InvalidInput(f"there is no verdict {text!r}; choose one of {', '.join(Verdict)}") from error
+        raise InvalidInput(f"unknown verdict {text!r}; choose one of {', '.join(Verdict)}") from error
 
 
 def learn(hits: Iterable[AtomId], cited: Sequence[AtomId], verdict: Verdict) -> dict[AtomId, Lesson]:
-    """What follows from a verdict on the answer made from a recall's hits, in the order of the hits.
+    """Return what a verdict on an answer changes about each hit of its recall, in the order of the hits.
 
-    A cited atom was used, whatever the verdict, and its quality moves by +.1 (`up`), 0 (`down`) or −.2 (`wrong`). A hit
-    that was passed over while another was cited loses .05. Where nothing was cited nothing follows: nobody knows what
-    the answer was made from. Each atom counts once, however many of its passages were hit or however often it is cited.
+    A cited atom counts as used, whatever the verdict, and its quality changes by +.1 (`up`), 0 (`down`) or −.2
+    (`wrong`). A hit that was not cited while another one was loses .05. If nothing was cited nothing changes, because
+    it is unknown what the answer was made from. Each atom counts once, however many of its passages were hit or cited.
 
-    A recall is learnt from once. Whoever calls marks it as answered together with the lessons; a second verdict on the
-    same recall gets no lessons and takes nothing of the first one back.
+    Feedback on a recall counts once: the caller marks the recall as answered together with these changes. A second
+    verdict on the same recall changes nothing and does not revert the first. Raises InvalidInput if an atom is cited
+    that is not among the hits.
     """
-    shown = dict.fromkeys(hits)
-    unseen = [atom_id for atom_id in dict.fromkeys(cited) if atom_id not in shown]
-    if unseen:
+    hit_ids = dict.fromkeys(hits)
+    unknown = [atom_id for atom_id in dict.fromkeys(cited) if atom_id not in hit_ids]
+    if unknown:
         raise InvalidInput(
-            f"{', '.join(unseen)}: not among the hits of this recall; cite what it returned, or use cite() for the rest"
+            f"{', '.join(unknown)}: not among the hits of this recall; cite only its hits, or use cite() for others"
         )
     if not cited:
         return {}
     chosen = frozenset(cited)
-    return {atom_id: Lesson(CITED[verdict], used=True) if atom_id in chosen else Lesson(IGNORED) for atom_id in shown}
+    return {atom_id: Lesson(CITED[verdict], used=True) if atom_id in chosen else Lesson(IGNORED) for atom_id in hit_ids}
 
 
 def cite(ids: Iterable[AtomId]) -> dict[AtomId, Lesson]:
-    """What follows from a use without a verdict: it counts, and quality stays as it is."""
+    """Return the effect of a use without a verdict: it counts as a use, and quality stays."""
     return dict.fromkeys(ids, Lesson(used=True))

@@ -1,4 +1,4 @@
-"""Every channel on one absolute scale: the terms of a relevance before, and without, a closer look."""
+"""Puts the scores of all channels on one absolute scale, before token states are compared."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from lamina.recall.recipe import ASKS, Recipe
 
 
 def fuse(candidates: Iterable[Candidate], recipe: Recipe, *, closely: bool) -> None:
-    """Put the terms on the candidates; `closely`: token states will be compared too, so words and vectors say less."""
+    """Set the text, vector and question terms of the candidates. With `compare_tokens` the token states will be
+    compared too, so text and vectors count less."""
     text, vector = (recipe.text, recipe.vector) if closely else (recipe.first_text, recipe.first_vector)
     for candidate in candidates:
         if candidate.match is not None:

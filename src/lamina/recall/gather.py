@@ -1,4 +1,5 @@
-"""The channels: every passage that text, vectors, names, times or links lead to, with what each says of it."""
+"""The search channels: every passage that text, vectors, names, times or links lead to, with the score of each
+channel."""
 
 from __future__ import annotations
 
@@ -38,9 +39,10 @@ _NO_VECTOR = to_asked(np.zeros(1, dtype=np.float32))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admitted:
-    """What may answer: whose it is, where it stands, what sort of memory it is, and when it must hold.
+    """What may answer: scopes, statuses, memory types, and when it must be valid.
 
-    `true_at` and `known_by` take the place of `at`: what held then, replaced or not; whatever was there by then.
+    `true_at` or `known_by` replace `valid_at`: what was valid at that time, superseded since or not; what existed by
+    that time.
     """
 
     scopes: tuple[Scope, ...]
@@ -52,7 +54,7 @@ class Admitted:
 
 
 class Gathering:
-    """One question's way through the channels."""
+    """The candidate search of one question."""
 
     def __init__(self, asked: Asked, admitted: Admitted, lens: Lens, store: Store, tilts: Tilts) -> None:
         self._asked, self._admitted, self._lens, self._store, self._tilts = asked, admitted, lens, store, tilts
@@ -62,54 +64,57 @@ class Gathering:
         self.former = self._search_former()
 
     def widen(self, times: int) -> None:
-        """Look so many times as far: some of what was found did not count."""
+        """Search again with a pool this many times as large, because some of the results did not count."""
         self.pool *= times
         self._matches = self._search()
         self.former = self._search_former()
 
     def candidates(self) -> list[Candidate]:
-        """The passages worth a closer look, those beside them, and facts that hang together with them."""
-        heard = {token for match in self._matches.values() for token, _ in match.parts}
-        unheard = [term.word for term in self._asked.terms if term.token not in heard]
-        exact = named(self._asked.text, self._admitted.scopes, self._admitted.statuses, self._store, unheard)
-        also = [(each, 1) for each in exact]
-        beside = BESIDE if self._lens.main is not None else 0
-        found = [self._candidate(each) for each in self._near(self.pool, beside, also)]
-        for each in found:
-            if each.key[0] in exact:
-                name, amount = exact[each.key[0]]
-                each.terms[name] = amount * self._lens.recipe.prior
-        walked = walk(found, self._admitted.scopes, self._admitted.statuses, self._store)
-        if not walked.nearness:
-            return found
-        brought = [(each, 1) for each in walked.brought({each.key[0] for each in found})]
-        found += [self._candidate(each) for each in self._near(0, 0, brought)]
-        for each in found:
-            if each.key[0] in walked.nearness:
-                each.terms["graph"] = LINKED * self._lens.recipe.prior * walked.nearness[each.key[0]]
-                each.links = walked.of(each.key[0])
-        return found
+        """Return the best passages of all channels, their neighbours, and facts that are linked to them."""
+        matched = {token for match in self._matches.values() for token, _ in match.parts}
+        unmatched = [term.word for term in self._asked.terms if term.token not in matched]
+        exact = named(self._asked.text, self._admitted.scopes, self._admitted.statuses, self._store, unmatched)
+        named_keys = [(atom_id, 1) for atom_id in exact]
+        neighbours = BESIDE if self._lens.main is not None else 0
+        candidates = [self._candidate(passage) for passage in self._near(self.pool, neighbours, named_keys)]
+        for candidate in candidates:
+            if candidate.key[0] in exact:
+                name, amount = exact[candidate.key[0]]
+                candidate.terms[name] = amount * self._lens.recipe.prior
+        graph_walk = walk(candidates, self._admitted.scopes, self._admitted.statuses, self._store)
+        if not graph_walk.nearness:
+            return candidates
+        linked_keys = [(atom_id, 1) for atom_id in graph_walk.brought({candidate.key[0] for candidate in candidates})]
+        candidates += [self._candidate(passage) for passage in self._near(0, 0, linked_keys)]
+        for candidate in candidates:
+            if candidate.key[0] in graph_walk.nearness:
+                candidate.terms["graph"] = LINKED * self._lens.recipe.prior * graph_walk.nearness[candidate.key[0]]
+                candidate.links = graph_walk.of(candidate.key[0])
+        return candidates
 
     def search(self, tokens: tuple[str, ...], holding: tuple[str, ...], limit: int) -> list[Match]:
-        """The best passages for other words than the question's that hold all of some, among what may answer it."""
+        """Return the best passages for some tokens that contain all `required` ones, among those that may answer."""
         return self._store.search(replace(self._words(), tokens=tokens, holding=holding, limit=limit))
 
     def brought(self, keys: Collection[Key]) -> list[Candidate]:
-        """Candidates that none of the channels found, so far as they may answer."""
-        return [self._candidate(each) for each in self._near(0, 0, keys)] if keys else []
+        """Return candidates for passages that no channel found, as far as they may answer."""
+        return [self._candidate(passage) for passage in self._near(0, 0, keys)] if keys else []
 
     def _search(self) -> dict[Key, Match]:
+        """Return the text matches by passage."""
         return {(match.atom_id, match.n): match for match in self._store.search(self._words())}
 
     def _search_former(self) -> dict[Key, dict[bytes, Candidate]]:
-        """Texts that atoms had once, by what they are known by."""
-        found: dict[Key, dict[bytes, Candidate]] = {}
+        """Return matches in former texts of atoms, by passage and digest; empty unless the question is about what was
+        known at another time."""
+        candidates: dict[Key, dict[bytes, Candidate]] = {}
         if self._admitted.known_by is not None:
             for match, near in self._store.former(self._words()):
-                found.setdefault(near.key, {})[near.digest] = self._candidate(near, match)
-        return found
+                candidates.setdefault(near.key, {})[near.digest] = self._candidate(near, match)
+        return candidates
 
     def _words(self) -> TextQuery:
+        """Return the text query of the question."""
         return TextQuery(
             scopes=self._admitted.scopes,
             tokens=tuple(term.token for term in self._asked.terms),
@@ -122,24 +127,27 @@ class Gathering:
         )
 
     def _texts(self) -> dict[Key, float]:
-        texts = {key: match.score for key, match in self._matches.items()}
+        """Return the text score of each matching passage, the best of its former texts included."""
+        scores = {key: match.score for key, match in self._matches.items()}
         for key, candidates in self.former.items():
-            texts[key] = max(
-                texts.get(key, 0.0), *(candidate.match.score for candidate in candidates.values() if candidate.match)
+            scores[key] = max(
+                scores.get(key, 0.0), *(candidate.match.score for candidate in candidates.values() if candidate.match)
             )
-        return texts
+        return scores
 
     def withheld(self, shown: Collection[Candidate]) -> tuple[tuple[str, int], ...]:
-        """How many passages were filtered out that lie as near in meaning as what is shown, and by what."""
+        """Return how many passages were filtered out that are as similar as those shown, by reason."""
         nearest = [candidate.near.cosine for candidate in shown if candidate.near.cosine > 0]
         if not nearest or self._lens.main is None:
             return ()
         return tuple(self._store.encodings.withheld(self._query(0, 0, ()), min(nearest)).items())
 
     def _near(self, limit: int, beside: int, also: Collection[Key] = ()) -> list[Near]:
+        """Return the nearest passages."""
         return self._store.encodings.nearest(self._query(limit, beside, also))
 
     def _query(self, limit: int, beside: int, also: Collection[Key]) -> NearQuery:
+        """Return the vector query of the question."""
         recipe = self._lens.recipe
         return NearQuery(
             scopes=self._admitted.scopes,
@@ -160,26 +168,26 @@ class Gathering:
         )
 
     def _weight(self, status: Status) -> float:
-        """How much counts what an atom is; what it was at another time is seen later."""
-        now = self._admitted.true_at is None and self._admitted.known_by is None
-        return status_weight(status) if now else 1.0
+        """Return how much a status counts in the search; for another time it is weighed later, as it was then."""
+        is_present = self._admitted.true_at is None and self._admitted.known_by is None
+        return status_weight(status) if is_present else 1.0
 
     def _candidate(self, near: Near, match: Match | None = None) -> Candidate:
-        """With what speaks for it before its words do: who said it, and when."""
-        made = Candidate(near.key, near, match or self._matches.get(near.key))
-        leaning = self._tilts.speakers.get(near.speaker, 0.0)
-        if leaning:
-            made.terms["speaker"] = leaning
+        """Make a candidate with the terms that do not depend on its words: who said it, and when."""
+        candidate = Candidate(near.key, near, match or self._matches.get(near.key))
+        speaker_term = self._tilts.speakers.get(near.speaker, 0.0)
+        if speaker_term:
+            candidate.terms["speaker"] = speaker_term
         if near.in_time or near.tells_of:
-            made.terms["time"] = self._tilts.in_time if near.in_time else self._tilts.tells_of
+            candidate.terms["time"] = self._tilts.in_time if near.in_time else self._tilts.tells_of
         if near.tells_when and self._asked.shape is Shape.TEMPORAL:
-            made.terms["tells when"] = TELLS_WHEN * self._lens.recipe.prior
-        return made
+            candidate.terms["tells when"] = TELLS_WHEN * self._lens.recipe.prior
+        return candidate
 
 
 def tilts(asked: Asked, speakers: Iterable[str], assistant: float, prior: float) -> Tilts:
-    """What a passage gains or loses by who said it and when, for one question."""
-    amounts = {each: ASKED_ASSISTANT if asked.asks_assistant else assistant for each in speakers if is_assistant(each)}
+    """Return what a passage gains or loses for a question by its speaker and time."""
+    amounts = {name: ASKED_ASSISTANT if asked.asks_assistant else assistant for name in speakers if is_assistant(name)}
     amounts |= dict.fromkeys(asked.speakers, SPEAKER)
     scaled = {speaker: prior * amount for speaker, amount in amounts.items()}
     return Tilts(scaled, asked.windows if asked.windows else None, prior * IN_TIME, prior * TELLS_OF)

@@ -1,4 +1,4 @@
-"""What recall hands out: hits that explain themselves."""
+"""What recall returns: hits that explain themselves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lamina.working.block import Block
 
 Core = Callable[[], Sequence[Atom]]
-"""Gives the core memories when they are wanted."""
+"""Loads the core memories when they are needed."""
 
 _SHOWN_TERMS = 3
 _TOLD: dict[str, str] = {
@@ -30,16 +30,16 @@ _TOLD: dict[str, str] = {
     "passage": "close reading",
     "window": "what was said beside it",
     "session": "the rest of its session",
-    "speaker": "who said it",
-    "time": "when it was said or tells of",
-    "tells when": "tells a time",
-    "answer": "answers that question",
+    "speaker": "speaker",
+    "time": "time",
+    "tells when": "states a time",
+    "answer": "follows such a question",
     "question": "is itself a question",
     "graph": "links",
-    "exact": "is about that",
-    "entity": "names the same",
-    "reranker": "a second opinion",
-    "hop": "follows from another fact",
+    "exact": "is about a name in the question",
+    "entity": "mentions a name in the question",
+    "reranker": "reranker",
+    "hop": "reached through another fact",
 }
 
 
@@ -48,15 +48,15 @@ class Hit:
     """One passage that answers, with every term and weight of its score.
 
     `relevance = max(0, Σ terms)` and `score = relevance × Π weights`. `words` is what each word of the question adds to
-    the text term; `channels` the rank and the score the passage had in each channel; `folded` the places of passages
-    that say the same; `statements` those that were taken from these very words; `relevant` whether it stands above the
-    floor below which nothing counts as an answer.
+    the text term; `channels` the rank and score in each channel; `folded` the keys of passages that say the same;
+    `statements` those extracted from these words; `relevant` whether the hit is above the floor below which nothing
+    counts as an answer.
 
-    `passage` is verbatim; `text` is what is shown of it, without the sentences that no longer hold. `marks` say what a
-    reader must know of it, `transitions` what a sentence of it changed. Where it took the slot of a passage that is
-    over, the terms and weights are those of that passage, `instead_of`; `before` is what it stands in front of
-    whatever the scores, and why. `coarse`: how well its vectors are known, where they are not kept whole. `earlier`:
-    the newer value of the same slot that likely replaced it; `answers`: the probability that it answers the question.
+    `passage` is verbatim; `text` is what is shown of it, without the sentences that no longer hold. `marks` are the
+    labels of the hit, `transitions` the changes of values that it states. If it took the place of an ended passage, the
+    terms and weights are those of that passage, `instead_of`; `before` lists what it was moved in front of, and why.
+    `precision`: how precisely its vectors are stored, if not fully. `earlier`: the newer value of the same slot that
+    likely replaced it; `answers`: the probability that it answers the question.
     """
 
     atom: Atom
@@ -86,43 +86,46 @@ class Hit:
 
     @property
     def flagged(self) -> bool:
-        """Whether it is shown as something that may not hold: over, doubted, outdated, announced or unsettled."""
+        """Whether it is shown as something that may not hold: ended, disputed, outdated, announced, or resting on
+        something that changed."""
         return is_flagged(self.marks)
 
     @property
     def told(self) -> tuple[str, ...]:
-        """The marks, and what was changed to what."""
+        """The marks, and the transitions as text."""
         marks = (mark for mark in self.marks if self.earlier is None or mark != Mark.EARLIER)
         earlier = (str(self.earlier),) if self.earlier else ()
         return (*earlier, *marks, *(one_line(str(transition)) for transition in self.transitions))
 
     @property
     def relevance(self) -> float:
+        """The sum of the terms, at least 0."""
         return max(0.0, sum(value for _, value in self.terms))
 
     @property
     def score(self) -> float:
+        """The relevance multiplied by all weights."""
         return self.relevance * prod(value for _, value in self.weights)
 
     @property
     def why(self) -> str:
-        """The reason on one line: the strongest terms, the words that were met, and the weights that moved it."""
-        strongest = sorted((term for term in self.terms if term[1] > 0), key=lambda each: -each[1])[:_SHOWN_TERMS]
-        told = ", ".join(f"{_TOLD.get(name, name)} {value:.3f}" for name, value in strongest) or "nothing speaks for it"
+        """The reason on one line: the strongest terms, the matching words, and the weights that changed the score."""
+        strongest = sorted((term for term in self.terms if term[1] > 0), key=lambda entry: -entry[1])[:_SHOWN_TERMS]
+        reasons = ", ".join(f"{_TOLD.get(name, name)} {value:.3f}" for name, value in strongest) or "no positive term"
         words = ", ".join(f"“{word}”" for word, _ in self.words)
         weights = "".join(f" × {name} {value:.3g}" for name, value in self.weights if f"{value:.3g}" != "1")
-        return f"{told}{f' (has {words})' if words else ''}{weights}{self._followed()}"
+        return f"{reasons}{f' (has {words})' if words else ''}{weights}{self._followed()}"
 
     def _followed(self) -> str:
-        """Why it stands where its own words did not bring it, and what it changed."""
-        told = [one_line(str(transition)) for transition in self.transitions]
-        told += [str(self.instead_of)] if self.instead_of else []
-        told += [str(each) for each in self.before]
-        told += [str(self.earlier)] if self.earlier else []
-        return "".join(f"; {each}" for each in told)
+        """Return why it has a place that its own words did not earn, and what changed."""
+        notes = [one_line(str(transition)) for transition in self.transitions]
+        notes += [str(self.instead_of)] if self.instead_of else []
+        notes += [str(note) for note in self.before]
+        notes += [str(self.earlier)] if self.earlier else []
+        return "".join(f"; {note}" for note in notes)
 
     def explain(self) -> dict[str, object]:
-        """Everything that went into the score; it adds and multiplies back."""
+        """Return everything that the score was computed from: the terms add up and the weights multiply."""
         words: dict[str, float] = {}
         for word, value in self.words:
             words[word] = words.get(word, 0.0) + value
@@ -135,7 +138,7 @@ class Hit:
             "words": words,
             "channels": {name: {"rank": rank, "score": score} for name, rank, score in self.channels},
             "links": [list(link) for link in self.links],
-            "folded": [list(each) for each in self.folded],
+            "folded": [list(key) for key in self.folded],
             "statements": [[statement.id, statement.content] for statement in self.statements],
             "marks": list(self.marks),
             "flagged": self.flagged,
@@ -143,7 +146,7 @@ class Hit:
                 [transition.was, transition.now, format_time(transition.since)] for transition in self.transitions
             ],
             "instead_of": [self.instead_of.atom_id, self.instead_of.n, self.instead_of.why] if self.instead_of else [],
-            "before": [[each.atom_id, each.why] for each in self.before],
+            "before": [[move.atom_id, move.why] for move in self.before],
             "precision": asdict(self.coarse) if self.coarse else {},
             "earlier": [self.earlier.atom_id, self.earlier.n, format_time(self.earlier.until), self.earlier.chance]
             if self.earlier
@@ -154,10 +157,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """The answer to one question: hits best first, the journal position and the model they were found with.
+    """The answer to one question: hits, best first, the journal position and the model they were found with.
 
-    `understood` is what was read out of the question; `filtered` how many passages that lay as near were left out, and
-    why.
+    `understood` is what was read from the question; `filtered` how many passages that were as similar were left out, by
+    reason.
     """
 
     id: str
@@ -172,14 +175,14 @@ class Recall:
 
     @property
     def relevant(self) -> tuple[Hit, ...]:
-        """The hits that stand above the floor; none means that nothing is known."""
+        """The hits above the floor; none means that nothing is known."""
         return tuple(hit for hit in self.hits if hit.relevant)
 
     def context(self, budget: int = 2000, *, count: Count | None = None, blocks: Sequence[Block] = ()) -> str:
-        """The relevant hits as fenced, sectioned text for an agent, core memories first, within a budget of tokens.
+        """Return the relevant hits as fenced text in sections for an agent, core memories first, within a token budget.
 
-        `count` says how many tokens a text has; without it the tokenizer that comes with lamina counts. The notes of
-        `blocks` are told beside the hits, the youngest of them where there is no room for all.
+        `count` counts the tokens of a text; by default the bundled tokenizer does. The notes of `blocks` are added, the
+        newest of them if there is no room for all.
         """
         return pack(
             [*(Item(hit.atom, hit.passage, hit.text, hit.told) for hit in self.relevant), *self._statements()],
@@ -190,13 +193,13 @@ class Recall:
         )
 
     def _statements(self) -> Iterator[Item]:
-        """What was made of the hits' words, for whatever room is left."""
+        """Return the statements extracted from the hits, for the room that is left."""
         distinct = {atom.id: atom for hit in self.relevant for atom in hit.statements}
         return (Item(atom, passages_of(atom)[0]) for atom in distinct.values())
 
 
 def bundled_count() -> Count:
-    """The counter of the tokenizer that comes with lamina, or a careful guess where it is not installed."""
+    """Return the token counter of the bundled tokenizer, or an estimate if it is not installed."""
     from lamina.models.light import light_tokeniser
 
     tokeniser = light_tokeniser()

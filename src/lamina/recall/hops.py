@@ -1,9 +1,9 @@
-"""Hops: facts that answer a question only together, each naming what the next one is about.
+"""Chains of facts that answer a question only together, each naming what the next one is about.
 
 "Where was the author of Heron Bay born?" is answered by who wrote it and by where that person was born, and the second
-fact shares no name with the question. From the best facts the names that the question does not name are looked up, and
-so on a few times. A chain of facts is one context: each word of the question counts as well as any fact of it meets it,
-and a fact belongs to it by what it adds. What was reached so stands behind what led to it.
+fact shares no name with the question. From the best facts, the names that the question does not contain are looked up,
+a few times over. A chain of facts is one context: each word of the question counts by its best match in the chain, and
+a fact belongs to the chain by what it adds. A fact found this way ranks behind the facts that led to it.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from lamina.store.encodings import Key, unencoded
 from lamina.text.analyse import QUESTION_STOP, analyse
 
 HOP, BEHIND = 0.5, 0.9
-"""What a fact can gain by its chain at most, and which share of the relevance of the chain's first fact it can come to,
-hop by hop: so much less that a better layer does not put it first."""
+"""The most a fact can gain from its chain, and the share of the relevance of the chain's first fact that it can reach,
+per hop: small enough that a better layer does not rank it first."""
 STARTS, WIDTH, FARTHEST = 4, 4, 3
-"""How many facts chains begin at, how many chains are followed, and how many hops."""
+"""How many facts chains start from, how many chains are followed, and how many hops they make."""
 NAMES, SHARING = 4, 30
-"""How many names of a fact are looked up, and how many facts with each."""
+"""How many names of a fact are looked up, and how many facts for each."""
 LEAST, TOPIC = 0.03, 0.08
-"""How much of the question a fact must add to a chain, and what it is ahead for being about the name and not ending
-with it: what a sentence tells comes last."""
+"""How much of the question a fact must add to a chain, and the bonus for a fact that is about the name instead of
+ending with it: a sentence ends with what it tells."""
 
 Search = Callable[[tuple[str, ...], tuple[str, ...], int], Sequence[Match]]
-"""The best passages for some tokens, among those that hold all of some others."""
+"""Returns the best passages for some tokens, among those that contain all of some others."""
 Met = NDArray[np.float64]
-"""How well each token of a question is met."""
+"""How well each token of a question is matched."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A fact at the end of a chain: where the chain began, what it gains, and the links that led to it."""
+    """A fact at the end of a chain: where the chain started, what the fact gains, and the links that led to it."""
 
     start: Candidate
     gain: float
@@ -59,6 +59,8 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
+    """A fact with its content tokens and how well it matches the question."""
+
     key: Key
     text: str
     words: tuple[str, ...]
@@ -67,7 +69,7 @@ class _Fact:
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """Facts that lead from one to the next; `met` is what they meet together, `ahead` what orders chains."""
+    """Facts that lead from one to the next; `matches` is what they match together, `priority` orders chains."""
 
     start: Candidate
     facts: tuple[_Fact, ...]
@@ -77,36 +79,37 @@ class _Chain:
 
 
 def hops(asked: Asked, candidates: Sequence[Candidate], lens: Lens, view: View, search: Search) -> dict[Key, Reached]:
-    """The facts that names lead to, from the best candidates on; none where a single fact has every word asked for."""
-    wanted = {term.token for term in asked.terms}
-    best = nsmallest(STARTS, candidates, key=lambda each: (-each.relevance, each.key))
-    starts = [each for each in best if each.match is not None and each.near.status in RECALL_WEIGHT]
-    if any(start.match is not None and len(start.match.parts) == len(wanted) for start in starts):
+    """Return the facts that names lead to, from the best candidates on; none if a single fact contains every word of
+    the question."""
+    tokens = {term.token for term in asked.terms}
+    best = nsmallest(STARTS, candidates, key=lambda candidate: (-candidate.relevance, candidate.key))
+    starts = [candidate for candidate in best if candidate.match is not None and candidate.near.status in RECALL_WEIGHT]
+    if any(start.match is not None and len(start.match.parts) == len(tokens) for start in starts):
         return {}
     atoms = view.atoms(start.key[0] for start in starts)
-    # A statement taken from words gives its slot to them, so that what it led to would stand before it.
+    # A statement with evidence is shown with its source passage, so what it led to would rank before it.
     starts = [
         start for start in starts if (atom := atoms.get(start.key[0])) and not atom.is_segment and not atom.evidence
     ]
     if not starts:
         return {}
-    way = _Way(asked, _Meeting(asked, lens, view, {start.near.scope for start in starts}), view, search)
-    return way.reached(way.begun(starts))
+    chain_search = _Way(asked, _Meeting(asked, lens, view, {start.near.scope for start in starts}), view, search)
+    return chain_search.reached(chain_search.begun(starts))
 
 
 def add_hops(candidates: Iterable[Candidate], reached: dict[Key, Reached]) -> None:
-    """Put the term on the facts that were reached: never so much that one stands before what led to it."""
+    """Add the hop term to the chained facts, never so much that one ranks before the fact that led to it."""
     for candidate in candidates:
         if candidate.key in reached:
-            found = reached[candidate.key]
-            room = BEHIND ** len(found.links) * found.start.relevance - candidate.relevance
-            if (amount := min(HOP * found.gain, room)) > 0:
+            chained_fact = reached[candidate.key]
+            room = BEHIND ** len(chained_fact.links) * chained_fact.start.relevance - candidate.relevance
+            if (amount := min(HOP * chained_fact.gain, room)) > 0:
                 candidate.terms["hop"] = amount
-                candidate.links = (*candidate.links, *found.links)
+                candidate.links = (*candidate.links, *chained_fact.links)
 
 
 class _Meeting:
-    """How well facts meet each token of a question; tokens count by their rarity, together 1."""
+    """How much of a question facts cover; tokens count by their rarity, and the weights add up to 1."""
 
     def __init__(self, asked: Asked, lens: Lens, view: View, scopes: set[Scope]) -> None:
         self._terms = [term.token for term in asked.terms]
@@ -117,7 +120,7 @@ class _Meeting:
         }
         self._probe = self._states.question(asked.meant) if self._states is not None else None
         words = [word_at(asked.meant, span) for span in self._probe.spans] if self._probe else self._terms
-        # A word that a model cuts in pieces counts once.
+        # A word that a model splits into pieces counts once.
         parts = [
             max((rarity.get(token, 0.0) for token in analyse(word)), default=0.0) / words.count(word)
             if self._probe
@@ -127,23 +130,25 @@ class _Meeting:
         self._weights = np.array(parts, dtype=np.float64) / max(sum(parts), 1e-9)
 
     def of(self, atoms: Sequence[Atom]) -> list[Met]:
-        """For each fact how well it meets each token."""
+        """Return for each fact how well it matches each token."""
         if self._states is None or self._probe is None:
-            held = [frozenset(analyse(passages_of(atom)[0].text)) for atom in atoms]
-            return [np.array([float(term in own) for term in self._terms]) for own in held]
+            token_sets = [frozenset(analyse(passages_of(atom)[0].text)) for atom in atoms]
+            return [np.array([float(term in tokens) for term in self._terms]) for tokens in token_sets]
         texts = [unencoded(atom, passages_of(atom)[0]) for atom in atoms]
         states = self._store.encodings.states(self._states.model.id, [text.digest for text in texts])
         states |= self._thawed.states(self._states, [text for text in texts if text.digest not in states])
-        met = meeting(self._probe, self._states.model.states, [states.get(text.digest, NO_STATES) for text in texts])
-        return list(met.astype(np.float64).T)
+        matches = meeting(
+            self._probe, self._states.model.states, [states.get(text.digest, NO_STATES) for text in texts]
+        )
+        return list(matches.astype(np.float64).T)
 
     def whole(self, met: Met) -> float:
-        """How much of the question is met."""
+        """Return how much of the question is covered."""
         return float((self._weights * met).sum())
 
 
 class _Way:
-    """One question's way from fact to fact."""
+    """The search of one question from fact to fact."""
 
     def __init__(self, asked: Asked, meeting: _Meeting, view: View, search: Search) -> None:
         self._asked = frozenset(term.token for term in asked.terms)
@@ -152,53 +157,57 @@ class _Way:
         self._looked: dict[tuple[str, ...], list[Key]] = {}
 
     def begun(self, starts: Sequence[Candidate]) -> list[_Chain]:
-        """Chains of one fact each."""
+        """Return chains of one fact each."""
         self._read([start.key for start in starts])
-        there = [(start, fact) for start in starts if (fact := self._facts[start.key]) is not None]
-        return [_Chain(each, (fact,), fact.met, self._meeting.whole(fact.met)) for each, fact in there]
+        facts = [(start, fact) for start in starts if (fact := self._facts[start.key]) is not None]
+        return [_Chain(start, (fact,), fact.met, self._meeting.whole(fact.met)) for start, fact in facts]
 
     def reached(self, front: Sequence[_Chain]) -> dict[Key, Reached]:
-        """Every fact that the chains from these on lead to, by the one that gives it most."""
-        found: dict[Key, Reached] = {}
+        """Return every fact that the chains lead to, with the chain from which it gains most."""
+        chained_facts: dict[Key, Reached] = {}
         for _ in range(FARTHEST):
             longer: dict[Key, _Chain] = {}
-            for chain in (each for before in front for each in self._longer(before)):
+            for chain in (extended for shorter in front for extended in self._longer(shorter)):
                 last = chain.facts[-1].key
                 if last not in longer or longer[last].ahead < chain.ahead:
                     longer[last] = chain
-            front = nsmallest(WIDTH, longer.values(), key=lambda each: (-each.ahead, each.facts[-1].key))
+            front = nsmallest(WIDTH, longer.values(), key=lambda extended: (-extended.ahead, extended.facts[-1].key))
             for chain in front:
                 gain = self._meeting.whole(chain.met) - self._meeting.whole(chain.facts[-1].met)
                 last = chain.facts[-1].key
-                if last not in found or found[last].gain < gain:
-                    found[last] = Reached(chain.start, gain, chain.links)
-        return found
+                if last not in chained_facts or chained_facts[last].gain < gain:
+                    chained_facts[last] = Reached(chain.start, gain, chain.links)
+        return chained_facts
 
     def _longer(self, chain: _Chain) -> Iterator[_Chain]:
+        """Yield the chain with one more fact, for each fact that adds enough."""
         last = chain.facts[-1]
-        met = self._meeting.whole(chain.met)
-        known = self._asked | {word for fact in chain.facts[:-1] for word in fact.words}
-        unmet = sorted(self._asked - {word for fact in chain.facts for word in fact.words})
-        for shown, name in [each for each in names_in(last.text) if not known.issuperset(each[1])][:NAMES]:
-            for fact in self._naming(name, unmet):
+        covered = self._meeting.whole(chain.met)
+        known_tokens = self._asked | {word for fact in chain.facts[:-1] for word in fact.words}
+        unmatched = sorted(self._asked - {word for fact in chain.facts for word in fact.words})
+        for written, name in [
+            found_name for found_name in names_in(last.text) if not known_tokens.issuperset(found_name[1])
+        ][:NAMES]:
+            for fact in self._naming(name, unmatched):
                 together = np.maximum(chain.met, fact.met)
-                gain = self._meeting.whole(together) - met
+                gain = self._meeting.whole(together) - covered
                 if gain >= LEAST and fact not in chain.facts:
-                    ahead = chain.ahead + gain + (TOPIC if fact.words[-len(name) :] != name else 0.0)
-                    link = Edge(last.key[0], f"names {shown}", fact.key[0], min(1.0, gain))
-                    yield _Chain(chain.start, (*chain.facts, fact), together, ahead, (*chain.links, link))
+                    priority = chain.ahead + gain + (TOPIC if fact.words[-len(name) :] != name else 0.0)
+                    link = Edge(last.key[0], f"names {written}", fact.key[0], min(1.0, gain))
+                    yield _Chain(chain.start, (*chain.facts, fact), together, priority, (*chain.links, link))
 
     def _naming(self, name: tuple[str, ...], unmet: Sequence[str]) -> list[_Fact]:
-        """The facts that hold a name, those first that hold words nothing has met so far."""
-        wanted = tuple(dict.fromkeys((*name, *unmet)))
-        if wanted not in self._looked:
-            matches = self._search(wanted, name, SHARING)
-            self._looked[wanted] = [(match.atom_id, match.n) for match in matches if match.status in RECALL_WEIGHT]
-            self._read(self._looked[wanted])
-        facts = (self._facts[key] for key in self._looked[wanted])
+        """Return facts that contain a name, those first that contain words nothing has matched so far."""
+        tokens = tuple(dict.fromkeys((*name, *unmet)))
+        if tokens not in self._looked:
+            matches = self._search(tokens, name, SHARING)
+            self._looked[tokens] = [(match.atom_id, match.n) for match in matches if match.status in RECALL_WEIGHT]
+            self._read(self._looked[tokens])
+        facts = (self._facts[key] for key in self._looked[tokens])
         return [fact for fact in facts if fact is not None and _holds(fact.words, name)]
 
     def _read(self, keys: Iterable[Key]) -> None:
+        """Read facts that were not read before."""
         unread = [key for key in keys if key not in self._facts]
         atoms = self._view.atoms(key[0] for key in unread) if unread else dict[AtomId, Atom]()
         stated = {key: atom for key in unread if (atom := atoms.get(key[0])) is not None and not atom.is_segment}
@@ -210,16 +219,19 @@ class _Way:
 
 @lru_cache(maxsize=4096)
 def names_in(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The names in a sentence, as written and as tokens, and what it ends with, which may be no name: "… of chess"."""
-    found = tokenise(text)
-    runs = [run for run in (*_runs(found), _ending(found)) if run]
+    """Return the names in a sentence, as written and as tokens, and its last words, which may be no name: "… of
+    chess"."""
+    tokens = tokenise(text)
+    runs = [run for run in (*_runs(tokens), _ending(tokens)) if run]
     named = {(text[run[0].start : run[-1].end], _content(text[run[0].start : run[-1].end])) for run in runs}
     order = {text[run[0].start : run[-1].end]: run[0].start for run in reversed(runs)}
-    return tuple(sorted(((shown, name) for shown, name in named if name), key=lambda each: (order[each[0]], each[0])))
+    return tuple(
+        sorted(((written, name) for written, name in named if name), key=lambda pair: (order[pair[0]], pair[0]))
+    )
 
 
 def _runs(found: Sequence[Token]) -> Iterator[list[Token]]:
-    """Names that stand together, with the small words between them."""
+    """Yield runs of name tokens, with the small words between them."""
     run: list[Token] = []
     for token in found:
         if _is_name(token) or (run and (_joins(run[-1], token) or _follows_initial(run[-1], token))):
@@ -251,7 +263,7 @@ def _trimmed(run: list[Token]) -> list[Token]:
 
 def _ending(found: Sequence[Token]) -> list[Token]:
     ending: list[Token] = []
-    for token in reversed([each for each in found if not each.is_mark]):
+    for token in reversed([word for word in found if not word.is_mark]):
         if token.lower in QUESTION_STOP:
             break
         ending.insert(0, token)

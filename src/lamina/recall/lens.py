@@ -1,4 +1,4 @@
-"""Which models a recall can look through at this moment: those that have seen every passage it may find."""
+"""Selects the models that a recall can use now: those that have encoded every passage it may find."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ AT_ONCE = {
     TokenStates.NONE: 64,
     TokenStates.SENTENCES: 64,
 }
-"""How many passages are encoded while somebody waits for the answer; about a quarter of a second."""
+"""How many passages are encoded while the caller waits for the answer; about a quarter of a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lens:
-    """The model whose vectors are searched, the one whose token states are compared, and the recipe they fit.
+    """The model whose vectors are searched, the one whose token states are compared, and the scoring profile that fits
+    them.
 
-    `thawed` makes the token states of passages that are kept without.
+    `recomputed_states` computes the token states of passages that are stored without them.
     """
 
     recipe: Recipe
@@ -44,33 +45,35 @@ class Lens:
 
     @property
     def states(self) -> Embedder | None:
+        """The model whose token states are compared."""
         if self.main is not None and self.main.model.states is not TokenStates.NONE:
             return self.main
         return self.light
 
     def is_whole(self, store: Store, scopes: Sequence[Scope]) -> bool:
-        """Whether its models have seen every passage of these scopes."""
-        models = [each.model.id for each in (self.main, self.light, self.state) if each is not None]
+        """Return whether the models have encoded every passage of these scopes."""
+        models = [embedder.model.id for embedder in (self.main, self.light, self.state) if embedder is not None]
         covered = [store.encodings.coverage(model, scopes) for model in models]
-        return all(encoded == there for encoded, there in covered)
+        return all(encoded == total for encoded, total in covered)
 
     def read(self, meant: str) -> None:
-        """Let every model read the question before anybody else is kept waiting."""
-        for each in (self.main, self.light, self.state):
-            if each is not None:
-                each.question(meant)
+        """Let every model read the question, before the store is locked."""
+        for embedder in (self.main, self.light, self.state):
+            if embedder is not None:
+                embedder.question(meant)
 
     @property
     def name(self) -> str:
+        """The id of the main model, or "text"."""
         return self.main.model.id if self.main is not None else "text"
 
 
 def look(meant: str, store: Store, scopes: Sequence[Scope], choice: Choice) -> Lens:
-    """The lens for a question, with the question read. A model that cannot be reached is done without."""
+    """Select the models for a question and let them read it. A primary model that cannot be reached is left out."""
     try:
-        found = lens(store, scopes, choice)
-        found.read(meant)
-        return found
+        selected = lens(store, scopes, choice)
+        selected.read(meant)
+        return selected
     except ModelError as error:
         if choice.primary is None:
             raise
@@ -79,7 +82,7 @@ def look(meant: str, store: Store, scopes: Sequence[Scope], choice: Choice) -> L
 
 
 def lens(store: Store, scopes: Sequence[Scope], choice: Choice) -> Lens:
-    """The best that is complete: a model that has seen only some passages would favour those."""
+    """Return the best complete models: a model that has encoded only some passages would favour those."""
     light = choice.light if choice.light is not None and _is_complete(store, scopes, choice.light) else None
     state = choice.state if choice.state is not None and _is_complete(store, scopes, choice.state) else None
     if choice.primary is not None and _is_complete(store, scopes, choice.primary):
@@ -89,8 +92,9 @@ def lens(store: Store, scopes: Sequence[Scope], choice: Choice) -> Lens:
 
 
 def _is_complete(store: Store, scopes: Sequence[Scope], embedder: Embedder) -> bool:
-    encoded, there = store.encodings.coverage(embedder.model.id, scopes)
-    if 0 < there - encoded <= AT_ONCE[embedder.model.states]:
-        encode_some(store, embedder, there - encoded, scopes)
-        encoded, there = store.encodings.coverage(embedder.model.id, scopes)
-    return encoded == there
+    """Return whether a model has encoded every passage of these scopes; a few missing ones are encoded now."""
+    encoded, total = store.encodings.coverage(embedder.model.id, scopes)
+    if 0 < total - encoded <= AT_ONCE[embedder.model.states]:
+        encode_some(store, embedder, total - encoded, scopes)
+        encoded, total = store.encodings.coverage(embedder.model.id, scopes)
+    return encoded == total

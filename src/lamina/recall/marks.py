@@ -1,4 +1,4 @@
-"""What a reader is told of a hit besides its words: that it is over, doubted, announced, or where a change was made."""
+"""The labels of a hit: that it has ended, is disputed or announced, or where a value changed."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from lamina.atom.identity import AtomId
 from lamina.atom.status import Status
 
 SHORT = 6
-"""How many characters of an id, from its end, stand for it in a text."""
+"""How many characters of an id, from its end, identify it in a text."""
 
 
 class Mark(StrEnum):
-    """What may be said of a sentence, from where the statements stand that rest on it."""
+    """A label of a sentence, computed from the standing of the statements that rest on it."""
 
     SUPERSEDED = "superseded"
     WRONG = "wrong"
@@ -29,27 +29,27 @@ class Mark(StrEnum):
     EARLIER = "earlier value"
 
 
-FLAGS = frozenset(each.value for each in Mark if each is not Mark.TRANSITION) | frozenset(
-    each.value for each in Status if each not in (Status.ACTIVE, Status.ARCHIVED)
+FLAGS = frozenset(mark.value for mark in Mark if mark is not Mark.TRANSITION) | frozenset(
+    status.value for status in Status if status not in (Status.ACTIVE, Status.ARCHIVED)
 )
-"""Marks by which a reader is told not to take a hit as what holds."""
+"""Marks that tell a reader not to take a hit as current."""
 DISPUTES = frozenset({Mark.DISPUTED.value, Status.CHALLENGED.value})
-"""Marks of what is told apart, because it is doubted."""
+"""Marks of hits that are packed into the section for disputed ones."""
 
 
 def is_flagged(marks: Iterable[str]) -> bool:
-    """Whether any of the marks says that the words may not hold."""
+    """Return whether any of the marks says that the words may not hold."""
     return not FLAGS.isdisjoint(marks)
 
 
 def ending(atom_id: str) -> str:
-    """An id as a text points to it."""
+    """Return an id in the short form used in texts."""
     return f"…{atom_id[-SHORT:]}"
 
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """What a sentence that makes a change says was so, what is so instead, and since when."""
+    """A change that a sentence states: the old value, the new value, and since when."""
 
     was: str
     now: str
@@ -61,7 +61,7 @@ class Transition:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """The passage that likely states a newer value of the same slot, since when, and how likely that is."""
+    """The passage that likely states a newer value of the same slot, since when, and the probability of that."""
 
     atom_id: AtomId
     n: int
@@ -74,7 +74,7 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What a hit stands in front of, whatever the scores, and why."""
+    """A result that a hit was moved in front of, whatever the scores, and why."""
 
     atom_id: AtomId
     why: str
@@ -85,7 +85,7 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class Instead:
-    """The passage whose slot a hit took: its atom, its place there, and what had become of it."""
+    """The passage whose place a hit took: its atom, its number there, and why it lost its place."""
 
     atom_id: AtomId
     n: int

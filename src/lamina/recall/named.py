@@ -1,4 +1,4 @@
-"""The exact channel: facts about just what a question names, by their subject or an entity in them."""
+"""The name channel: facts whose subject or entity is named in the question."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ from lamina.store.base import Edge, Store
 from lamina.text.normal import normal_form
 
 LONGEST, MOST_WORDS, WIDEST = 4, 128, 50
-"""Words of a name at most, words of a question that are looked at, and facts that may share a name: what everything is
-about tells nothing apart."""
+"""The most words of a name, the most words of a question that are looked at, and the most facts that may share a name:
+a name that everything shares distinguishes nothing."""
 MISSPELT, SPELT, SURE = 3, range(4, 25), 2
-"""Words that may be misspelt names, how many letters such a word has, and how many at its beginning must be right."""
+"""How many words may be misspelt names, how many letters such a word has, and how many of its first letters must be
+right."""
 
 
 def named(
     question: str, scopes: Sequence[Scope], statuses: Collection[Status], store: Store, unheard: Collection[str] = ()
 ) -> dict[AtomId, tuple[str, float]]:
-    """The atoms whose subject or entity a question names, and the term that adds; the subject counts more.
+    """Return the atoms whose subject or entity a question names, with the name and amount of the term; a subject counts
+    more.
 
-    Of words that nothing there holds (`unheard`), those that are no name as they stand are tried with one slip of the
-    pen.
+    Words that no passage contains (`unmatched_words`) and that are no known name are also tried with one typing error
+    corrected.
     """
     words = normal_form(question).split()[:MOST_WORDS]
     names = {
@@ -35,24 +37,30 @@ def named(
         for start in range(len(words) - length + 1)
     }
     edges = _edges(names, scopes, statuses, store)
-    known = {word for edge in edges for word in edge.target.partition(":")[2].split()}
-    odd = [word for word in map(normal_form, unheard) if len(word) in SPELT and word not in known]
-    edges += _edges({slip for word in odd[:MISSPELT] for slip in slips(word)}, scopes, statuses, store)
-    holding = Counter(edge.target for edge in edges)
-    found: dict[AtomId, tuple[str, float]] = {}
+    known_words = {word for edge in edges for word in edge.target.partition(":")[2].split()}
+    misspelt = [word for word in map(normal_form, unheard) if len(word) in SPELT and word not in known_words]
+    edges += _edges({variant for word in misspelt[:MISSPELT] for variant in slips(word)}, scopes, statuses, store)
+    fact_counts = Counter(edge.target for edge in edges)
+    terms: dict[AtomId, tuple[str, float]] = {}
     for edge in edges:
-        if holding[edge.target] <= WIDEST and edge.name in _TERMS and found.get(edge.source, ("", 0.0))[0] != "exact":
-            found[edge.source] = _TERMS[edge.name]
-    return found
+        if (
+            fact_counts[edge.target] <= WIDEST
+            and edge.name in _TERMS
+            and terms.get(edge.source, ("", 0.0))[0] != "exact"
+        ):
+            terms[edge.source] = _TERMS[edge.name]
+    return terms
 
 
 def _edges(names: Collection[str], scopes: Sequence[Scope], statuses: Collection[Status], store: Store) -> list[Edge]:
+    """Return the links to these names as subjects or entities."""
     shared = sorted(f"{sort}:{name}" for sort in ("subject", "entity") for name in names)
     return store.edges(shared, scopes, statuses) if shared else []
 
 
 def slips(word: str) -> Iterator[str]:
-    """What may have been meant by a misspelt word: a letter more, less or other, or two in the other order."""
+    """Yield the words that may have been meant by a misspelt one: a letter more, less or different, or two letters
+    swapped."""
     for at in range(SURE, len(word) + 1):
         head, tail = word[:at], word[at:]
         yield from (head + letter + tail for letter in ascii_lowercase)

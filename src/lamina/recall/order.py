@@ -1,6 +1,7 @@
-"""The order among hits that speak of the same: what holds stands before what may not, though that shares more words.
+"""The order of results about the same thing: a current statement comes before one that may not hold, even if that one
+shares more words with the question.
 
-Each score stays what it is; a hit that was moved says in front of which, and why.
+Scores stay as they are; a hit that was moved says in front of which one, and why.
 """
 
 from __future__ import annotations
@@ -18,51 +19,52 @@ from lamina.recall.marks import Before, Mark, is_flagged
 REPLACED, ANNOUNCED = "which it may replace", "which is only announced"
 
 Better = Callable[[Found], tuple[Before, ...]]
-"""In front of which statements a later hit stands, if it does."""
+"""Returns the statements that a later result belongs in front of, if any."""
 
 
 def in_order(found: Sequence[Found], grounds: Grounds) -> list[Found]:
-    """Return the hits with those moved up that stand before what may be outdated or is only announced."""
+    """Return the results with those moved up that belong before a possibly outdated or only announced one."""
     ordered = list(found)
-    for each in found:
-        better = _better_than(each, grounds)
-        if better is not None:
-            _move_up(ordered, each, better)
+    for result in found:
+        rule = _better_than(result, grounds)
+        if rule is not None:
+            _move_up(ordered, result, rule)
     return ordered
 
 
 def _better_than(hit: Found, grounds: Grounds) -> Better | None:
-    """What stands before a hit, if anything may."""
+    """Return the rule for what may be moved before a result, or None."""
     if Mark.OUTDATED in hit.shown.marks:
-        doubted = {
+        outdated_by = {
             newer.id: atom.id
             for atom in hit.shown.says
             for newer in grounds.newer(atom)
             if not _is_only_likely(newer, atom)
         }
-        return lambda later: _said(later, doubted, REPLACED)
+        return lambda later: _said(later, outdated_by, REPLACED)
     if Mark.ANNOUNCED in hit.shown.marks:
-        holding = {each.id: atom.id for atom in hit.shown.says for each in grounds.replaced(atom)}
-        return lambda later: () if is_flagged(later.shown.marks) else _said(later, holding, ANNOUNCED)
+        current = {predecessor.id: atom.id for atom in hit.shown.says for predecessor in grounds.replaced(atom)}
+        return lambda later: () if is_flagged(later.shown.marks) else _said(later, current, ANNOUNCED)
     return None
 
 
 def _is_only_likely(newer: Atom, older: Atom) -> bool:
-    """Whether only a model noticed that a statement may replace another: that labels, and recall's ranker orders."""
+    """Return whether only a model noticed that a statement may replace another: that is shown as a mark, and recall's
+    ranker orders it."""
     link = link_between(newer, older)
     return link is not None and link.confidence <= LIKELY_CHANGE
 
 
 def _said(later: Found, wanted: Mapping[AtomId, AtomId], why: str) -> tuple[Before, ...]:
-    said = (atom.id for atom in (*later.shown.says, *later.statements))
-    return tuple(Before(wanted[fromkey], why) for fromkey in dict.fromkeys(said) if fromkey in wanted)
+    statement_ids = (atom.id for atom in (*later.shown.says, *later.statements))
+    return tuple(Before(wanted[atom_id], why) for atom_id in dict.fromkeys(statement_ids) if atom_id in wanted)
 
 
 def _move_up(ordered: list[Found], hit: Found, better: Better) -> None:
-    at = next(n for n, each in enumerate(ordered) if each.key == hit.key)
-    for later in ordered[at + 1 :]:
-        before = better(later)
-        if before:
+    place = next(n for n, candidate in enumerate(ordered) if candidate.key == hit.key)
+    for later in ordered[place + 1 :]:
+        moved_before = better(later)
+        if moved_before:
             ordered.remove(later)
-            ordered.insert(at, replace(later, before=(*later.before, *before)))
-            at += 1
+            ordered.insert(place, replace(later, before=(*later.before, *moved_before)))
+            place += 1

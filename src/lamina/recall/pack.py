@@ -1,4 +1,5 @@
-"""Hits as text for an agent: sectioned, within a budget of tokens, fenced as data that cannot get out of its fence."""
+"""Packs hits into text for an agent: in sections, within a token budget, fenced as data that cannot break out of the
+fence."""
 
 from __future__ import annotations
 
@@ -17,23 +18,24 @@ from lamina.text.hidden import HIDDEN, is_hidden, only_seen
 
 SECTIONS = ("core", "workstream", "profile", "rules", "facts", "evidence", "disputed")
 UNASKED = frozenset({"core", "workstream"})
-"""Sections that are told whatever is asked, and so answer nothing."""
+"""Sections that are included whatever the question is, and so answer nothing."""
 DISPUTED = frozenset({Status.CHALLENGED, Status.CONSTRAINED, Status.INVALIDATED, Status.TOMBSTONED})
-"""What is told apart because it is doubted, unconfirmed or withdrawn. What was true once stays in its section."""
+"""Statuses of the section for disputed, unconfirmed and withdrawn statements. Superseded statements stay in their own
+section."""
 CORE_SHARE = 0.25
-"""The most of a budget that memories nobody asked for may take from those somebody did."""
+"""The largest share of a budget for core memories, which are included without being asked for."""
 BESIDE_SHARE = 0.25
-"""The most of a budget that the notes of workstreams may take."""
+"""The largest share of a budget for the notes of workstreams."""
 NOTHING = "nothing known"
 TOO_LITTLE = "something is known, but the budget has no room for it"
 _OPEN, _CLOSE = "<memories>", "</memories>"
 
 Count = Callable[[str], int]
-"""How many tokens a text has."""
+"""Counts the tokens of a text."""
 
 
 class Item(NamedTuple):
-    """A hit as it is told: `text` stands in for the passage's words where some of them are stale."""
+    """A hit to be packed: `text` replaces the words of the passage where some of them no longer hold."""
 
     atom: Atom
     passage: Passage
@@ -45,15 +47,15 @@ Found = Item | tuple[Atom, Passage]
 
 
 def by_characters(text: str) -> int:
-    """A careful guess at tokens: one for every three letters a word begins, for every digit and every sign, and one to
-    three for a character beyond ASCII; spaces are free. It never counts less than a token for four characters."""
+    """Estimate the tokens of a text from above: one for every three letters of a word, one for every digit and sign,
+    one to three for a character outside ASCII; spaces are free. Never less than a token for four characters."""
     plain = text if text.isascii() else _BEYOND_ASCII.sub("", text)
     beyond = 0 if plain is text else len(text.encode(errors="replace")) - len(plain) - (len(text) - len(plain))
     return len(_PIECE.findall(plain)) + beyond
 
 
 def least(count: Count = by_characters) -> int:
-    """The smallest budget that is kept to; with less, the shortest context there is takes more."""
+    """Return the smallest budget that can be kept; the shortest possible context needs as much."""
     return max(count(_fenced([NOTHING])), count(_fenced([TOO_LITTLE])))
 
 
@@ -65,27 +67,27 @@ def pack(
     beside: Sequence[tuple[str, Sequence[str]]] = (),
     count: Count = by_characters,
 ) -> str:
-    """The hits, best first, as sections core, workstream, profile, rules, facts, evidence and disputed; never orders.
+    """Pack hits, best first, into the sections core, workstream, profile, rules, facts, evidence and disputed. The text
+    never contains instructions.
 
-    Each item says its id, origin, status, day, when it is valid if that is known, marks and speaker. `count(pack(…))`
-    is at most `budget`, if that is at least `least(count)`; without a counter of the caller's, `by_characters` counts.
-    Items are taken by rank while there is room, and one that is too long makes way for those behind it; only the best
-    hit is cut with an ellipsis rather than left out. `core` holds memories that are told whatever is asked; they take
-    at most a quarter of the budget. `beside` holds the names of workstreams and their notes, oldest first; they take at
-    most another quarter, the youngest first. Without any hit the text says "nothing known".
+    Each item states its id, origin, status, day, validity if known, marks and speaker. `count(pack_context(…))` is at
+    most `budget`, if that is at least `minimum_budget(count)`; by default `estimate_tokens` counts. Items are added by
+    rank while there is room; one that is too long is skipped, and only the best hit is cut with an ellipsis instead.
+    `core` holds memories that are always included, within a quarter of the budget. `workstreams` holds names and notes,
+    oldest first, within another quarter, the newest first. Without any hit the text says "nothing known".
     """
     packing = _Packing(budget, count)
-    asked = _distinct(found)
-    told = {(item.atom.id, item.passage.n) for item in asked}
+    hits = _distinct(found)
+    hit_keys = {(item.atom.id, item.passage.n) for item in hits}
     packing.limit = int(budget * CORE_SHARE)
     for item in _distinct(core):
-        if (item.atom.id, item.passage.n) not in told:
+        if (item.atom.id, item.passage.n) not in hit_keys:
             packing.take(_Line.of(item, "core"))
     for name, notes in beside:
         packing.limit = min(budget, packing.used + int(budget * BESIDE_SHARE / len(beside)))
         packing.take_last([_Line.beside(name, note) for note in notes])
     packing.limit = budget
-    lines = [_Line.of(item, _section(item)) for item in asked]
+    lines = [_Line.of(item, _section(item)) for item in hits]
     if lines and not packing.take(lines[0]):
         packing.cut(lines[0])
     for line in lines[1:]:
@@ -94,7 +96,7 @@ def pack(
 
 
 class _Line(NamedTuple):
-    """An item on one line: what we say of it, and its own words."""
+    """An item on one line: its head, written by lamina, and its own words."""
 
     section: str
     head: str
@@ -102,6 +104,7 @@ class _Line(NamedTuple):
 
     @classmethod
     def of(cls, item: Item, section: str) -> _Line:
+        """Return the line of an item."""
         atom, passage = item.atom, item.passage
         day = (passage.at or atom.observed_at).date().isoformat()
         marks = [_harmless(mark).translate(_ROUND) for mark in item.marks]
@@ -113,6 +116,7 @@ class _Line(NamedTuple):
 
     @classmethod
     def beside(cls, name: str, note: str) -> _Line:
+        """Return the line of a workstream's note."""
         return cls("workstream", f"- [{_harmless(name).translate(_ROUND)}] ", _harmless(note))
 
     def __str__(self) -> str:
@@ -120,7 +124,8 @@ class _Line(NamedTuple):
 
 
 class _Packing:
-    """Lines taken so far. Lines are counted one by one, and the whole once more: no tokenizer has to add up."""
+    """The lines added so far. Lines are counted one by one, and the whole once more, because token counts need not add
+    up."""
 
     def __init__(self, budget: int, count: Count) -> None:
         self.limit = self._budget = budget
@@ -129,8 +134,9 @@ class _Packing:
         self.used = count(_fenced([]))
 
     def take(self, line: _Line) -> bool:
+        """Add a line if there is room for it; return whether there was."""
         cost = self._count(f"{line}\n")
-        if all(line.section != other.section for other in self._lines):
+        if all(line.section != existing.section for existing in self._lines):
             cost += self._count(f"## {line.section}\n")
         if self.used + cost > self.limit:
             return False
@@ -139,15 +145,15 @@ class _Packing:
         return True
 
     def take_last(self, lines: Sequence[_Line]) -> None:
-        """Take as many of the last lines as there is room for, in their order."""
-        before = len(self._lines)
+        """Add as many of the last lines as there is room for, in their order."""
+        line_count = len(self._lines)
         for line in reversed(lines):
             if not self.take(line):
                 break
-        self._lines[before:] = reversed(self._lines[before:])
+        self._lines[line_count:] = reversed(self._lines[line_count:])
 
     def cut(self, line: _Line) -> None:
-        """Take as much of the line as there is room for, if that is anything worth reading."""
+        """Add as much of a line as there is room for, if that is worth reading."""
 
         def fits(length: int) -> bool:
             return self._fits([*self._lines, _shortened(line, length)])
@@ -163,7 +169,8 @@ class _Packing:
             self.used = self._budget
 
     def text(self, otherwise: str) -> str:
-        """The lines in their sections, the last ones given up if the whole is too long; `otherwise` if none answers."""
+        """Return the lines in their sections; the last ones are dropped while the whole is too long. `fallback` is
+        added if no line answers."""
         while self._lines and not self._fits(self._lines, otherwise):
             self._lines.pop()
         return _render(self._lines, otherwise)
@@ -177,12 +184,12 @@ _LONGEST_WORD = 24
 
 
 def _render(lines: Sequence[_Line], otherwise: str) -> str:
-    told: list[str] = []
+    output: list[str] = []
     for section in SECTIONS:
-        own = [str(line) for line in lines if line.section == section]
-        told += [f"## {section}", *own] if own else []
-    answers = any(line.section not in UNASKED for line in lines)
-    return _fenced(told if answers else [*told, otherwise])
+        section_lines = [str(line) for line in lines if line.section == section]
+        output += [f"## {section}", *section_lines] if section_lines else []
+    has_answer = any(line.section not in UNASKED for line in lines)
+    return _fenced(output if has_answer else [*output, otherwise])
 
 
 def _shortened(line: _Line, length: int) -> _Line:
@@ -190,7 +197,7 @@ def _shortened(line: _Line, length: int) -> _Line:
 
 
 def _word_end(text: str, length: int) -> int:
-    """The end of the last whole word; a long run without spaces is cut anywhere."""
+    """Return the end of the last whole word; a long run without spaces is cut anywhere."""
     if length >= len(text) or text[length] == " ":
         return length
     space = text.rfind(" ", max(0, length - _LONGEST_WORD), length)
@@ -199,12 +206,13 @@ def _word_end(text: str, length: int) -> int:
 
 def _distinct(found: Iterable[Found]) -> list[Item]:
     items: dict[tuple[str, int], Item] = {}
-    for each in found:
-        items.setdefault((each[0].id, each[1].n), each if isinstance(each, Item) else Item(*each))
+    for entry in found:
+        items.setdefault((entry[0].id, entry[1].n), entry if isinstance(entry, Item) else Item(*entry))
     return list(items.values())
 
 
 def _section(item: Item) -> str:
+    """Return the section that an item belongs to."""
     atom = item.atom
     if atom.status in DISPUTED or not DISPUTES.isdisjoint(item.marks):
         return "disputed"
@@ -216,7 +224,7 @@ def _section(item: Item) -> str:
 
 
 def _valid(atom: Atom) -> list[str]:
-    """From the first to the last day on which it holds; the end of an interval lies outside it."""
+    """Return the first and last day of validity as text; the end of an interval is exclusive."""
     days = [f"from {atom.valid_from.date().isoformat()}"] if atom.valid_from else []
     if atom.valid_until:
         last = max(atom.valid_until, _FIRST_MOMENT + _MOMENT) - _MOMENT
@@ -239,8 +247,8 @@ _LOOSE_JOINER = re.compile(r"[\u200c\u200d]{2,}|(?<![^\x00-\x7f])[\u200c\u200d]|
 
 
 def _harmless(text: str) -> str:
-    """The text on one line, with nothing in it that closes a fence, starts a line, looks like the head of an item or
-    cannot be seen; joiners stay where a script or an emoji needs them."""
+    """Return the text on one line, without anything that closes a fence, starts a line, looks like the head of an item
+    or is invisible; joiners stay where a script or an emoji needs them."""
     if not text.isascii() or not text.isprintable():
         text = only_seen(_LOOSE_JOINER.sub("", " ".join("".join(map(_visible, text)).split())))
     return _LIKE_OUR_HEAD.sub("(", " ".join(text.split()).translate(_BRACKETS))

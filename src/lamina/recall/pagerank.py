@@ -1,4 +1,5 @@
-"""Personalised PageRank: how near each atom stands to those a question found first, over the relations between them."""
+"""Personalised PageRank: how near each atom is to the best candidates of a question, over the relations between
+them."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 WEAKEST = 0.2
-"""An edge below this strength is not walked."""
+"""Edges weaker than this are ignored."""
 MOST_NODES = 2000
 _ROUNDING = 1e-9
 
@@ -26,7 +27,7 @@ class Walk(TypedDict):
 
 
 EIGHT_STEPS: Walk = {"alpha": 0.85, "tolerance": 0.0, "most_steps": 8}
-"""The refinement some systems use: eight steps at .85, which is not converged (the error may still be .545)."""
+"""The variant that some systems use: eight steps at .85, which has not converged (the error may still be .545)."""
 
 
 def pagerank(
@@ -38,29 +39,29 @@ def pagerank(
     most_steps: int = 100,
     most_nodes: int = MOST_NODES,
 ) -> dict[str, float]:
-    """The share of a walker's time at each node within reach; the shares add up to 1, and who is not named has none.
+    """Return the share of a random walker's time at each reachable node; the shares add up to 1.
 
-    With probability `alpha` the walker goes on along an edge (source, target, weight × confidence), in proportion to
-    its strength, and else back to a seed, in proportion to the seed's weight; from a node without edges always back to
-    a seed: `p ← (1−α)·v + α·(Wᵀp + dangling·v)`, from `v` on. An edge that is walked both ways is given twice; edges
-    between the same two nodes add up. It ends when the shares are off by no more than `tolerance` in total, after about
-    20 steps at .5 and 90 at .85. Beyond `most_nodes` the nearest are kept: by hops, then by the strongest edge that
-    leads there, then by id. The order of the input does not matter, to the last bit.
+    With probability `alpha` the walker follows an edge (source, target, weight × confidence), in proportion to its
+    strength, and else returns to a seed, in proportion to the seed's weight; from a node without edges it always
+    returns: `p ← (1−α)·v + α·(Wᵀp + dangling·v)`, starting at `v`. An edge that is walked both ways is given twice;
+    parallel edges add up. The iteration ends when the shares are off by at most `tolerance` in total, after about 20
+    steps at .5 and 90 at .85. Beyond `most_nodes` the nearest nodes are kept: by hops, then by the strongest edge that
+    leads there, then by id. The result does not depend on the order of the input, to the last bit.
     """
-    wanted = {node: float(weight) for node, weight in seeds.items() if weight > 0}
+    seed_weights = {node: float(weight) for node, weight in seeds.items() if weight > 0}
     graph = _graph(edges)
-    nodes = sorted(_reached(graph, wanted, most_nodes))
+    nodes = sorted(_reached(graph, seed_weights, most_nodes))
     if not nodes:
         return {}
-    place = {node: n for n, node in enumerate(nodes)}
-    home = np.array([wanted.get(node, 0.0) for node in nodes])
-    home /= math.fsum(home)
-    source, target, share = _steps(graph, place)
+    index = {node: n for n, node in enumerate(nodes)}
+    restart = np.array([seed_weights.get(node, 0.0) for node in nodes])
+    restart /= math.fsum(restart)
+    source, target, share = _steps(graph, index)
     stranded = np.bincount(source, minlength=len(nodes)) == 0
-    mass = home
+    mass = restart
     for _ in range(most_steps):
         carried = np.bincount(target, weights=share * mass[source], minlength=len(nodes))
-        moved = (1 - alpha) * home + alpha * (carried + math.fsum(mass[stranded]) * home)
+        moved = (1 - alpha) * restart + alpha * (carried + math.fsum(mass[stranded]) * restart)
         change = math.fsum(np.abs(moved - mass))
         mass = moved
         if alpha * change <= (1 - alpha) * tolerance:
@@ -69,10 +70,10 @@ def pagerank(
 
 
 def _graph(edges: Iterable[tuple[str, str, float]]) -> Graph:
-    """What leads where and how strongly, with sums that do not hang on the order of the edges."""
+    """Return the edges by source and target, with sums that do not depend on the order of the input."""
     strengths: dict[tuple[str, str], list[float]] = {}
     for source, target, strength in edges:
-        # A confidence that eight windows of decay brought to .2 is 1 − .1 × 8, which is a little less.
+        # After eight decay windows a confidence is 1 − .1 × 8, which is a little less than .2 in floating point.
         if strength >= WEAKEST - _ROUNDING:
             strengths.setdefault((source, target), []).append(strength)
     graph: Graph = {}
@@ -82,7 +83,7 @@ def _graph(edges: Iterable[tuple[str, str, float]]) -> Graph:
 
 
 def _reached(graph: Graph, seeds: Mapping[str, float], most: int) -> set[str]:
-    """The seeds and what can be reached from them, nearest first, as many as there is room for."""
+    """Return the seeds and what can be reached from them, nearest first, up to the limit."""
     reached: set[str] = set()
     ring = dict(seeds)
     while ring and len(reached) < most:
@@ -97,14 +98,16 @@ def _reached(graph: Graph, seeds: Mapping[str, float], most: int) -> set[str]:
 
 
 def _steps(graph: Graph, place: Mapping[str, int]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-    """Every edge between the nodes, in the order of its source, with its share of what leaves there."""
+    """Return every edge between the nodes, ordered by source, with its share of what leaves the source."""
     source: list[int] = []
     target: list[int] = []
     share: list[float] = []
-    for node, at in place.items():
-        ways = [(place[to], strength) for to, strength in graph.get(node, {}).items() if to in place]
-        leaving = math.fsum(strength for _, strength in ways)
-        source += [at] * len(ways)
-        target += [to for to, _ in ways]
-        share += [strength / leaving for _, strength in ways]
+    for node, row in place.items():
+        outgoing = [
+            (place[neighbour], strength) for neighbour, strength in graph.get(node, {}).items() if neighbour in place
+        ]
+        total = math.fsum(strength for _, strength in outgoing)
+        source += [row] * len(outgoing)
+        target += [neighbour for neighbour, _ in outgoing]
+        share += [strength / total for _, strength in outgoing]
     return np.array(source, dtype=np.intp), np.array(target, dtype=np.intp), np.array(share, dtype=np.float64)

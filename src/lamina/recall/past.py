@@ -1,7 +1,7 @@
-"""Asking of another time: what was true at a moment (`as_of`), and what was known at one (`known_at`).
+"""Questions about another time: what was true at a time (`as_of`), and what was known at a time (`known_at`).
 
-Valid time decides by where a statement stood at that moment, transaction time by the journal: the entries up to a
-moment say which atoms there were, in which words and with which status, whatever came after.
+Valid time depends on the standing of a statement at that time, transaction time on the journal: the commits up to a
+time say which atoms existed, with which words and status, whatever came later.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Of when somebody asks: what was true at `as_of`, as it was known at `known_at`; None is this moment."""
+    """The time that a question is about: what was true at `as_of`, as it was known at `known_at`; None is now."""
 
     as_of: datetime | None = None
     known_at: datetime | None = None
@@ -44,8 +44,8 @@ class Moments:
         return self.as_of is not None or self.known_at is not None
 
     def view(self, store: Store, scopes: tuple[Scope, ...], now: datetime, *, past: bool = False) -> View:
-        """The state that is asked of. What was known at a moment is looked at as of that moment, if no other is named:
-        what has come to an end since does not take it back."""
+        """Return the view of the store that is asked about. What was known at a time is read as of that time, unless
+        `as_of` is given: what ended since still counts."""
         seq = None if self.known_at is None else store.position(before=_after(self.known_at))
         return View(
             store=store,
@@ -57,24 +57,26 @@ class Moments:
         )
 
     def told(self) -> dict[str, str]:
-        """The moments in words."""
-        named = {"as of": self.as_of, "known at": self.known_at}
-        return {name: f"{moment:%Y-%m-%d %H:%M} UTC" for name, moment in named.items() if moment is not None}
+        """Return the times as text."""
+        times = {"as of": self.as_of, "known at": self.known_at}
+        return {name: f"{moment:%Y-%m-%d %H:%M} UTC" for name, moment in times.items() if moment is not None}
 
 
 NOW = Moments()
 
 
 def moments(as_of: Moment | None, known_at: Moment | None) -> Moments:
-    """What a caller gave. A bare day begins for `as_of` and is over for `known_at`: all that was known on that day."""
-    until = _parsed(known_at, "known_at", end=True)
-    if until is not None and _is_day(known_at):
-        until -= _TICK
-    return Moments(_parsed(as_of, "as_of", end=False), until)
+    """Parse the times that a caller gave. A bare day starts at its first moment for `as_of` and includes the whole day
+    for `known_at`. Raises InvalidInput for a text that is no time."""
+    known_until = _parsed(known_at, "known_at", end=True)
+    if known_until is not None and _is_day(known_at):
+        known_until -= _TICK
+    return Moments(_parsed(as_of, "as_of", end=False), known_until)
 
 
 def admits(view: View, atom: Atom, statuses: Collection[Status]) -> bool:
-    """Whether an atom is let through: it stood at the moment, or has one of the statuses asked for besides."""
+    """Return whether an atom may answer: it held at the time in question, or has one of the additional statuses
+    requested."""
     if not view.as_of:
         return atom.status in statuses and (atom.status in ENDED or atom.validity.covers(view.at))
     if standing(atom, view.at) is Standing.CURRENT:
@@ -83,46 +85,48 @@ def admits(view: View, atom: Atom, statuses: Collection[Status]) -> bool:
 
 
 def is_said(view: View, atom: Atom, passage: Passage) -> bool:
-    """Whether words had been said at the moment; statements begin when they say."""
+    """Return whether words had been said by the time in question; for a statement its own start counts."""
     return not (view.as_of and atom.is_segment) or (passage.at or atom.observed_at) <= view.at
 
 
 def stood_as(view: View, atom: Atom) -> Status:
-    """The status an atom is weighed by: one that was replaced later stood like any other."""
+    """Return the status by which an atom is weighed: one that was superseded later counts as active."""
     return Status.ACTIVE if view.as_of and atom.status in REPLACED else atom.status
 
 
 def was(atom_id: AtomId, asked: Moments, view: View) -> Atom:
-    """An atom as it was known, if it was there and held at the moment that is asked for."""
-    found = view.atoms([atom_id]).get(atom_id)
-    if found is None:
+    """Return an atom as it was known. Raises NotFound if it was not known, or not true, at the time in question."""
+    atom = view.atoms([atom_id]).get(atom_id)
+    if atom is None:
         raise NotFound(f"no atom {atom_id} was known at {asked.told()['known at']}")
-    where = standing(found, view.at)
-    if view.as_of and where is not Standing.CURRENT:
-        raise NotFound(f"{atom_id} was not true as of {asked.told()['as of']}: {where}; ask without a moment to see it")
-    return found
+    standing_then = standing(atom, view.at)
+    if view.as_of and standing_then is not Standing.CURRENT:
+        raise NotFound(
+            f"{atom_id} was not true as of {asked.told()['as of']}: {standing_then}; ask without as_of to see it"
+        )
+    return atom
 
 
 def listed(view: View, wanted: Filter, status: Status | None) -> list[Atom]:
-    """The atoms a filter chooses as they were then, newest first.
+    """Return the atoms that a filter selects as they were then, newest first.
 
-    With `as_of`, active ones are those that stood at the moment, whatever became of them; those of another status are
-    told where their time holds the moment.
+    With `as_of`, active atoms are those that held at that time, whatever happened to them later; atoms of another
+    status are included if their validity covers the time.
     """
-    there = (atom for atom in believed(view, wanted) if _is_listed(view, atom, status))
+    atoms = (atom for atom in believed(view, wanted) if _is_listed(view, atom, status))
     end = None if wanted.limit is None else wanted.offset + wanted.limit
-    return list(islice(there, wanted.offset, end))
+    return list(islice(atoms, wanted.offset, end))
 
 
 def believed(view: View, wanted: Filter) -> Iterator[Atom]:
-    """The atoms a filter chooses by what they were then, newest first; it does not look at their statuses."""
-    every = Filter(scopes=wanted.scopes, ids=wanted.ids) if view.seq is not None else wanted
+    """Yield the atoms that a filter selects by their values at that time, newest first, whatever their status."""
+    page_filter = Filter(scopes=wanted.scopes, ids=wanted.ids) if view.seq is not None else wanted
     seen: set[str] = set()
     for start in range(0, 2**62, _AT_ONCE):
-        page = view.store.read(replace(every, statuses=None, limit=_AT_ONCE, offset=start))
-        # When an atom was recorded never changes, so every journal position has the same order.
-        atoms = view.atoms(each.id for each in page) if view.seq is not None else {each.id: each for each in page}
-        for atom in (atoms[each.id] for each in page if each.id in atoms and each.id not in seen):
+        page = view.store.read(replace(page_filter, statuses=None, limit=_AT_ONCE, offset=start))
+        # The time of recording never changes, so the order is the same at every journal position.
+        atoms = view.atoms(head.id for head in page) if view.seq is not None else {head.id: head for head in page}
+        for atom in (atoms[head.id] for head in page if head.id in atoms and head.id not in seen):
             seen.add(atom.id)
             if view.seq is None or _is_chosen(atom, wanted):
                 yield atom
@@ -142,7 +146,7 @@ def _is_listed(view: View, atom: Atom, status: Status | None) -> bool:
 
 
 def _is_chosen(atom: Atom, wanted: Filter) -> bool:
-    """Whether a filter chooses an atom by what it says of itself."""
+    """Return whether a filter selects an atom by its own values."""
     return (
         (wanted.kinds is None or atom.kind in wanted.kinds)
         and (wanted.memory_types is None or atom.memory_type in wanted.memory_types)
@@ -154,13 +158,14 @@ def _is_chosen(atom: Atom, wanted: Filter) -> bool:
 
 
 def _parsed(given: Moment | None, name: str, *, end: bool) -> datetime | None:
+    """Return a time that a caller gave as a datetime, or None. Raises InvalidInput if it is no time."""
     if given is None:
         return None
     try:
         return to_utc(given) if isinstance(given, datetime) else parse_time(str(given), end=end)
     except (ValueError, OverflowError) as error:
         raise InvalidInput(
-            f"{name}: {str(given)!r} is no time; give a date like 2026-11-15 or a time like 2026-11-15T09:30"
+            f"{name}: {str(given)!r} is not a time; write a date like 2026-11-15 or a time like 2026-11-15T09:30"
         ) from error
 
 
@@ -171,5 +176,5 @@ def _is_day(given: Moment | None) -> bool:
 
 
 def _after(moment: datetime) -> datetime:
-    """The next moment, so far as there is one."""
+    """Return the next millisecond, up to the last possible time."""
     return min(moment, datetime.max.replace(tzinfo=UTC) - _TICK) + _TICK

@@ -1,7 +1,7 @@
-"""The plain ranking: fixed constants over words alone, no index and no model; the same for whoever checks it by hand.
+"""The plain ranking: fixed constants over words alone, without index or model, so that anyone can check it by hand.
 
-An exact find of the question, then shared words, then status, then age: each is smaller than what stands before it can
-be.
+An exact match of the question counts most, then shared words, then status, then age; each is too small to outweigh the
+one before.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STATUS_BONUS: dict[Status, float] = {
     Status.INVALIDATED: 0.0,
     Status.TOMBSTONED: 0.0,
 }
-"""Live 2, open or laid aside 1, replaced .2, withdrawn 0."""
+"""Active 2, unconfirmed, disputed or archived 1, superseded .2, withdrawn 0."""
 
 _WORD = re.compile(r"\w+")
 
@@ -44,24 +44,25 @@ class Ranked:
 
     @property
     def score(self) -> float:
+        """The sum of the terms."""
         return sum(value for _, value in self.terms)
 
 
 def plain(atoms: Iterable[Atom], question: str) -> list[Ranked]:
-    """The atoms, best first; ties by `recorded_at`, the youngest first, then by id.
+    """Return the atoms, best first; ties go to the newest by `recorded_at`, then by id.
 
-    `exact`: the question stands in the content, whatever the case. `summary` and `metadata`: the part of the question's
-    words that the content, or any value of the metadata, holds. `status`: the bonus of its status. `recency`: 1 for the
-    youngest of these atoms and less by 1/n for each that follows. Nothing is left out for a low score.
+    `exact`: the content contains the question, ignoring case. `summary` and `metadata`: the share of the question's
+    words that the content, or a value of the metadata, contains. `status`: the bonus of its status. `recency`: 1 for
+    the newest of these atoms and 1/n less for each that follows. No atom is left out for a low score.
     """
     by_age = sorted(atoms, key=lambda atom: (-(atom.recorded_at or atom.observed_at).timestamp(), atom.id))
-    asked = _folded(question).strip()
-    words = _words(asked)
+    folded_question = _folded(question).strip()
+    words = _words(folded_question)
     ranked = [
         Ranked(
             atom,
             (
-                ("exact", EXACT * (bool(asked) and asked in _folded(atom.content))),
+                ("exact", EXACT * (bool(folded_question) and folded_question in _folded(atom.content))),
                 ("summary", SUMMARY * _overlap(words, [atom.content])),
                 ("metadata", METADATA * _overlap(words, list(atom.metadata.values()))),
                 ("status", STATUS_BONUS[atom.status]),
@@ -70,23 +71,23 @@ def plain(atoms: Iterable[Atom], question: str) -> list[Ranked]:
         )
         for n, atom in enumerate(by_age)
     ]
-    return sorted(ranked, key=lambda each: -each.score)
+    return sorted(ranked, key=lambda result: -result.score)
 
 
 def _overlap(words: frozenset[str], texts: Sequence[str]) -> float:
-    """The part of the words that stands in the texts."""
+    """Return the share of the words that the texts contain."""
     if not words:
         return 0.0
-    held = frozenset[str]().union(*(_words(_folded(text)) for text in texts))
-    return len(words & held) / len(words)
+    text_words = frozenset[str]().union(*(_words(_folded(text)) for text in texts))
+    return len(words & text_words) / len(words)
 
 
 def _words(folded: str) -> frozenset[str]:
-    """The words of a text. What is not ASCII goes through the analyser, which knows scripts without spaces."""
-    found: set[str] = set()
+    """Return the words of a text. Words outside ASCII go through the analyser, which knows scripts without spaces."""
+    words: set[str] = set()
     for word in _WORD.findall(folded):
-        found.update([word] if word.isascii() else analyse(word))
-    return frozenset(found)
+        words.update([word] if word.isascii() else analyse(word))
+    return frozenset(words)
 
 
 def _folded(text: str) -> str:

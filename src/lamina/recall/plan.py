@@ -1,4 +1,4 @@
-"""Context for a plan: a few memories of each sort that a planner needs."""
+"""Context for a plan: a few memories of each layer that a planner needs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EACH = 3
 
 @dataclass(frozen=True, slots=True)
 class PlanContext:
-    """What is known of whom it is for, how such things are done, and what is so; three of each at most."""
+    """What is known about the user, about how such tasks are done, and about the facts; at most three hits of each."""
 
     goal: str
     profile: tuple[Hit, ...]
@@ -22,7 +22,7 @@ class PlanContext:
     semantic: tuple[Hit, ...]
 
     def text(self, budget: int = 2000, *, count: Count | None = None) -> str:
-        """All of it as fenced, sectioned text for an agent."""
+        """Return all of it as fenced text in sections for an agent."""
         hits = (*self.profile, *self.procedural, *self.semantic)
         return pack(
             [Item(hit.atom, hit.passage, hit.text, hit.told) for hit in hits], budget, count=count or bundled_count()
@@ -30,7 +30,7 @@ class PlanContext:
 
 
 def plan_context(goal: str, hits: Sequence[Hit]) -> PlanContext:
-    """The best hits of each sort."""
+    """Return the best hits of each layer."""
     return PlanContext(goal, *(_best(hits, layer) for layer in (Layer.PROFILE, Layer.PROCEDURAL, Layer.SEMANTIC)))
 
 

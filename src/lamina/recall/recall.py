@@ -1,4 +1,5 @@
-"""The read path: understand, gather, fuse, rerank, weigh, order, and check that nothing shown is stale."""
+"""The read path. `recall` is the story: parse the question, find candidates, fuse the channels, compare tokens, weigh,
+order, and read again what changed meanwhile."""
 
 from __future__ import annotations
 
@@ -43,21 +44,22 @@ from lamina.store.base import Filter, Store
 from lamina.store.encodings import Key
 
 ENOUGH = 2
-"""How many times as many candidates as are read must have stood at another time before no more are looked for."""
+"""If only past or fresh passages count, the search widens until it has this many times as many candidates as are
+read."""
 
 _EARLIER = (Mark.EARLIER.value,)
 
 TRIES = 3
-"""How often a question is asked again because the models had not seen every passage that was found."""
+"""How often a recall starts again because a passage was found that the models had not encoded."""
 
 Refresh = Callable[[Sequence[AtomId]], bool]
-"""Brings the store up to date with these atoms' files; tells whether anything had changed."""
+"""Updates the store from the files of these atoms; returns whether anything changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked, of whom, and what may answer. `assistant` is what a machine's words are worth beforehand;
-    `filter_stale` leaves out what is stale or laid aside."""
+    """A question with its filters. `assistant_prior` is added to the relevance of an assistant's turns. `filter_stale`
+    leaves out stale and archived atoms."""
 
     text: str
     scopes: tuple[Scope, ...]
@@ -74,12 +76,16 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class _Hits:
+    """Hits, and how many others were left out for which reason."""
+
     hits: tuple[Hit, ...]
     filtered: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
+    """Everything that one attempt at a recall found."""
+
     hits: tuple[Hit, ...]
     model: str
     understood: tuple[tuple[str, str], ...]
@@ -90,89 +96,97 @@ class _Answer:
 def recall(
     question: Question, store: Store, choice: Choice, refresh: Refresh, recall_id: str, core: Core = list
 ) -> Recall:
-    """Find the passages that answer, best first. Hits whose file was edited are read again before they are shown."""
-    answer = _answer(question, store, choice)
-    while refresh([atom.id for hit in answer.hits for atom in (hit.atom, *hit.statements)]):
-        answer = _answer(question, store, choice)
+    """Return the passages that answer a request, best first. Files of hits that were edited are read again before the
+    result is returned."""
+    result = _answer(question, store, choice)
+    while refresh([atom.id for hit in result.hits for atom in (hit.atom, *hit.statements)]):
+        result = _answer(question, store, choice)
     return Recall(
         recall_id,
         question.text,
-        answer.hits,
-        answer.position,
-        answer.model,
+        result.hits,
+        result.position,
+        result.model,
         question.at,
-        answer.understood,
-        answer.filtered,
+        result.understood,
+        result.filtered,
         core,
     )
 
 
 def _answer(question: Question, store: Store, choice: Choice) -> _Answer:
+    """Run the request: return nothing for small talk, use the plain ranking if asked for, else search with the best
+    complete models."""
     at = question.moments.as_of or question.moments.known_at or question.at
-    asked = understand(question.text, store.encodings.speakers(question.scopes), at)
-    if asked.idle:
-        return _Answer((), "none", _told(asked, question.moments), _view(question, asked, store).position)
+    query = understand(question.text, store.encodings.speakers(question.scopes), at)
+    if query.idle:
+        return _Answer((), "none", _told(query, question.moments), _view(question, query, store).position)
     if question.ranking == "plain":
-        view = _view(question, asked, store)
-        plainly = _plain(question, view, statuses(question.include), memory_types(question.mode))
-        told = _told(asked, question.moments)
-        return _Answer(plainly.hits, "plain", told, view.position, tuple(plainly.filtered.items()))
-    for tries in range(TRIES):
-        through, last = look(asked.meant, store, question.scopes, choice), tries == TRIES - 1
+        view = _view(question, query, store)
+        plain_hits = _plain(question, view, statuses(question.include), memory_types(question.mode))
+        description = _told(query, question.moments)
+        return _Answer(plain_hits.hits, "plain", description, view.position, tuple(plain_hits.filtered.items()))
+    for attempt in range(TRIES):
+        selected, is_last = look(query.meant, store, question.scopes, choice), attempt == TRIES - 1
         with store.steady():
-            # Where somebody wrote since, some passages would be looked at without their vectors; so they would where
-            # the index turns out damaged on the way and is made anew.
-            if last or through.is_whole(store, question.scopes):
-                found = _seen(question, asked, through, choice, store)
-                if last or through.is_whole(store, question.scopes):
-                    return found
-    raise AssertionError("the last try counts")
+            # After a concurrent write, or a rebuild of a damaged index, some passages have no vectors yet, and the
+            # result would favour the others. Only the last attempt accepts that.
+            if is_last or selected.is_whole(store, question.scopes):
+                result = _seen(question, query, selected, choice, store)
+                if is_last or selected.is_whole(store, question.scopes):
+                    return result
+    raise AssertionError("the last attempt returns")
 
 
 def _view(question: Question, asked: Asked, store: Store) -> View:
+    """Open the view of the store that the request asks about."""
     past = asked.past or "history" in question.include
     return question.moments.view(store, question.scopes, question.at, past=past)
 
 
 def _seen(question: Question, asked: Asked, through: Lens, choice: Choice, store: Store) -> _Answer:
-    """What is found through a lens while nothing changes: gathered, fused, compared closely, weighed."""
-    view, standing, types = (_view(question, asked, store), statuses(question.include), memory_types(question.mode))
-    leaning = tilts(asked, store.encodings.speakers(question.scopes), question.assistant, through.recipe.prior)
+    """Search, rank and build the hits with the selected models, while the store does not change."""
+    view = _view(question, asked, store)
+    allowed_statuses, allowed_types = statuses(question.include), memory_types(question.mode)
+    score_terms = tilts(asked, store.encodings.speakers(question.scopes), question.assistant, through.recipe.prior)
     if question.moments:
-        admitted = admitted_then(question.moments, view, question.scopes, standing, types)
-        gathering = Gathering(asked, admitted, through, store, leaning)
-        candidates = candidates_then(gathering, view, standing, types, ENOUGH * (question.k + SPARE))
+        candidate_filter = admitted_then(question.moments, view, question.scopes, allowed_statuses, allowed_types)
+        search = Gathering(asked, candidate_filter, through, store, score_terms)
+        candidates = candidates_then(search, view, allowed_statuses, allowed_types, ENOUGH * (question.k + SPARE))
     else:
-        admitted = Admitted(scopes=question.scopes, statuses=standing, memory_types=types, at=question.at)
-        gathering = Gathering(asked, admitted, through, store, leaning)
-        candidates = _candidates(question, gathering, view)
+        candidate_filter = Admitted(
+            scopes=question.scopes, statuses=allowed_statuses, memory_types=allowed_types, at=question.at
+        )
+        search = Gathering(asked, candidate_filter, through, store, score_terms)
+        candidates = _candidates(question, search, view)
     fuse(candidates, through.recipe, closely=not question.fast)
     if not question.fast:
         rerank(candidates, asked.meant, through, store)
         if not question.moments:
-            candidates += _hopped(candidates, gathering, asked, through, view)
+            candidates += _hopped(candidates, search, asked, through, view)
         second_opinion(candidates, asked.text, choice.reranker, view)
     states = _state_terms(candidates, question, asked, through, view)
-    also = shelf(asked, admitted, through, view, candidates, closely=not question.fast)
-    found = _hits(candidates, also, question, asked, through, view, states)
-    shown = {(hit.atom.id, hit.passage.n) for hit in found.hits}
-    near = [candidate for candidate in candidates if candidate.key in shown]
-    filtered = Counter(found.filtered) + Counter({} if question.moments else dict(gathering.withheld(near)))
-    told = _told(asked, question.moments)
-    return _Answer(found.hits, through.name, told, view.position, tuple(sorted(filtered.items())))
+    superseded = shelf(asked, candidate_filter, through, view, candidates, closely=not question.fast)
+    hit_list = _hits(candidates, superseded, question, asked, through, view, states)
+    shown_keys = {(hit.atom.id, hit.passage.n) for hit in hit_list.hits}
+    shown_candidates = [candidate for candidate in candidates if candidate.key in shown_keys]
+    filtered = Counter(hit_list.filtered) + Counter({} if question.moments else dict(search.withheld(shown_candidates)))
+    description = _told(asked, question.moments)
+    return _Answer(hit_list.hits, through.name, description, view.position, tuple(sorted(filtered.items())))
 
 
 def _state_terms(
     candidates: Sequence[Candidate], question: Question, asked: Asked, through: Lens, view: View
 ) -> StateTerms | None:
-    """Order what states the slot asked for, newest first; None where no state model can be used."""
+    """Add the terms of the state model to the candidates; return None if no state model applies."""
     if through.state is None or question.fast or asked.windows.said:
         return None
-    past = view.past and not question.moments
-    return add_state_terms(candidates, asked.meant, through.state, through.thawed, view, past=past)
+    asks_past = view.past and not question.moments
+    return add_state_terms(candidates, asked.meant, through.state, through.thawed, view, past=asks_past)
 
 
 def _candidates(question: Question, gathering: Gathering, view: View) -> list[Candidate]:
+    """Find the candidates; where stale ones are left out, search further until enough fresh ones are found."""
     if question.filter_stale:
         return alive_candidates(gathering, view, ENOUGH * (question.k + SPARE))
     return gathering.candidates()
@@ -181,15 +195,16 @@ def _candidates(question: Question, gathering: Gathering, view: View) -> list[Ca
 def _hopped(
     candidates: Sequence[Candidate], gathering: Gathering, asked: Asked, through: Lens, view: View
 ) -> list[Candidate]:
-    """Facts that names in the best candidates lead to and no channel found; the candidates gain by it, too."""
-    reached = hops(asked, candidates, through, view, gathering.search)
-    if not reached:
+    """Return facts that no channel found but that names in the best candidates lead to. Candidates that are part of
+    such a chain gain a term."""
+    chained_facts = hops(asked, candidates, through, view, gathering.search)
+    if not chained_facts:
         return []
-    brought = gathering.brought(sorted(reached.keys() - {candidate.key for candidate in candidates}))
-    fuse(brought, through.recipe, closely=True)
-    rerank(brought, asked.meant, through, view.store)
-    add_hops([*candidates, *brought], reached)
-    return brought
+    added = gathering.brought(sorted(chained_facts.keys() - {candidate.key for candidate in candidates}))
+    fuse(added, through.recipe, closely=True)
+    rerank(added, asked.meant, through, view.store)
+    add_hops([*candidates, *added], chained_facts)
+    return added
 
 
 def _hits(
@@ -201,57 +216,62 @@ def _hits(
     view: View,
     states: StateTerms | None,
 ) -> _Hits:
-    """The best k, each with its weights; what says the same as a better one is folded into it."""
-    every = [*candidates, *also]
-    ids = {each.key[0] for each in every}
-    signals, lives = view.store.ledger.signals_of(ids), view.lives(ids)
+    """Return the best k hits with their weights. A passage that says the same as a better one is folded into it."""
+    all_candidates = [*candidates, *also]
+    ids = {candidate.key[0] for candidate in all_candidates}
+    signals, ageing = view.store.ledger.signals_of(ids), view.lives(ids)
     weights = {
-        each.key: weigh(each.near, signals.get(each.key[0], Signals()), lives.get(each.key[0])) for each in every
+        candidate.key: weigh(candidate.near, signals.get(candidate.key[0], Signals()), ageing.get(candidate.key[0]))
+        for candidate in all_candidates
     }
-    ordered = sorted(every, key=lambda each: _order(each, total(weights[each.key])))
-    following = Following(
+    ordered = sorted(all_candidates, key=lambda candidate: _order(candidate, total(weights[candidate.key])))
+    options = Following(
         shelf=frozenset(candidate.key for candidate in also),
         kinds=memory_types(question.mode),
         history="history" in question.include,
     )
     words = {term.token: term.word for term in asked.terms}
-    found = slots(ordered, question.k, view, following, filter_stale=question.filter_stale)
-    best = {n: found.there[n] for n in found.taken}
-    relevant = answering(found.there, candidates, through.recipe, view, closely=not question.fast, states=states)
-    paths = view.store.ledger.paths_of({each.atom.id for each in best.values()})
+    selection = slots(ordered, question.k, view, options, filter_stale=question.filter_stale)
+    best = {n: selection.there[n] for n in selection.taken}
+    is_relevant = answering(selection.there, candidates, through.recipe, view, closely=not question.fast, states=states)
+    paths = view.store.ledger.paths_of({result.atom.id for result in best.values()})
     ranks = _ranks(candidates)
-    known = coarse({each.candidate.key for each in best.values()}, asked.meant, through, view.store)
+    precisions = coarse({result.candidate.key for result in best.values()}, asked.meant, through, view.store)
     hits = tuple(
         _hit(
-            each,
-            paths.get(each.atom.id),
-            weights[each.candidate.key],
+            result,
+            paths.get(result.atom.id),
+            weights[result.candidate.key],
             words,
-            relevant,
-            ranks(each.candidate),
-            found.folded(n),
-            known.get(each.candidate.key),
+            is_relevant,
+            ranks(result.candidate),
+            selection.folded(n),
+            precisions.get(result.candidate.key),
             states,
         )
-        for n, each in best.items()
+        for n, result in best.items()
     )
-    place = {each.key: n for n, each in enumerate(ordered)}
-    last = max((place[each.candidate.key] for each in best.values()), default=0)
-    return _Hits(hits, counted(found.left_out, last if len(hits) == question.k else None))
+    ranks_by_key = {candidate.key: n for n, candidate in enumerate(ordered)}
+    last_rank = max((ranks_by_key[result.candidate.key] for result in best.values()), default=0)
+    return _Hits(hits, counted(selection.left_out, last_rank if len(hits) == question.k else None))
 
 
 def _ranks(candidates: Sequence[Candidate]) -> Callable[[Candidate], tuple[tuple[str, int, float], ...]]:
-    """How each channel alone would have ordered the candidates."""
+    """Return a function that gives the rank and score of a candidate in each channel alone."""
     scores = {
-        "text": {each.key: each.match.score for each in candidates if each.match is not None},
-        "vector": {each.key: each.near.cosine for each in candidates if each.near.cosine > 0},
-        "graph": {each.key: each.terms["graph"] for each in candidates if "graph" in each.terms},
+        "text": {candidate.key: candidate.match.score for candidate in candidates if candidate.match is not None},
+        "vector": {candidate.key: candidate.near.cosine for candidate in candidates if candidate.near.cosine > 0},
+        "graph": {candidate.key: candidate.terms["graph"] for candidate in candidates if "graph" in candidate.terms},
     }
-    ordered = {name: sorted(found.values(), reverse=True) for name, found in scores.items()}
+    ordered = {name: sorted(channel_scores.values(), reverse=True) for name, channel_scores in scores.items()}
 
     def of(candidate: Candidate) -> tuple[tuple[str, int, float], ...]:
-        own = ((name, found[candidate.key]) for name, found in scores.items() if candidate.key in found)
-        return tuple((name, ordered[name].index(score) + 1, score) for name, score in own)
+        candidate_scores = (
+            (name, channel_scores[candidate.key])
+            for name, channel_scores in scores.items()
+            if candidate.key in channel_scores
+        )
+        return tuple((name, ordered[name].index(score) + 1, score) for name, score in candidate_scores)
 
     return of
 
@@ -267,6 +287,7 @@ def _hit(
     known: Coarse | None,
     states: StateTerms | None,
 ) -> Hit:
+    """Build a hit from a result passage and everything that explains its score."""
     candidate, atom, match = found.candidate, found.atom, found.candidate.match
     earlier = states.earlier.get(found.key) if states else None
     scale = candidate.terms["text"] / match.score if match is not None and match.score else 0.0
@@ -294,60 +315,74 @@ def _hit(
 
 
 def _plain(question: Question, view: View, standing: frozenset[Status], types: frozenset[MemoryType]) -> _Hits:
-    """The plain ranking, over whole atoms and without an index."""
-    wanted = Filter(scopes=question.scopes, memory_types=types)
+    """Rank whole atoms with the plain ranking, without an index."""
+    atom_filter = Filter(scopes=question.scopes, memory_types=types)
     if question.moments:
-        atoms = [each for each in believed(view, wanted) if admits(view, each, standing)]
+        atoms = [atom for atom in believed(view, atom_filter) if admits(view, atom, standing)]
     else:
-        atoms = view.store.read(replace(wanted, statuses=standing, valid_at=question.at))
-    known = view.atoms(source for atom in atoms if is_summary(atom) for source in atom.derived_from)
-    over = {atom.id for atom in atoms if is_summary(atom) and is_outdated(atom, known)}
-    shown = [atom for atom in atoms if atom.is_searched and (atom.id not in over or "history" in question.include)]
-    ranked = plain(shown, question.text)
-    stale = stale_among((each.atom for each in ranked), view) if question.filter_stale else {}
-    best = _left([each for each in ranked if each.atom.id not in stale], question, view)
-    paths = view.store.ledger.paths_of(each.atom.id for each, _ in best)
+        atoms = view.store.read(replace(atom_filter, statuses=standing, valid_at=question.at))
+    sources = view.atoms(source for atom in atoms if is_summary(atom) for source in atom.derived_from)
+    outdated = {atom.id for atom in atoms if is_summary(atom) and is_outdated(atom, sources)}
+    searchable = [
+        atom for atom in atoms if atom.is_searched and (atom.id not in outdated or "history" in question.include)
+    ]
+    ranked = plain(searchable, question.text)
+    stale = stale_among((plain_result.atom for plain_result in ranked), view) if question.filter_stale else {}
+    best = _left([plain_result for plain_result in ranked if plain_result.atom.id not in stale], question, view)
+    paths = view.store.ledger.paths_of(plain_result.atom.id for plain_result, _ in best)
     hits = tuple(
         Hit(
-            each.atom,
-            Passage(1, each.atom.content, 0, len(each.atom.content), at=each.atom.observed_at),
-            paths.get(each.atom.id),
-            each.terms,
+            plain_result.atom,
+            Passage(1, plain_result.atom.content, 0, len(plain_result.atom.content), at=plain_result.atom.observed_at),
+            paths.get(plain_result.atom.id),
+            plain_result.terms,
             (),
-            relevant=each.terms[0][1] + each.terms[1][1] > 0,
-            marks=shown.marks,
-            shown=shown.text if each.atom.is_segment else None,
-            transitions=shown.transitions,
+            relevant=plain_result.terms[0][1] + plain_result.terms[1][1] > 0,
+            marks=rendered.marks,
+            shown=rendered.text if plain_result.atom.is_segment else None,
+            transitions=rendered.transitions,
         )
-        for each, shown in best
+        for plain_result, rendered in best
     )
-    left_out = [LeftOut(n, stale[each.atom.id]) for n, each in enumerate(ranked) if each.atom.id in stale]
+    left_out = [
+        LeftOut(n, stale[plain_result.atom.id])
+        for n, plain_result in enumerate(ranked)
+        if plain_result.atom.id in stale
+    ]
     return _Hits(hits, counted(left_out, ranked.index(best[-1][0]) if len(hits) == question.k else None))
 
 
 def _left(ranked: Sequence[Ranked], question: Question, view: View) -> list[tuple[Ranked, Shown]]:
-    """The best k of which anything is left without what no longer holds."""
-    found: list[tuple[Ranked, Shown]] = []
+    """Return the best k atoms that have text left after ended statements are removed."""
+    selected: list[tuple[Ranked, Shown]] = []
     for start in range(0, len(ranked), question.k):
-        some = ranked[start : start + question.k]
-        told = as_whole([each.atom for each in some], view, history="history" in question.include)
-        found += [(each, shown) for each, shown in zip(some, told, strict=True) if shown.is_left]
-        if len(found) >= question.k:
+        batch = ranked[start : start + question.k]
+        rendered_batch = as_whole(
+            [plain_result.atom for plain_result in batch], view, history="history" in question.include
+        )
+        selected += [
+            (plain_result, rendered)
+            for plain_result, rendered in zip(batch, rendered_batch, strict=True)
+            if rendered.is_left
+        ]
+        if len(selected) >= question.k:
             break
-    return found[: question.k]
+    return selected[: question.k]
 
 
 def _told(asked: Asked, moments: Moments) -> tuple[tuple[str, str], ...]:
-    told = moments.told() | {
+    """Return what was understood of a question, as named values for the answer."""
+    description = moments.told() | {
         "shape": asked.shape.value,
         "speakers": ", ".join(asked.speakers),
         "time": ", ".join(asked.windows.said),
         "asks the assistant": "yes" if asked.asks_assistant else "",
         "about the past": "yes" if asked.past else "",
     }
-    return tuple((name, value) for name, value in told.items() if value)
+    return tuple((name, value) for name, value in description.items() if value)
 
 
 def _order(candidate: Candidate, weight: float) -> tuple[float, int, Key]:
-    """By score, then the younger record, then id and place; the same question always gives the same order."""
+    """Return the sort key: by score, then the newer record, then id and passage number. The same question always gives
+    the same order."""
     return -candidate.relevance * weight, -candidate.near.recorded_ms, candidate.key

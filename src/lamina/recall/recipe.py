@@ -1,4 +1,5 @@
-"""The constants of a score, measured together; each path that recall can take has its own row."""
+"""The constants of a score, measured together; there is a profile for each combination of models that recall can
+use."""
 
 from __future__ import annotations
 
@@ -6,24 +7,24 @@ from dataclasses import dataclass
 from math import log2
 
 SPEAKER, IN_TIME, TELLS_OF, TELLS_WHEN, ASKS = 0.08, 0.20, 0.10, 0.03, -0.02
-"""A passage said by somebody the question names; said at the time it names; that tells of that time; that tells a time
-where one is asked for; that is itself a question."""
+"""Terms for a passage said by someone the question names; said at the time it names; about that time; that states a
+time where one is asked for; that is itself a question."""
 ANSWERS = 0.10
-"""A passage that follows a person's question, as much as that question is the one asked."""
+"""Term for a passage that follows another person's question, in proportion to how well that question matches."""
 ASKED_ASSISTANT = 0.10
-"""What the machine said, where that is what is asked for."""
+"""Term for what the assistant said, if the question asks for that."""
 EXACT, ENTITY = 0.05, 0.03
-"""A fact whose subject the question names; one with an entity that it names."""
+"""Terms for a fact whose subject the question names, and for one with an entity that it names."""
 LINKED = 0.1
-"""A fact that hangs together with what was found, as near as can be."""
+"""Term for a fact that is linked to the best candidates, at most."""
 TEXT_POOL, POOL, BESIDE = 100, 100, 1
-"""How many passages the text channel is sure of, how many of all are looked at closely, and how many beside each."""
+"""How many passages the text channel adds, how many of all are compared closely, and how many neighbours of each."""
 WINDOW = (1, 2)
-"""How many passages before and after one can lend it the words it leaves out."""
+"""How many passages before and after a passage can supply words that it leaves out."""
 READ_AGAIN, SECOND_OPINION = 12, 0.5
-"""How many of the best a second model reads together with the question, and how much it can add."""
+"""How many of the best candidates a reranker reads with the question, and how much it can add."""
 CROWD = 8
-"""A session of which so many passages are looked at is a long one."""
+"""A session with this many candidates is a long one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +32,10 @@ class Recipe:
     """One way to score: how much each channel counts when candidates are chosen, and when they are ranked.
 
     `floor` is the relevance below which nothing counts as an answer, for a passage by itself and for one in a long
-    session, whose other passages lend it words by mere chance; `first_floor` the same without a closer look; `unnamed`
-    the same for a fact that goes by names of which the question has none, where it names no fact and where it names
-    others. `prior` is how much counts who said it, when, and what it hangs together with. `root_rarity`: a question's
-    token counts by the square root of its rarity, else by the rarity itself.
+    session, where other passages supply words by chance; `first_floor` the same without comparing tokens;
+    `unnamed_floor` the same for a fact with declared names of which the question contains none, if the question names
+    no fact and if it names others. `prior` scales the terms for speaker, time and links. `uses_root_rarity`: a token of
+    the question counts by the square root of its rarity instead of the rarity.
     """
 
     name: str
@@ -65,7 +66,7 @@ FULL = Recipe(
     session=0.3,
     root_rarity=True,
 )
-"""A transformer's vectors and token states, and static vectors besides."""
+"""A transformer's vectors and token states, and static vectors in addition."""
 LIGHT = Recipe(
     name="light",
     first_text=0.015,
@@ -77,7 +78,7 @@ LIGHT = Recipe(
     session=0.15,
     unnamed=(0.25, 0.45),
 )
-"""Static vectors alone."""
+"""Static vectors only."""
 DENSE = Recipe(
     name="dense",
     first_text=0.01,
@@ -89,7 +90,7 @@ DENSE = Recipe(
     window=0.3,
     session=0.15,
 )
-"""A model that gives vectors but no token states; static ones stand in for those."""
+"""A model with vectors but without token states; those of static vectors are used."""
 TEXT = Recipe(
     name="text",
     first_text=0.01,
@@ -101,12 +102,13 @@ TEXT = Recipe(
     first_floor=0.0,
     unnamed=(0.0, 1.0),
 )
-"""Words alone; in a small store they say so little that who said them must not drown them."""
+"""Text search only; in a small store its scores are so low that terms for speakers must not dominate them."""
 
 
 def floor(recipe: Recipe, crowd: int, *, closely: bool) -> float:
-    """The relevance a passage must have to count as an answer, given how many of its session are looked at."""
+    """Return the relevance a passage must have to count as an answer, given how many passages of its session are
+    candidates."""
     if not closely:
         return recipe.first_floor
-    alone, crowded = recipe.floor
-    return alone + (crowded - alone) * min(1.0, log2(max(1, crowd)) / log2(CROWD))
+    single, in_long_session = recipe.floor
+    return single + (in_long_session - single) * min(1.0, log2(max(1, crowd)) / log2(CROWD))

@@ -1,6 +1,7 @@
-"""Context MaxSim: each word of a question is looked for in the passage, beside it and in its whole session.
+"""Late interaction (context MaxSim): each word of a question is matched in the passage, in its neighbours and in its
+whole session.
 
-The best match is taken for each word before anything is added up, so that a turn that says "yes, in Lisbon!" gets the
+The best match of each word is taken before anything is added up, so that a turn that says "yes, in Lisbon!" gets the
 question's other words from the turn before it.
 """
 
@@ -32,38 +33,41 @@ _WORD = re.compile(r"[\w'’]+")
 
 
 def rerank(candidates: Sequence[Candidate], meant: str, lens: Lens, store: Store) -> None:
-    """Add what a closer look says to the terms of the candidates."""
+    """Add the terms of late interaction to the candidates."""
     if lens.light is not None and lens.light is not lens.main:
         _add_light(candidates, meant, lens, store)
     if lens.states is None or not candidates:
         return
-    probe = lens.states.question(meant)
-    placed = sorted(candidates, key=lambda each: (each.near.session, each.near.position))
-    states = store.encodings.states(lens.states.model.id, [candidate.near.digest for candidate in placed])
+    encoded_question = lens.states.question(meant)
+    ordered = sorted(candidates, key=lambda candidate: (candidate.near.session, candidate.near.position))
+    states = store.encodings.states(lens.states.model.id, [candidate.near.digest for candidate in ordered])
     states |= lens.thawed.states(lens.states, _cold(candidates, states, store))
-    met = meeting(
-        probe, lens.states.model.states, [states.get(candidate.near.digest, NO_STATES) for candidate in placed]
+    matches = meeting(
+        encoded_question,
+        lens.states.model.states,
+        [states.get(candidate.near.digest, NO_STATES) for candidate in ordered],
     )
-    weights = _weights(probe, meant, {candidate.near.scope for candidate in placed}, store, lens.recipe)
-    _add(placed, met, weights, lens.recipe)
+    weights = _weights(encoded_question, meant, {candidate.near.scope for candidate in ordered}, store, lens.recipe)
+    _add(ordered, matches, weights, lens.recipe)
 
 
 def _cold(candidates: Sequence[Candidate], states: Mapping[bytes, States], store: Store) -> list[Unencoded]:
-    """The most promising texts kept without token states: without, they would meet no word of a question."""
-    without = [candidate for candidate in candidates if candidate.near.digest not in states]
-    without.sort(key=lambda each: (-each.near.score, each.key))
-    found = dict[bytes, Unencoded]()
-    for start in range(0, len(without), MOST):
-        found |= {text.digest: text for text in _texts(without[start : start + MOST], store)}
-        if len(found) >= MOST:
+    """Return the most promising texts that are stored without token states; without them they would match no word of a
+    question."""
+    lacking = [candidate for candidate in candidates if candidate.near.digest not in states]
+    lacking.sort(key=lambda candidate: (-candidate.near.score, candidate.key))
+    texts = dict[bytes, Unencoded]()
+    for start in range(0, len(lacking), MOST):
+        texts |= {text.digest: text for text in _texts(lacking[start : start + MOST], store)}
+        if len(texts) >= MOST:
             break
-    return list(found.values())
+    return list(texts.values())
 
 
 def _texts(candidates: Sequence[Candidate], store: Store) -> Iterator[Unencoded]:
-    """What candidates say, so far as they still do."""
+    """Yield the texts of candidates that have not changed since they were indexed."""
     scopes, ids = {candidate.near.scope for candidate in candidates}, {candidate.key[0] for candidate in candidates}
-    atoms = {each.id: each for each in store.read(Filter(scopes=tuple(scopes), ids=tuple(ids)))}
+    atoms = {atom.id: atom for atom in store.read(Filter(scopes=tuple(scopes), ids=tuple(ids)))}
     for candidate in candidates:
         atom = atoms.get(candidate.key[0])
         passage = passage_of(atom, candidate.key[1]) if atom is not None else None
@@ -72,21 +76,22 @@ def _texts(candidates: Sequence[Candidate], store: Store) -> Iterator[Unencoded]
 
 
 def _add_light(candidates: Sequence[Candidate], meant: str, lens: Lens, store: Store) -> None:
+    """Add the term of static vectors."""
     assert lens.light is not None
-    asked = to_asked(lens.light.question(meant).vector)
-    near = store.encodings.cosines(lens.light.model.id, asked, [candidate.key for candidate in candidates])
-    for each, cosine in zip(candidates, near, strict=True):
-        each.terms["light"] = lens.recipe.light * cosine
+    question_vector = to_asked(lens.light.question(meant).vector)
+    cosines = store.encodings.cosines(lens.light.model.id, question_vector, [candidate.key for candidate in candidates])
+    for candidate, cosine in zip(candidates, cosines, strict=True):
+        candidate.terms["light"] = lens.recipe.light * cosine
 
 
 def meeting(probe: Probe, packing: TokenStates, states: Sequence[States]) -> Floats:
-    """For each token of a question (row) and each passage (column) how well it is met there."""
+    """Return for each token of a question (row) and each passage (column) how well it is matched there."""
     if packing is TokenStates.PIECES:
         assert probe.rows is not None
         return met_by_pieces(probe.tokens, probe.rows, [state.data for state in states])
     if packing is TokenStates.NIBBLES and all(state.packing == packing.value for state in states if state.data):
         return met_by_nibbles(probe.tokens, [state.data for state in states])
-    # While some are still to be made anew, all are read as signs: no passage is met better for being packed finer.
+    # While some states still have to be recomputed, all are read as signs, so that finer packing gives no advantage.
     return met_by_signs(probe.tokens, [_signs(state, probe.tokens.shape[1]) for state in states])
 
 
@@ -97,15 +102,16 @@ def _signs(states: States, width: int) -> bytes:
 def _weights(
     probe: Probe, meant: str, scopes: set[Scope], store: Store, recipe: Recipe
 ) -> dict[Scope, NDArray[np.float64]]:
-    """How much each token of the question counts in each scope: the rarer its word there, the more. They add to 1."""
+    """Return the weight of each token of the question in each scope, by the rarity of its word there; weights add up to
+    1."""
     words = [analyse(word_at(meant, span)) for span in probe.spans]
-    known = store.encodings.rarity(sorted(scopes), sorted({token for tokens in words for token in tokens}))
-    found = {}
-    for scope, (passages, holding) in known.items():
+    rarities = store.encodings.rarity(sorted(scopes), sorted({token for tokens in words for token in tokens}))
+    weights_by_scope = {}
+    for scope, (passages, holding) in rarities.items():
         rarity = np.array([_rarity(tokens, passages, holding) for tokens in words], dtype=np.float64)
         weight = np.sqrt(rarity) if recipe.root_rarity else rarity
-        found[scope] = weight / max(weight.sum(), 1e-9)
-    return found
+        weights_by_scope[scope] = weight / max(weight.sum(), 1e-9)
+    return weights_by_scope
 
 
 def _rarity(tokens: Sequence[str], passages: int, holding: Mapping[str, int]) -> float:
@@ -113,12 +119,12 @@ def _rarity(tokens: Sequence[str], passages: int, holding: Mapping[str, int]) ->
 
 
 def idf(passages: int, holding: int) -> float:
-    """How rare a word is that so many of the passages hold."""
+    """Return the rarity of a word that `holding` of the passages contain."""
     return float(np.log(1 + (passages - holding + 0.5) / (holding + 0.5)))
 
 
 def word_at(text: str, span: tuple[int, int]) -> str:
-    """The whole word a piece of one belongs to."""
+    """Return the whole word that a word piece belongs to."""
     start, end = span
     for match in _WORD.finditer(text):
         if match.start() < end and start < match.end():
@@ -129,25 +135,26 @@ def word_at(text: str, span: tuple[int, int]) -> str:
 def _add(
     placed: Sequence[Candidate], met: Floats, weights: Mapping[Scope, NDArray[np.float64]], recipe: Recipe
 ) -> None:
-    """Add the three sums. The candidates come session by session, in the order of each."""
-    names = np.unique([candidate.near.session for candidate in placed], return_inverse=True)[1]
-    starts = np.flatnonzero(np.diff(names, prepend=-1))
-    session = np.maximum.reduceat(met, starts, axis=1)[:, names]
-    window = _windows(met, names, np.array([candidate.near.position for candidate in placed]))
+    """Add the three sums. The candidates are ordered by session and position."""
+    sessions = np.unique([candidate.near.session for candidate in placed], return_inverse=True)[1]
+    starts = np.flatnonzero(np.diff(sessions, prepend=-1))
+    session = np.maximum.reduceat(met, starts, axis=1)[:, sessions]
+    window = _windows(met, sessions, np.array([candidate.near.position for candidate in placed]))
     for scope, weight in weights.items():
-        here = [n for n, each in enumerate(placed) if each.near.scope == scope]
-        sums = [(weight[:, None] * each[:, here]).sum(axis=0).tolist() for each in (met, window, session)]
-        own = dict(zip(here, sums[0], strict=True))
-        for n, beside, whole in zip(here, *sums[1:], strict=True):
+        rows = [n for n, part in enumerate(placed) if part.near.scope == scope]
+        sums = [(weight[:, None] * part[:, rows]).sum(axis=0).tolist() for part in (met, window, session)]
+        passage_sums = dict(zip(rows, sums[0], strict=True))
+        for n, window_sum, session_sum in zip(rows, *sums[1:], strict=True):
             terms = placed[n].terms
-            terms["passage"], terms["window"] = recipe.passage * own[n], recipe.window * beside
-            terms["session"] = recipe.session * whole
+            terms["passage"], terms["window"] = recipe.passage * passage_sums[n], recipe.window * window_sum
+            terms["session"] = recipe.session * session_sum
             if n and _answers(placed[n - 1].near, placed[n].near):
-                terms["answer"] = ANSWERS * own[n - 1]
+                terms["answer"] = ANSWERS * passage_sums[n - 1]
 
 
 def _answers(before: Near, near: Near) -> bool:
-    """Whether a passage follows a question that one person put to another; a machine asks for form's sake."""
+    """Return whether a passage follows a question that one person asked another; an assistant's questions do not
+    count."""
     return (
         before.asks
         and before.session == near.session
@@ -159,21 +166,25 @@ def _answers(before: Near, near: Near) -> bool:
 
 
 def _windows(met: Floats, names: NDArray[np.int64], positions: NDArray[np.int64]) -> Floats:
-    """The best match of each token in a passage and those around it, so far as they are candidates themselves."""
+    """Return the best match of each token in a passage and its neighbours, as far as those are candidates
+    themselves."""
     best, (before, after) = met.copy(), WINDOW
     for step in range(1, max(before, after) + 1):
-        for shift, reach in ((-step, before), (step, after)):
-            if step <= reach:
+        for shift, limit in ((-step, before), (step, after)):
+            if step <= limit:
                 _raise(best, met, names, positions, shift)
     return best
 
 
 def _raise(best: Floats, met: Floats, names: NDArray[np.int64], positions: NDArray[np.int64], shift: int) -> None:
-    """Let each passage have what stands `shift` places on in its session; who stands there is at most as far away."""
-    for apart in range(1, abs(shift) + 1):
-        towards = apart if shift > 0 else -apart
-        one, other = (
-            (slice(None, -apart), slice(apart, None)) if towards > 0 else (slice(apart, None), slice(None, -apart))
+    """Raise the matches of each passage to those of the passage `shift` positions on in its session; that one is at
+    most as many columns away."""
+    for distance in range(1, abs(shift) + 1):
+        direction = distance if shift > 0 else -distance
+        left, right = (
+            (slice(None, -distance), slice(distance, None))
+            if direction > 0
+            else (slice(distance, None), slice(None, -distance))
         )
-        there = (names[one] == names[other]) & (positions[other] - positions[one] == shift)
-        best[:, one] = np.where(there, np.maximum(best[:, one], met[:, other]), best[:, one])
+        is_neighbour = (names[left] == names[right]) & (positions[right] - positions[left] == shift)
+        best[:, left] = np.where(is_neighbour, np.maximum(best[:, left], met[:, right]), best[:, left])

@@ -1,4 +1,4 @@
-"""An optional second opinion: a model that reads question and passage together looks at the best few."""
+"""An optional reranker reads the question together with the best candidates."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ logger = logging.getLogger(__name__)
 
 
 def second_opinion(candidates: Sequence[Candidate], question: str, reranker: Reranker | None, view: View) -> None:
-    """Add what a reranker says to the terms of the best; without one, or if it fails, nothing is added."""
+    """Add the reranker's scores to the terms of the best candidates; nothing is added without one, or if it fails."""
     if reranker is None:
         return
-    best = sorted(candidates, key=lambda each: (-each.relevance, each.key))[:READ_AGAIN]
-    read = passages_read(best, view)
-    there = [candidate for candidate in best if candidate.key in read]
+    best = sorted(candidates, key=lambda candidate: (-candidate.relevance, candidate.key))[:READ_AGAIN]
+    passages = passages_read(best, view)
+    existing = [candidate for candidate in best if candidate.key in passages]
     try:
-        scores = reranker.scores(question, [read[each.key][1].text for each in there]) if there else []
+        scores = (
+            reranker.scores(question, [passages[candidate.key][1].text for candidate in existing]) if existing else []
+        )
     except ModelError as error:
         logger.warning("no second opinion: %s", wordless(error))
         return
-    for each, score in zip(there, scores, strict=True):
-        each.terms["reranker"] = SECOND_OPINION * score
+    for candidate, score in zip(existing, scores, strict=True):
+        candidate.terms["reranker"] = SECOND_OPINION * score

@@ -1,7 +1,7 @@
-"""What normal recall does not show but may lead on: statements that were replaced, and such as are doubted.
+"""Candidates that ordinary recall does not show but that lead on: superseded and challenged statements.
 
-A question that names only the old value of something shall find the one that took its place. They are scored by
-themselves, so that they move nobody else's score.
+A question that names only the old value of something must find its successor. These candidates are scored by
+themselves, so they change no other score.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from lamina.vectors.levels import to_asked
 POOL = 10
 """How many of them are looked at."""
 RARE = 3
-"""A word that so many candidates hold, or fewer, may be the name of what is over."""
+"""A word that at most this many candidates contain may name an old value."""
 LEADING = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.MERGED, Status.CHALLENGED})
 
 
 def shelf(
     asked: Asked, admitted: Admitted, lens: Lens, view: View, candidates: Sequence[Candidate], *, closely: bool
 ) -> list[Candidate]:
-    """The replaced and doubted statements that hold words of a question which hardly any candidate holds, on the scale
-    of every other candidate; where a question is about the past, those that hold any word of it.
+    """Return the superseded and challenged statements that contain words of a question which hardly any candidate
+    contains, scored like all other candidates; for a question about the past, those that contain any of its words.
 
-    One whose own words are among the candidates is left out: they lead on by themselves.
+    A statement whose source passage is a candidate is left out, because that passage leads on by itself.
     """
     statuses = LEADING - admitted.statuses
     tokens = tuple(term.token for term in asked.terms) if view.past else _unheard(asked, candidates)
     if view.as_of or view.seq is not None or not statuses or not tokens:
         return []
-    query = TextQuery(
+    text_query = TextQuery(
         scopes=admitted.scopes,
         tokens=tokens,
         statuses=statuses,
@@ -51,28 +51,29 @@ def shelf(
         valid_at=view.at,
         limit=POOL,
     )
-    matches = sorted(view.store.search(query), key=lambda each: (-each.score, each.atom_id, each.n))[:POOL]
+    matches = sorted(view.store.search(text_query), key=lambda entry: (-entry.score, entry.atom_id, entry.n))[:POOL]
     atoms = view.atoms(match.atom_id for match in matches) if matches else {}
-    there = [(match, atoms[match.atom_id]) for match in matches if match.atom_id in atoms]
-    known = {candidate.key for candidate in candidates}
-    found = _candidates([each for each in there if _is_alone(each[1], known)], asked, lens, view)
-    if found:
-        fuse(found, lens.recipe, closely=closely)
+    matched = [(match, atoms[match.atom_id]) for match in matches if match.atom_id in atoms]
+    candidate_keys = {candidate.key for candidate in candidates}
+    superseded = _candidates([entry for entry in matched if _is_alone(entry[1], candidate_keys)], asked, lens, view)
+    if superseded:
+        fuse(superseded, lens.recipe, closely=closely)
         if closely:
-            rerank(found, asked.meant, lens, view.store)
-    return found
+            rerank(superseded, asked.meant, lens, view.store)
+    return superseded
 
 
 def _unheard(asked: Asked, candidates: Sequence[Candidate]) -> tuple[str, ...]:
-    """The words of a question that hardly any candidate holds: one that is over may be all that does."""
-    held = Counter(
+    """Return the words of a question that hardly any candidate contains: an ended statement may be the only one."""
+    counts = Counter(
         token for candidate in candidates if candidate.match is not None for token, _ in candidate.match.parts
     )
-    return tuple(term.token for term in asked.terms if held[term.token] <= RARE)
+    return tuple(term.token for term in asked.terms if counts[term.token] <= RARE)
 
 
 def _is_alone(atom: Atom, known: Container[Key]) -> bool:
-    return not atom.is_segment and not any((each.segment, each.passage) in known for each in atom.evidence)
+    """Return whether none of the source passages of a statement is a candidate."""
+    return not atom.is_segment and not any((evidence.segment, evidence.passage) in known for evidence in atom.evidence)
 
 
 def _candidates(there: list[tuple[Match, Atom]], asked: Asked, lens: Lens, view: View) -> list[Candidate]:
@@ -88,7 +89,7 @@ def _candidates(there: list[tuple[Match, Atom]], asked: Asked, lens: Lens, view:
 
 
 def _near(atom: Atom, match: Match, cosine: float) -> Near:
-    """Where the statement stands, as the search over vectors would tell it."""
+    """Return the statement's position in the store, as the vector search would return it."""
     return Near(
         (atom.id, match.n),
         atom.scope,

@@ -1,4 +1,5 @@
-"""A passage as a reader is shown it: without the sentences that no longer hold, which point to what does."""
+"""Renders a passage for readers: sentences that no longer hold are replaced by a label that points to their
+successor."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ from lamina.text.sentences import sentences
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What is shown of a passage. `gone` are the statements of the sentence that answers best, where that no longer
-    holds; `says` those that answer; `is_left` tells whether anything that could answer remains without what is gone."""
+    """What is shown of a passage. `ended_statements` are those of the best matching sentence, if it no longer holds;
+    `statements` those that answer; `has_text_left` tells whether anything that could answer remains."""
 
     text: str
     marks: tuple[str, ...] = ()
@@ -31,7 +32,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Some words of a passage, what stands in their place (None: they do themselves), and what is said of them."""
+    """A part of a passage, its replacement (None if it is shown as it is), and its marks."""
 
     start: int
     end: int
@@ -46,48 +47,53 @@ class _Piece:
 def show(
     text: str, rests: Sequence[Rested], grounds: Grounds, weights: Mapping[str, float], about: Atom | None = None
 ) -> Shown:
-    """A passage's words with what rests on them. `weights` says what each word of the question is worth here; `about` a
-    statement whose sentence is the one that answers, whatever words it shares with the question."""
-    spans = [rest for rest in rests if rest.end <= len(text) and grounds.stands(rest.statement) is not Standing.HELD]
+    """Render a passage with the statements that rest on it. `weights` says what each word of the question is worth
+    here; `about` is a statement whose sentence answers, whatever words it shares with the question."""
+    spans = [span for span in rests if span.end <= len(text) and grounds.stands(span.statement) is not Standing.HELD]
     if not spans:
         return Shown(text)
-    rested = [_piece(text, group, grounds) for group in _overlapping(spans)]
-    if not any(each.instead is not None or each.marks or each.transitions for each in rested):
-        return Shown(text, says=tuple(atom for each in rested for atom in each.says))
-    return _joined(text, _filled(text, rested), weights, about)
+    parts = [_piece(text, group, grounds) for group in _overlapping(spans)]
+    if not any(part.instead is not None or part.marks or part.transitions for part in parts):
+        return Shown(text, says=tuple(atom for part in parts for atom in part.says))
+    return _joined(text, _filled(text, parts), weights, about)
 
 
 def show_whole(atom: Atom, grounds: Grounds) -> Shown:
-    """All the passages of a segment as one text."""
-    text, at, shown = "", 0, list[Shown]()
+    """Render all the passages of a segment as one text."""
+    text, position, rendered_passages = "", 0, list[Shown]()
     for passage in passages_of(atom):
-        shown.append(show(passage.text, grounds.on((atom.id, passage.n)), grounds, {}))
-        block, words = atom.content[passage.start : passage.end], shown[-1].text
-        block = block.replace(passage.text, words) if passage.text in block or words == passage.text else words
-        text += atom.content[at : passage.start] + block
-        at = passage.end
+        rendered_passages.append(show(passage.text, grounds.on((atom.id, passage.n)), grounds, {}))
+        block, rendered_text = atom.content[passage.start : passage.end], rendered_passages[-1].text
+        block = (
+            block.replace(passage.text, rendered_text)
+            if passage.text in block or rendered_text == passage.text
+            else rendered_text
+        )
+        text += atom.content[position : passage.start] + block
+        position = passage.end
     return Shown(
-        text + atom.content[at:],
-        tuple(dict.fromkeys(mark for each in shown for mark in each.marks)),
-        tuple(told for each in shown for told in each.transitions),
-        is_left=not shown or any(each.is_left for each in shown),
+        text + atom.content[position:],
+        tuple(dict.fromkeys(mark for rendered in rendered_passages for mark in rendered.marks)),
+        tuple(transition for rendered in rendered_passages for transition in rendered.transitions),
+        is_left=not rendered_passages or any(rendered.is_left for rendered in rendered_passages),
     )
 
 
 def _filled(text: str, rested: Sequence[_Piece]) -> list[_Piece]:
-    """The pieces that statements rest on, and the sentences between them."""
-    found: list[_Piece] = []
-    at = 0
-    for piece in rested:
-        found += [*_plain(text, at, piece.start), piece]
-        at = piece.end
-    return found + _plain(text, at, len(text))
+    """Return the parts that statements rest on, and the sentences between them."""
+    all_parts: list[_Piece] = []
+    position = 0
+    for part in rested:
+        all_parts += [*_plain(text, position, part.start), part]
+        position = part.end
+    return all_parts + _plain(text, position, len(text))
 
 
 def _overlapping(spans: Sequence[Rested]) -> list[list[Rested]]:
+    """Group spans that overlap."""
     groups: list[list[Rested]] = []
     end = -1
-    for span in sorted(spans, key=lambda each: (each.start, each.end, each.statement.id)):
+    for span in sorted(spans, key=lambda item: (item.start, item.end, item.statement.id)):
         if span.start < end:
             groups[-1].append(span)
         else:
@@ -97,37 +103,42 @@ def _overlapping(spans: Sequence[Rested]) -> list[list[Rested]]:
 
 
 def _plain(text: str, start: int, end: int) -> list[_Piece]:
-    """Sentences that nothing rests on."""
+    """Return the sentences in a range that no statement rests on."""
     return [_Piece(start + first, start + last) for first, last in sentences(text[start:end])]
 
 
 def _piece(text: str, group: Sequence[Rested], grounds: Grounds) -> _Piece:
-    start, end = group[0].start, max(rested.end for rested in group)
-    atoms = list({rested.statement.id: rested.statement for rested in group}.values())
-    gone = [atom for atom in atoms if grounds.is_gone(atom) and not grounds.is_told(atom)]
-    living = [atom for atom in atoms if atom not in gone]
-    if not living:
-        return _Piece(start, end, _label(gone, grounds), gone=tuple(gone), is_left=False)
-    told = _transitions(text[start:end], living, atoms, grounds)
-    marks = _marks(living, grounds)
-    if told or not gone:
-        return _Piece(start, end, None, marks, tuple(told), says=tuple(living))
-    return _Piece(start, end, _without(text, start, end, group, gone, living, grounds), marks, says=tuple(living))
+    """Render the words that a group of statements rests on."""
+    start, end = group[0].start, max(span.end for span in group)
+    atoms = list({span.statement.id: span.statement for span in group}.values())
+    ended = [atom for atom in atoms if grounds.is_gone(atom) and not grounds.is_told(atom)]
+    current = [atom for atom in atoms if atom not in ended]
+    if not current:
+        return _Piece(start, end, _label(ended, grounds), gone=tuple(ended), is_left=False)
+    transitions = _transitions(text[start:end], current, atoms, grounds)
+    marks = _marks(current, grounds)
+    if transitions or not ended:
+        return _Piece(start, end, None, marks, tuple(transitions), says=tuple(current))
+    return _Piece(start, end, _without(text, start, end, group, ended, current, grounds), marks, says=tuple(current))
 
 
 def _marks(living: Sequence[Atom], grounds: Grounds) -> tuple[str, ...]:
-    """What every one of the statements has something of; one that simply holds speaks for the whole sentence."""
-    found = [grounds.marks(atom) for atom in living]
-    return tuple(dict.fromkeys(mark.value for marks in found for mark in marks)) if all(found) else ()
+    """Return the marks if every statement has some; if one simply holds, the whole sentence does."""
+    marks_by_statement = [grounds.marks(atom) for atom in living]
+    return (
+        tuple(dict.fromkeys(mark.value for marks in marks_by_statement for mark in marks))
+        if all(marks_by_statement)
+        else ()
+    )
 
 
 def _label(gone: Sequence[Atom], grounds: Grounds) -> str:
-    """What stands where a sentence was: that it is over, and where to look instead."""
-    heirs = dict.fromkeys(ending(heir.id) for atom in gone for heir in grounds.heirs(atom))
-    if heirs:
-        return f"[{Mark.SUPERSEDED}, see {', '.join(heirs)}]"
-    why = dict.fromkeys(mark for atom in gone for mark in grounds.marks(atom)[:1])
-    return f"[{', '.join(why)}]"
+    """Return the label that replaces an ended sentence: that it ended, and what to read instead."""
+    successor_ids = dict.fromkeys(ending(successor.id) for atom in gone for successor in grounds.heirs(atom))
+    if successor_ids:
+        return f"[{Mark.SUPERSEDED}, see {', '.join(successor_ids)}]"
+    reasons = dict.fromkeys(mark for atom in gone for mark in grounds.marks(atom)[:1])
+    return f"[{', '.join(reasons)}]"
 
 
 def _without(
@@ -139,55 +150,56 @@ def _without(
     living: Sequence[Atom],
     grounds: Grounds,
 ) -> str:
-    """A sentence of which one part holds and another does not: the part cut out where it is a clause of its own, else
-    what holds in the words of its statements."""
-    lives = [(rested.start, rested.end) for rested in group if rested.statement in living]
-    over = sorted({(rested.start, rested.end) for rested in group if rested.statement in gone})
+    """Return a sentence of which one part holds and another does not: the ended part is cut out if it is a clause, else
+    the current statements are given in their own words."""
+    current_spans = [(item.start, item.end) for item in group if item.statement in living]
+    ended_spans = sorted({(item.start, item.end) for item in group if item.statement in gone})
     clauses = [
-        span for span in over if any(one <= span[0] and span[1] <= two and (one, two) != span for one, two in lives)
+        span
+        for span in ended_spans
+        if any(outer <= span[0] and span[1] <= other and (outer, other) != span for outer, other in current_spans)
     ]
-    if clauses != over or any(one[1] > two[0] for one, two in pairwise(over)):
+    if clauses != ended_spans or any(outer[1] > other[0] for outer, other in pairwise(ended_spans)):
         return " ".join(dict.fromkeys(atom.content for atom in living))
-    found, at = "", start
-    for first, last in over:
-        here = [
-            rested.statement
-            for rested in group
-            if (rested.start, rested.end) == (first, last) and rested.statement in gone
+    result, position = "", start
+    for first, last in ended_spans:
+        ended_here = [
+            item.statement for item in group if (item.start, item.end) == (first, last) and item.statement in gone
         ]
-        found += text[at:first] + _reason(here, living, grounds)
-        at = last
-    return found + text[at:end]
+        result += text[position:first] + _reason(ended_here, living, grounds)
+        position = last
+    return result + text[position:end]
 
 
 def _reason(gone: Sequence[Atom], living: Sequence[Atom], grounds: Grounds) -> str:
-    """What stands where a clause was: the reason that holds instead, if it was the reason for what the rest says."""
+    """Return the label that replaces an ended clause; it points to the new reason, if the clause was the reason for the
+    rest."""
     needed = {
         relation.target
         for atom in living
         for relation in atom.relations
         if relation.name in (RelationName.DEPENDS_ON, RelationName.IMPLEMENTS)
     }
-    heirs = [heir.id for each in gone if each.id in needed for heir in grounds.heirs(each)]
-    if heirs:
-        return f"[reason superseded, see …{heirs[0][-6:]}]"
+    successor_ids = [successor.id for atom in gone if atom.id in needed for successor in grounds.heirs(atom)]
+    if successor_ids:
+        return f"[reason superseded, see …{successor_ids[0][-6:]}]"
     return _label(gone, grounds)
 
 
 def _transitions(sentence: str, living: Sequence[Atom], atoms: Sequence[Atom], grounds: Grounds) -> list[Transition]:
-    """The changes a sentence makes: what it says took the place of something that it names as well."""
-    found: list[Transition] = []
+    """Return the changes that a sentence makes: a statement superseded something that the sentence names as well."""
+    transitions: list[Transition] = []
     for atom in living:
         for old in grounds.replaced(atom):
             if grounds.stands(atom) is Standing.CURRENT and (old in atoms or _names(sentence, old, atom)):
-                found.append(_transition(old, atom))
-    return found
+                transitions.append(_transition(old, atom))
+    return transitions
 
 
 def _names(sentence: str, old: Atom, new: Atom) -> bool:
-    """Whether a sentence holds what set the old statement apart from the one that took its place."""
-    own = _value_words(old) - _value_words(new) - frozenset(analyse(old.subject))
-    return bool(own) and own <= frozenset(analyse(sentence))
+    """Return whether a sentence contains what distinguishes the old statement from its successor."""
+    distinct = _value_words(old) - _value_words(new) - frozenset(analyse(old.subject))
+    return bool(distinct) and distinct <= frozenset(analyse(sentence))
 
 
 def _value_words(atom: Atom) -> frozenset[str]:
@@ -201,47 +213,47 @@ def _transition(old: Atom, new: Atom) -> Transition:
 
 
 def _joined(text: str, pieces: Sequence[_Piece], weights: Mapping[str, float], about: Atom | None) -> Shown:
-    shares = [_shared(text[piece.start : piece.end], weights) for piece in pieces]
-    best = _best(pieces, shares, about)
-    flagged = [each for each in best if each.is_left]
-    whole = bool(flagged) and all(is_flagged(each.marks) for each in flagged)
-    transitions = tuple(dict.fromkeys(told for piece in pieces for told in piece.transitions))
-    marks = tuple(dict.fromkeys(mark for each in flagged for mark in each.marks)) if whole else ()
-    left = [(each, share) for each, share in zip(pieces, shares, strict=True) if each.is_left]
+    """Join the rendered parts into a passage, with the marks of the parts that answer best."""
+    scores = [_shared(text[piece.start : piece.end], weights) for piece in pieces]
+    best = _best(pieces, scores, about)
+    answering = [part for part in best if part.is_left]
+    is_marked_as_whole = bool(answering) and all(is_flagged(part.marks) for part in answering)
+    transitions = tuple(dict.fromkeys(transition for piece in pieces for transition in piece.transitions))
+    marks = tuple(dict.fromkeys(mark for part in answering for mark in part.marks)) if is_marked_as_whole else ()
+    parts_left = [(part, score) for part, score in zip(pieces, scores, strict=True) if part.is_left]
     return Shown(
-        _written(text, pieces, best if whole else []),
+        _written(text, pieces, best if is_marked_as_whole else []),
         (*marks, *([Mark.TRANSITION.value] if transitions else [])),
         transitions,
-        tuple(atom for each in best for atom in each.gone),
-        tuple(atom for each in best for atom in each.says),
-        any(share for _, share in left) if any(shares) else bool(left),
+        tuple(atom for part in best for atom in part.gone),
+        tuple(atom for part in best for atom in part.says),
+        any(score for _, score in parts_left) if any(scores) else bool(parts_left),
     )
 
 
 def _best(pieces: Sequence[_Piece], shares: Sequence[float], about: Atom | None) -> list[_Piece]:
-    """The pieces that share most with the question. Where none shares anything, nothing tells which of them is meant:
-    one that is left may be."""
-    own = [piece for piece in pieces if about is not None and any(atom.id == about.id for atom in piece.says)]
-    if own:
-        return own
+    """Return the parts that share most words with the question. If none shares any, every part that is left may be
+    meant."""
+    about_parts = [piece for piece in pieces if about is not None and any(atom.id == about.id for atom in piece.says)]
+    if about_parts:
+        return about_parts
     if any(shares):
-        return [each for each, share in zip(pieces, shares, strict=True) if share == max(shares)]
+        return [part for part, share in zip(pieces, shares, strict=True) if share == max(shares)]
     return [piece for piece in pieces if piece.is_left] or list(pieces)
 
 
 def _shared(words: str, weights: Mapping[str, float]) -> float:
-    held = frozenset(analyse(words)) if weights else frozenset()
-    return sum(weight for word, weight in weights.items() if word in held)
+    tokens = frozenset(analyse(words)) if weights else frozenset()
+    return sum(weight for word, weight in weights.items() if word in tokens)
 
 
 def _written(text: str, pieces: Sequence[_Piece], told: Sequence[_Piece]) -> str:
-    """The text with what stands in place of some pieces, and beside others what is said of them, unless that is told of
-    the whole."""
-    found, at, last = "", 0, ""
+    """Return the text with the replacements, and with marks behind the parts, unless they are stated for the whole."""
+    result, position, previous = "", 0, ""
     for piece in pieces:
         words = text[piece.start : piece.end] if piece.instead is None else piece.instead
         note = "" if piece in told or not piece.marks else f" [{', '.join(piece.marks)}]"
-        if piece.is_left or words != last:
-            found += text[at : piece.start] + words + note
-        at, last = piece.end, words
-    return (found + text[at:]).strip()
+        if piece.is_left or words != previous:
+            result += text[position : piece.start] + words + note
+        position, previous = piece.end, words
+    return (result + text[position:]).strip()

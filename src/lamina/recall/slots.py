@@ -1,4 +1,4 @@
-"""Who of the candidates has a slot among the hits: one for what says the same, none for what is to be left out."""
+"""Selects which candidates become hits: passages that say the same share one place, stale ones can be left out."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from lamina.recall.view import View
 from lamina.store.encodings import Key
 
 SPARE = 5
-"""How many more candidates than asked for are read, in case some say the same."""
+"""How many more candidates than requested are read, in case some say the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """The best candidates with their words, in order, and the places of those that have a slot."""
+    """The best candidates as results, in order, and the indexes of those that have a place."""
 
     there: Sequence[Found]
     collapsed: Collapsed
@@ -30,32 +30,41 @@ class Slots:
 
     @property
     def taken(self) -> tuple[int, ...]:
-        """Those of the hits, in order."""
+        """The indexes of the hits, in order."""
         return self.collapsed.kept[: self.k]
 
     def folded(self, n: int) -> tuple[Key, ...]:
-        """What says the same as one of them."""
-        return tuple(self.there[other].key for other in self.collapsed.folded.get(n, ()))
+        """Return the keys of the results folded into one."""
+        return tuple(self.there[index].key for index in self.collapsed.folded.get(n, ()))
 
 
 def slots(
     ordered: Sequence[Candidate], k: int, view: View, following: Following, *, filter_stale: bool = False
 ) -> Slots:
-    """The first candidates and who of them has a slot; where a crowd took many, or many were left out, those behind
-    are looked at too."""
-    many = k + SPARE
+    """Select the first k results; if a flood took many places, or many were left out, more candidates are read."""
+    count = k + SPARE
     while True:
-        found, grounds = with_their_words(ordered, many, view, following)
-        kept, left_out = alive(found, ordered, view, history=following.history) if filter_stale else (found, [])
-        there = in_order(kept, grounds)
-        every = collapse([_said(each) for each in there])
-        thin = thinned(every, [each.passage.text if statements_wait(each.atom.origin) else None for each in there])
-        if len(thin.kept) >= k or len(found) < many or (len(thin.kept) == len(every.kept) and not left_out):
-            return Slots(there, thin, k, left_out)
-        many *= 2
+        read_results, evidence = with_their_words(ordered, count, view, following)
+        fresh, omitted = (
+            alive(read_results, ordered, view, history=following.history) if filter_stale else (read_results, [])
+        )
+        ordered_results = in_order(fresh, evidence)
+        folding = collapse([_said(result) for result in ordered_results])
+        thinned_folding = thinned(
+            folding,
+            [result.passage.text if statements_wait(result.atom.origin) else None for result in ordered_results],
+        )
+        if (
+            len(thinned_folding.kept) >= k
+            or len(read_results) < count
+            or (len(thinned_folding.kept) == len(folding.kept) and not omitted)
+        ):
+            return Slots(ordered_results, thinned_folding, k, omitted)
+        count *= 2
 
 
 def _said(found: Found) -> Said:
+    """Return what a result says, for the comparison with others."""
     atom, passage = found.atom, found.passage
     if not atom.is_segment:
         return Said(found.shown.text, atom.subject, atom.kind)

@@ -21,7 +21,7 @@ _ORDINARY = """
     honey cherry candy crystal gray grey wolf page sage basil rue tad van viola norm stew victor
 """
 ORDINARY: frozenset[str] = frozenset(_ORDINARY.split())
-"""Names that are also words: they count with a capital inside a sentence only, or with the possessive."""
+"""Names that are also words: they count only with a capital inside a sentence, or as a possessive."""
 
 _MONTHS = frozenset({"april", "may", "june", "august", "jan", "summer", "autumn", "winter"})
 _BEFORE_A_MONTH = frozenset({"in", "last", "this", "next", "since", "until", "during", "of", "early", "late", "mid"})
@@ -39,16 +39,16 @@ def find_speakers(question: str, names: Collection[str]) -> tuple[str, ...]:
 
 def remove_speakers(question: str, names: Collection[str]) -> str:
     """Return the question without these names, or unchanged if no word would be left."""
-    kept: list[str] = []
+    parts: list[str] = []
     end = 0
     for place in _places(question, names):
         if place.end > end:
-            kept.append(question[end : max(end, place.start)])
+            parts.append(question[end : max(end, place.start)])
             possessive = _POSSESSIVE.match(question, place.end)
             end = possessive.end() if possessive else place.end
     if not end:
         return question
-    left = _GAP_BEFORE_STOP.sub("", one_line(" ".join([*kept, question[end:]])))
+    left = _GAP_BEFORE_STOP.sub("", one_line(" ".join([*parts, question[end:]])))
     return left if normal_form(left) else question
 
 
@@ -61,7 +61,7 @@ class _Word:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a name stands in a question."""
+    """The position of a name in a question."""
 
     start: int
     end: int
@@ -69,6 +69,7 @@ class _Place:
 
 
 def _places(question: str, names: Collection[str]) -> list[_Place]:
+    """Return the positions of names, without those inside longer ones."""
     words = _words(question)
     at: dict[str, list[int]] = {}
     for index, word in enumerate(words):
@@ -89,7 +90,7 @@ def _places(question: str, names: Collection[str]) -> list[_Place]:
 
 @lru_cache(maxsize=65_536)
 def _form(name: str) -> tuple[str, str]:
-    """The normal form of a name, and its first word."""
+    """Return the normal form of a name, and its first word."""
     form = normal_form(name)
     return form, form.partition(" ")[0]
 
@@ -106,7 +107,7 @@ def _whole(question: str, words: list[_Word], starts: list[int], form: str, name
 
 
 def _first_names(question: str, words: list[_Word], starts: list[int], names: list[str]) -> list[_Place]:
-    """Where a first name stands for the one stored name that begins with it."""
+    """Return where a first name stands for the only stored name that begins with it."""
     first = words[starts[0]].form
     if len(names) != 1 or first in _TITLES or first in ROLES:
         return []
@@ -138,17 +139,17 @@ def _in_a_date(words: list[_Word], at: int) -> bool:
 
 
 def _opens(question: str, at: int) -> bool:
-    """Whether a sentence begins here."""
+    """Return whether a sentence starts here."""
     before = question[max(0, at - 16) : at].rstrip(" \t\"'“‘«(¿¡")
     return before[-1:] in ".?!:;\n。？！" if before else True
 
 
 def _inside(question: str, name: str) -> list[_Place]:
-    """A name in a script written without spaces, anywhere in the question."""
+    """Return the positions of a name in a script without spaces, anywhere in the question."""
     name_form = unicodedata.normalize("NFC", name.strip())
     if len(name_form) < 2:
         return []
-    return [_Place(found.start(), found.end(), name) for found in re.finditer(re.escape(name_form), question)]
+    return [_Place(match.start(), match.end(), name) for match in re.finditer(re.escape(name_form), question)]
 
 
 def _covered(place: _Place, places: list[_Place]) -> bool:
@@ -156,24 +157,28 @@ def _covered(place: _Place, places: list[_Place]) -> bool:
 
 
 def _longest(places: list[_Place]) -> list[_Place]:
-    """The places in order, without those that lie inside a longer one."""
-    kept: list[_Place] = []
+    """Return the positions in order, without those that are inside a longer one."""
+    longest: list[_Place] = []
     for place in sorted(places, key=lambda place: (place.start, -place.end)):
-        if not kept or place.end > kept[-1].end or (place.start, place.end) == (kept[-1].start, kept[-1].end):
-            kept.append(place)
-    return kept
+        if (
+            not longest
+            or place.end > longest[-1].end
+            or (place.start, place.end) == (longest[-1].start, longest[-1].end)
+        ):
+            longest.append(place)
+    return longest
 
 
 def _words(text: str) -> list[_Word]:
-    """The words of a text by their normal form, with where they stand."""
+    """Return the words of a text by normal form, with their positions."""
     if text.isascii():
-        return [_Word(found.group().lower(), found.start(), found.end()) for found in _ASCII_WORD.finditer(text)]
+        return [_Word(match.group().lower(), match.start(), match.end()) for match in _ASCII_WORD.finditer(text)]
     words: list[_Word] = []
     start = 0
-    for at in range(len(text) + 1):
-        if at < len(text) and unicodedata.category(text[at])[0] in "LNM":
+    for index in range(len(text) + 1):
+        if index < len(text) and unicodedata.category(text[index])[0] in "LNM":
             continue
-        if at > start:
-            words += [_Word(form, start, at) for form in normal_form(text[start:at]).split()]
-        start = at + 1
+        if index > start:
+            words += [_Word(form, start, index) for form in normal_form(text[start:index]).split()]
+        start = index + 1
     return words

@@ -1,7 +1,7 @@
-"""Leaving out what has gone stale, for whoever asks for that: a normal recall ranks it lower and hides nothing.
+"""Leaves out stale results, if the caller asks for that; ordinary recall ranks them lower and hides nothing.
 
-Only what is shown is left out. Stale words may still lead on to what took their place, and a statement that is alive
-is shown by itself where the words it was taken from have faded.
+Only what is shown is left out. A stale passage may still lead to its successor, and a fresh statement is shown by
+itself if its source passage is stale.
 """
 
 from __future__ import annotations
@@ -29,65 +29,71 @@ STALE = frozenset({LifecycleState.STALE.value, ARCHIVED})
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What was left out: its place in the order of all there was, and why."""
+    """A result that was left out: its place in the order of all candidates, and why."""
 
     place: int
     why: str
 
 
 def stale_among(atoms: Iterable[Atom], view: View) -> dict[AtomId, str]:
-    """Those that are stale or laid aside, and which; one that was written since a dream looked at it is not known to
-    be."""
-    every = {each.id: each for each in atoms}
-    lives = view.lives(every)
-    found: dict[AtomId, str] = {}
-    for atom in every.values():
-        life = lives.get(atom.id)
+    """Return the atoms that are stale or archived, with the reason; one that was written since the last dream looked at
+    it counts as fresh."""
+    atoms_by_id = {atom.id: atom for atom in atoms}
+    ageing_states = view.lives(atoms_by_id)
+    stale: dict[AtomId, str] = {}
+    for atom in atoms_by_id.values():
+        ageing = ageing_states.get(atom.id)
         if atom.status is Status.ARCHIVED:
-            found[atom.id] = ARCHIVED
-        elif life is not None and life.revision == atom.revision and life.state in STALE:
-            found[atom.id] = life.state
-    return found
+            stale[atom.id] = ARCHIVED
+        elif ageing is not None and ageing.revision == atom.revision and ageing.state in STALE:
+            stale[atom.id] = ageing.state
+    return stale
 
 
 def alive(
     found: Sequence[Found], ordered: Sequence[Candidate], view: View, *, history: bool = False
 ) -> tuple[list[Found], list[LeftOut]]:
-    """The hits that are not stale, in the order of their candidates, and what was left out."""
-    stale = stale_among((atom for each in found for atom in (each.atom, *each.statements)), view)
+    """Return the results that are not stale, in the order of their candidates, and what was left out."""
+    stale = stale_among((atom for result in found for atom in (result.atom, *result.statements)), view)
     if not stale:
         return list(found), []
-    place = {each.key: n for n, each in enumerate(ordered)}
-    kept = [_without(stale, each) for each in found if each.atom.id not in stale]
-    gone = [each for each in found if each.atom.id in stale]
-    known = {candidate.key: candidate for candidate in ordered}
-    kept += _by_themselves([_without(stale, each) for each in gone], kept, known, view, history)
-    left_out = [LeftOut(place[each.candidate.key], stale[each.atom.id]) for each in gone]
-    return sorted(kept, key=lambda each: place[each.candidate.key]), left_out
+    place = {result.key: n for n, result in enumerate(ordered)}
+    fresh = [_without(stale, result) for result in found if result.atom.id not in stale]
+    stale_results = [result for result in found if result.atom.id in stale]
+    candidates = {candidate.key: candidate for candidate in ordered}
+    fresh += _by_themselves([_without(stale, result) for result in stale_results], fresh, candidates, view, history)
+    omitted = [LeftOut(place[result.candidate.key], stale[result.atom.id]) for result in stale_results]
+    return sorted(fresh, key=lambda result: place[result.candidate.key]), omitted
 
 
 def alive_candidates(gathering: Gathering, view: View, enough: int) -> list[Candidate]:
-    """The candidates, and others where so many of them are stale that too few would be left."""
-    first = found = gathering.candidates()
-    fresh, looked_at = _fresh(found, view), -1
-    while len(fresh) < min(enough, len(first)) and len(found) >= gathering.pool and len(found) > looked_at:
-        looked_at = len(found)
+    """Return the candidates, and further ones if so many are stale that too few would be left."""
+    first = candidates = gathering.candidates()
+    fresh, previous_count = _fresh(candidates, view), -1
+    while (
+        len(fresh) < min(enough, len(first)) and len(candidates) >= gathering.pool and len(candidates) > previous_count
+    ):
+        previous_count = len(candidates)
         gathering.widen(WIDER)
-        found = gathering.candidates()
-        fresh = _fresh(found, view)
-    # Of what is stale, the nearest may lead on; all the rest would only be compared for nothing.
-    known = {each.key for each in (*first, *fresh)}
-    return [candidate for candidate in found if candidate.key in known]
+        candidates = gathering.candidates()
+        fresh = _fresh(candidates, view)
+    # The nearest stale candidates may lead to their successors; the others would be compared for nothing.
+    keys = {item.key for item in (*first, *fresh)}
+    return [candidate for candidate in candidates if candidate.key in keys]
 
 
 def counted(left_out: Iterable[LeftOut], until: int | None) -> dict[str, int]:
-    """How many were left out in front of a place, and why; None is the end."""
-    return dict(sorted(Counter(each.why for each in left_out if until is None or each.place < until).items()))
+    """Return how many results were left out before a place, by reason; None is the end."""
+    return dict(
+        sorted(
+            Counter(omitted_hit.why for omitted_hit in left_out if until is None or omitted_hit.place < until).items()
+        )
+    )
 
 
 def _fresh(candidates: Sequence[Candidate], view: View) -> list[Candidate]:
-    lives = view.lives(candidate.key[0] for candidate in candidates)
-    stale = {atom_id for atom_id, life in lives.items() if life.state in STALE}
+    ageing_states = view.lives(candidate.key[0] for candidate in candidates)
+    stale = {atom_id for atom_id, ageing in ageing_states.items() if ageing.state in STALE}
     return [
         candidate
         for candidate in candidates
@@ -102,17 +108,20 @@ def _without(stale: Mapping[AtomId, str], found: Found) -> Found:
 def _by_themselves(
     gone: Sequence[Found], kept: Sequence[Found], known: Mapping[Key, Candidate], view: View, history: bool
 ) -> list[Found]:
-    """The statements that went with words which are left out, each for itself, unless other words have them too."""
-    said = {atom.id for each in kept for atom in (each.atom, *each.statements)}
-    alone = {atom.id: (atom, each) for each in reversed(gone) for atom in each.statements if atom.id not in said}
-    shown = as_whole([atom for atom, _ in alone.values()], view, history=history)
+    """Return the statements that were attached to stale passages as results of their own, unless another passage shows
+    them."""
+    shown_ids = {atom.id for result in kept for atom in (result.atom, *result.statements)}
+    statements = {
+        atom.id: (atom, result) for result in reversed(gone) for atom in result.statements if atom.id not in shown_ids
+    }
+    rendered = as_whole([atom for atom, _ in statements.values()], view, history=history)
     return [
-        _by_itself(atom, words, told, known.get((atom.id, 1)))
-        for (atom, words), told in zip(alone.values(), shown, strict=True)
+        _by_itself(atom, source, rendered_statement, known.get((atom.id, 1)))
+        for (atom, source), rendered_statement in zip(statements.values(), rendered, strict=True)
     ]
 
 
 def _by_itself(atom: Atom, words: Found, shown: Shown, own: Candidate | None) -> Found:
-    """A statement with its own score; one that no channel found has that of the words it went with."""
-    passage, instead = passages_of(atom)[0], words.instead_of if own is None else None
-    return Found(own or words.candidate, atom, passage, shown, [], instead)
+    """Return a statement with its own score, or with that of its passage if no channel found it."""
+    passage, replaced_passage = passages_of(atom)[0], words.instead_of if own is None else None
+    return Found(own or words.candidate, atom, passage, shown, [], replaced_passage)

@@ -1,4 +1,5 @@
-"""What the state model adds to recall: terms of the ranker, marks of earlier values, how likely each hit answers."""
+"""What the state model adds to recall: terms of the ranker, marks of earlier values, and the probability that a hit
+answers."""
 
 from __future__ import annotations
 
@@ -34,14 +35,14 @@ from lamina.text.analyse import content_words
 from lamina.text.roles import is_assistant
 
 STATE_TERM = "state "
-"""How the names of the terms begin that the state model and the list reader add."""
+"""The prefix of the names of terms that the state model and the list reader add."""
 LOOKED_AT = 30
-"""So many of the best candidates are compared with each other."""
+"""How many of the best candidates are compared with each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateTerms:
-    """What was found out about the candidates: which of them are earlier values, and how likely each answers."""
+    """The results for the candidates: which are earlier values, and the probability that each answers."""
 
     earlier: Mapping[Key, Earlier] = field(default_factory=dict)
     answers: Mapping[Key, float] = field(default_factory=dict)
@@ -53,41 +54,43 @@ class StateTerms:
 def add_state_terms(
     candidates: Sequence[Candidate], meant: str, encoder: StateEncoder, thawed: Thawed, view: View, *, past: bool
 ) -> StateTerms:
-    """Add the state terms to the best candidates and return their marks; `past`: whether another time is asked for."""
-    best = sorted(candidates, key=lambda each: (-each.relevance, each.key))[:LOOKED_AT]
-    read = passages_read(best, view)
+    """Add the state terms to the best candidates and return their marks. `asks_past`: the question is about another
+    time."""
+    best = sorted(candidates, key=lambda item: (-item.relevance, item.key))[:LOOKED_AT]
+    passages_by_key = passages_read(best, view)
     best = [
         candidate
         for candidate in best
-        if candidate.key in read and not _is_shown_with_its_words(read[candidate.key][0], read)
+        if candidate.key in passages_by_key
+        and not _is_shown_with_its_words(passages_by_key[candidate.key][0], passages_by_key)
     ]
     if not best:
         return StateTerms()
     decisions = load_decisions(encoder.states.name)
     question = encoder.asked(meant)
-    assertions = _assertions(best, read, encoder, thawed, view)
-    passages = [read[candidate.key][1] for candidate in best]
+    assertions = _assertions(best, passages_by_key, encoder, thawed, view)
+    passages = [passages_by_key[candidate.key][1] for candidate in best]
     texts = texts_to_read([(passage.text, passage.speaker or "") for passage in passages])
-    compared = [
-        StateCandidate(each.relevance, assertions[each.key], text, each.near.at_ms)
-        for each, text in zip(best, texts, strict=True)
+    state_candidates = [
+        StateCandidate(item.relevance, assertions[item.key], text, item.near.at_ms)
+        for item, text in zip(best, texts, strict=True)
     ]
     names = names_in(meant)
-    seen = view_states(question, compared, names)
-    close = read_closely(meant, question, compared, seen, encoder.lists, decisions.gate, names)
+    state_view = view_states(question, state_candidates, names)
+    readings = read_closely(meant, question, state_candidates, state_view, encoder.lists, decisions.gate, names)
     chances = decisions.answers.probabilities(
-        answer_features(question, seen, close, [candidate.terms for candidate in best])
+        answer_features(question, state_view, readings, [candidate.terms for candidate in best])
     )
-    _add(best, question, seen, close, decisions)
-    answers = {each.key: float(chance) for each, chance in zip(best, chances, strict=True)}
+    _add(best, question, state_view, readings, decisions)
+    answers = {item.key: float(chance) for item, chance in zip(best, chances, strict=True)}
     words = frozenset(content_words(meant))
-    earlier = {} if past else _earlier(best, question, words, seen, close, decisions)
+    earlier = {} if past else _earlier(best, question, words, state_view, readings, decisions)
     return StateTerms(earlier, answers, decisions.answers.threshold, len(words))
 
 
 def _is_shown_with_its_words(atom: Atom, read: Mapping[Key, tuple[Atom, Passage]]) -> bool:
-    """Whether a statement shares a hit with the passage it was taken from, which is ranked in its place."""
-    return any((each.segment, each.passage) in read for each in atom.evidence)
+    """Return whether a statement shares a hit with its source passage, which is ranked in its place."""
+    return any((evidence.segment, evidence.passage) in read for evidence in atom.evidence)
 
 
 def _assertions(
@@ -97,27 +100,31 @@ def _assertions(
     thawed: Thawed,
     view: View,
 ) -> dict[Key, list[Assertion]]:
-    """Return each candidate's sentences with what the state model says of them."""
+    """Return each candidate's sentences with the states that the model read from them."""
     packed = view.store.encodings.states(encoder.model.id, [candidate.near.digest for candidate in best])
     missing = [unencoded(*read[candidate.key]) for candidate in best if candidate.near.digest not in packed]
     packed |= thawed.states(encoder, missing)
-    found: dict[Key, list[Assertion]] = {}
+    assertions: dict[Key, list[Assertion]] = {}
     for candidate in best:
         atom, passage = read[candidate.key]
         text = unencoded(atom, passage).text
-        known = packed.get(candidate.near.digest)
-        spoken = not is_assistant(passage.speaker) and not statements_wait(candidate.near.origin)
-        states = unpack_states(known.data, encoder.states.dimensions) if known is not None and spoken else []
-        found[candidate.key] = assertions_of(
+        packed_states = packed.get(candidate.near.digest)
+        is_usable = not is_assistant(passage.speaker) and not statements_wait(candidate.near.origin)
+        states = (
+            unpack_states(packed_states.data, encoder.states.dimensions)
+            if packed_states is not None and is_usable
+            else []
+        )
+        assertions[candidate.key] = assertions_of(
             text, states, candidate.near.speaker, candidate.near.at_ms, candidate.near.session
         )
-    return found
+    return assertions
 
 
 def _add(
     best: Sequence[Candidate], question: QuestionState, seen: StateView, close: CloseView, decisions: Decisions
 ) -> None:
-    """Add one term for each feature that says something."""
+    """Add one term for each feature that matters."""
     amounts = state_features(question, seen, close, decisions.gate) * decisions.ranker
     for row, candidate in enumerate(best):
         for name, amount in zip(FEATURES, amounts[row].tolist(), strict=True):
@@ -133,14 +140,14 @@ def _earlier(
     close: CloseView,
     decisions: Decisions,
 ) -> dict[Key, Earlier]:
-    """Return the candidates that likely hold an earlier value of what a newer one states."""
+    """Return the candidates that likely state an earlier value of a slot for which a newer candidate states another."""
     if question.asks_current < 0.5:
         return {}
-    chances = decisions.earlier.probabilities(earlier_features(question, words, seen, close))
-    found: dict[Key, Earlier] = {}
-    for candidate, chance, newer in zip(best, chances.tolist(), close.outdated_by, strict=True):
-        if newer is not None and chance >= decisions.earlier.threshold:
-            by = best[newer]
-            until = datetime.fromtimestamp(by.near.at_ms / 1000, UTC)
-            found[candidate.key] = Earlier(by.key[0], by.key[1], until, round(chance, 2))
-    return found
+    probabilities = decisions.earlier.probabilities(earlier_features(question, words, seen, close))
+    earlier_values: dict[Key, Earlier] = {}
+    for candidate, probability, newer in zip(best, probabilities.tolist(), close.outdated_by, strict=True):
+        if newer is not None and probability >= decisions.earlier.threshold:
+            successor = best[newer]
+            until = datetime.fromtimestamp(successor.near.at_ms / 1000, UTC)
+            earlier_values[candidate.key] = Earlier(successor.key[0], successor.key[1], until, round(probability, 2))
+    return earlier_values

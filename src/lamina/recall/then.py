@@ -1,4 +1,4 @@
-"""Candidates for a question of another time: gathered from all there is, kept if they answer as they were then."""
+"""Candidates for a question about another time: everything is searched, and what answers as it was then is kept."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lamina.recall.view import View
 from lamina.store.encodings import Key
 
 WIDER = 4
-"""How many times as far is looked when too little of what was found counts."""
+"""The factor by which the search widens if too few results count."""
 _EVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -29,7 +29,7 @@ def admitted_then(
     statuses: frozenset[Status],
     memory_types: frozenset[MemoryType],
 ) -> Admitted:
-    """What has to be looked at. Where the present state of the atoms decides, the index filters by itself."""
+    """Return the filter for the search. If the present state of the atoms decides, the index can filter by itself."""
     if moments.known_at is None and statuses <= STOOD:
         return Admitted(scopes=scopes, statuses=STOOD, memory_types=memory_types, at=view.at, true_at=view.at)
     return Admitted(
@@ -44,14 +44,15 @@ def admitted_then(
 def candidates_then(
     gathering: Gathering, view: View, statuses: Collection[Status], memory_types: Collection[MemoryType], enough: int
 ) -> list[Candidate]:
-    """Passages that answer as they were then: the search widens until there are enough or nothing more is found."""
-    looked_at = -1
+    """Return passages that answer as they were then. The search widens until there are enough or nothing more is
+    found."""
+    result_count = -1
     while True:
-        found = gathering.candidates()
-        there = list(_as_they_were(found, gathering.former, view, statuses, memory_types))
-        looked_at, before = len(found) + len(gathering.former), looked_at
-        if len(there) >= enough or looked_at == before or len(found) < gathering.pool:
-            return there
+        candidates = gathering.candidates()
+        past_candidates = list(_as_they_were(candidates, gathering.former, view, statuses, memory_types))
+        result_count, previous_count = len(candidates) + len(gathering.former), result_count
+        if len(past_candidates) >= enough or result_count == previous_count or len(candidates) < gathering.pool:
+            return past_candidates
         gathering.widen(WIDER)
 
 
@@ -62,23 +63,28 @@ def _as_they_were(
     statuses: Collection[Status],
     memory_types: Collection[MemoryType],
 ) -> Iterator[Candidate]:
-    known: dict[Key, Candidate | None] = {**dict.fromkeys(former), **{each.key: each for each in found}}
+    """Yield the candidates whose atoms may answer as they were then."""
+    candidates_by_key: dict[Key, Candidate | None] = {
+        **dict.fromkeys(former),
+        **{candidate.key: candidate for candidate in found},
+    }
     atoms = {
         atom_id: atom
-        for atom_id, atom in view.atoms(key[0] for key in known).items()
+        for atom_id, atom in view.atoms(key[0] for key in candidates_by_key).items()
         if atom.is_searched and atom.memory_type in memory_types and admits(view, atom, statuses)
     }
-    for key, candidate in known.items():
+    for key, candidate in candidates_by_key.items():
         if key[0] in atoms:
-            then = _as_it_was(atoms[key[0]], key, candidate, former.get(key, {}), view)
-            if then is not None:
-                yield then
+            past_candidate = _as_it_was(atoms[key[0]], key, candidate, former.get(key, {}), view)
+            if past_candidate is not None:
+                yield past_candidate
 
 
 def _as_it_was(
     atom: Atom, key: Key, candidate: Candidate | None, former: Mapping[bytes, Candidate], view: View
 ) -> Candidate | None:
-    """A candidate with the words it had then; found by those of another time it must be near in meaning, too."""
+    """Return a candidate with the words it had then; one that was found by words of another time must also be similar
+    in meaning."""
     passage = passage_of(atom, key[1])
     if passage is None or not is_said(view, atom, passage):
         return None

@@ -1,4 +1,5 @@
-"""Tokens of a sentence with their positions, so that recall can follow names; e-mails, amounts and times stay whole."""
+"""Tokens of a sentence with their positions, so that recall can follow names; e-mail addresses, amounts and times stay
+whole."""
 
 from __future__ import annotations
 
@@ -56,17 +57,18 @@ _LONGEST_NAME_IN_ED = 4
 def tokenise(text: str) -> list[Token]:
     """Return the tokens of a sentence, with names marked.
 
-    A capitalised word is a name; at the start only if it is all capitals or another capitalised word follows.
+    A capitalised word is a name; at the start of a sentence only if it is all capitals or another capitalised word
+    follows.
     """
-    found: list[Token] = []
+    tokens: list[Token] = []
     for match in _TOKEN.finditer(text):
         group, word, start = match.lastgroup, match.group(), match.start()
         kind = TokenKind.WORD if group in _WORDS else TokenKind.MARK if group == "mark" else TokenKind.TYPED
         if group == "negated":
-            found.append(_token(word[:-3], start, kind))
+            tokens.append(_token(word[:-3], start, kind))
             word, start = word[-3:], match.end() - 3
-        found.append(_token(word, start, kind))
-    return _named(found)
+        tokens.append(_token(word, start, kind))
+    return _named(tokens)
 
 
 def _token(word: str, start: int, kind: TokenKind) -> Token:
@@ -74,7 +76,7 @@ def _token(word: str, start: int, kind: TokenKind) -> Token:
 
 
 def _named(found: list[Token]) -> list[Token]:
-    """The same tokens with names told from words."""
+    """Return the same tokens with names distinguished from words."""
     named: list[Token] = []
     at_start = True
     for at, token in enumerate(found):
@@ -110,7 +112,7 @@ _NOT_NAMES = """
     if is are was were do does did can will so then there here
 """
 NEVER_NAMES = frozenset(_NOT_NAMES.split())
-"""Words that a capital does not make a name."""
+"""Words that are no names even with a capital."""
 
 _CAPITALS = frozenset({"IT", "US", "HR", "QA"})
 

@@ -1,4 +1,4 @@
-"""What is asked: the words that count and the sort of memory that may answer."""
+"""The filters of a recall: which memory types a mode lets through, and which statuses are searched."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUESTION_LIMIT = 4096
 
 
 def understand(question: str, speakers: Collection[str], now: datetime) -> Asked:
-    """What is asked: the words that are looked up, who and when it names, and what sort of question it is."""
+    """Check and parse a question. Raises InvalidInput if it is empty or too long."""
     if not question.strip():
         raise InvalidInput("the question is empty")
     if len(question.encode(errors="replace")) > QUESTION_LIMIT:
@@ -28,14 +28,15 @@ def understand(question: str, speakers: Collection[str], now: datetime) -> Asked
 
 
 def memory_types(mode: str) -> frozenset[MemoryType]:
-    """The sorts of memory a mode lets through."""
+    """Return the memory types that a mode lets through. Raises InvalidInput for an unknown mode."""
     if mode not in MODES:
         raise InvalidInput(f"there is no mode {mode!r}; choose one of {', '.join(MODES)}")
     return MODES[mode]
 
 
 def statuses(include: tuple[str, ...]) -> frozenset[Status]:
-    """The statuses searched: what normal recall searches, and what was asked for besides."""
+    """Return the statuses to search: the usual ones and those that `include` adds. Raises InvalidInput for an unknown
+    name."""
     unknown = set(include) - INCLUDE.keys()
     if unknown:
         raise InvalidInput(f"cannot include {', '.join(sorted(unknown))}; choose from {', '.join(INCLUDE)}")

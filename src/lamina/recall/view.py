@@ -1,4 +1,4 @@
-"""The state a question is asked of: what held at a moment, as the store believed it at a journal position."""
+"""The state of the store that a question is about: what held at a time, as it was known at a journal position."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from lamina.store.lives import Life
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """Through which recall reads atoms. `at` is the moment they must hold; `past`: what is over is shown, flagged.
+    """The atoms as recall reads them. `at` is the time at which they must hold; `include_past`: ended statements are
+    shown, flagged.
 
-    `seq` is the journal position they are believed at, None the last one. `as_of`: somebody asks what was true at that
-    moment, so what was replaced since counts as it stood.
+    `journal_position` is the position at which they are read, None for the latest. `is_as_of`: the question is about
+    what was true at that time, so statements superseded since count as they did then.
     """
 
     store: Store
@@ -31,24 +32,24 @@ class View:
     _lives: dict[AtomId, Life | None] = field(default_factory=dict, repr=False, compare=False)
 
     def atoms(self, ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
-        """The atoms as they are believed to be, so far as they are there."""
-        wanted = tuple(dict.fromkeys(ids))
-        unread = tuple(each for each in wanted if each not in self._known)
+        """Return the atoms as they were known, as far as they exist."""
+        atom_ids = tuple(dict.fromkeys(ids))
+        unread = tuple(atom_id for atom_id in atom_ids if atom_id not in self._known)
         if unread:
-            found = self._read(unread)
-            self._known.update({each: found.get(each) for each in unread})
-        return {each: atom for each in wanted if (atom := self._known[each]) is not None}
+            loaded = self._read(unread)
+            self._known.update({atom_id: loaded.get(atom_id) for atom_id in unread})
+        return {atom_id: atom for atom_id in atom_ids if (atom := self._known[atom_id]) is not None}
 
     def lives(self, ids: Iterable[AtomId]) -> dict[AtomId, Life]:
-        """What the last dream saw of these; nothing of another time, which was none of its business."""
+        """Return the ageing state of these atoms from the last dream; empty for another time."""
         if self.as_of or self.seq is not None:
             return {}
-        wanted = tuple(dict.fromkeys(ids))
-        unread = tuple(each for each in wanted if each not in self._lives)
+        atom_ids = tuple(dict.fromkeys(ids))
+        unread = tuple(atom_id for atom_id in atom_ids if atom_id not in self._lives)
         if unread:
-            found = self.store.lives.of(unread)
-            self._lives.update({each: found.get(each) for each in unread})
-        return {each: life for each in wanted if (life := self._lives[each]) is not None}
+            loaded = self.store.lives.of(unread)
+            self._lives.update({atom_id: loaded.get(atom_id) for atom_id in unread})
+        return {atom_id: ageing for atom_id in atom_ids if (ageing := self._lives[atom_id]) is not None}
 
     def _read(self, ids: tuple[AtomId, ...]) -> dict[AtomId, Atom]:
         if self.seq is None:
@@ -57,5 +58,5 @@ class View:
 
     @property
     def position(self) -> int:
-        """The journal position that is looked at."""
+        """The journal position that is read."""
         return self.store.position() if self.seq is None else self.seq

@@ -1,6 +1,6 @@
-"""What multiplies a relevance: how an atom stands, where it lives, who said it, what use has taught and time has left.
+"""The weights by which a relevance is multiplied: status, layer, trust in the origin, feedback, and ageing.
 
-What time has done is as the last dream saw it; an atom that no dream has looked at is weighed as if there were none.
+Ageing is as the last dream computed it; an atom that no dream has looked at has neutral weights.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from lamina.store.lives import Life
 
 LEAST, MOST = 0.5, 1.5
 SHELF, DISPUTED = 0.9, 0.88
-"""For what normal recall does not search and was asked for."""
+"""For statuses that ordinary recall does not search, if they were requested."""
 VOUCHED, UNVOUCHED = 0.9, 0.75
-"""What would be left of a word with no trust at all, where somebody vouches for it and where nobody does."""
+"""The weight of a passage from an origin without any trust, for origins whose statements count immediately and for
+those whose statements are held for review."""
 FADED, UNIMPORTANT, OLD = 0.94, 0.97, 0.97
-"""What counts of a memory of which nothing is left, of one that matters to nobody, of one long past for its kind."""
+"""The weights of a memory with no retention left, of one without importance, and of one that is very old for its
+kind."""
 WHOLE, IMPORTANT, RECENT = 1.0, 1.03, 1.0
-"""What counts of one that is all there, of one that could not matter more, of one of this moment."""
+"""The weights of a memory with full retention, of one with the highest importance, and of one from this moment."""
 LAYERS: Mapping[Layer, float] = {
     Layer.WORKING: 0.9,
     Layer.EPISODIC: 1.0,
@@ -37,20 +39,20 @@ LAYERS: Mapping[Layer, float] = {
 STATES: Mapping[str, float] = {state.value: weight for state, weight in WEIGHT.items()}
 
 Weights = tuple[tuple[str, float], ...]
-"""Each weight by its name."""
+"""Each weight with its name."""
 
 UNSEEN: Weights = (("retention", 1.0), ("importance", 1.0), ("recency", 1.0), ("lifecycle", 1.0))
-"""For what no dream has looked at."""
+"""For atoms that no dream has looked at."""
 _DIGITS = 2
-"""More would tell nobody apart, and nothing could be weighed once for many."""
+"""More digits would make no difference, and would defeat the cache."""
 
 
 def weigh(near: Near, signals: Signals, life: Life | None = None) -> Weights:
-    """Each weight by name, none below a half or above one and a half: a memory is ranked lower, never silenced."""
-    own = _weights(near.status, near.layer, near.origin, signals.quality_score)
+    """Return each weight by name, between a half and one and a half: a memory is ranked lower, never hidden."""
+    fixed = _weights(near.status, near.layer, near.origin, signals.quality_score)
     if life is None:
-        return own + UNSEEN
-    return own + _weights_of_life(
+        return fixed + UNSEEN
+    return fixed + _weights_of_life(
         round(life.retention, _DIGITS),
         round(life.importance, _DIGITS),
         round(life.recency, _DIGITS),
@@ -60,7 +62,7 @@ def weigh(near: Near, signals: Signals, life: Life | None = None) -> Weights:
 
 @lru_cache(maxsize=4096)
 def total(weights: Weights) -> float:
-    """All of them multiplied."""
+    """Return the product of the weights."""
     return prod(value for _, value in weights)
 
 
@@ -78,7 +80,8 @@ def _weights(status: Status, layer: Layer, origin: Origin, quality: float) -> We
 
 @lru_cache(maxsize=4096)
 def _weights_of_life(left: float, matters: float, recent: float, state: str) -> Weights:
-    """No state is given where the status says it: a doubt, or being laid aside, counts once."""
+    """Return the weights of ageing. No state is given if the status says the same, so that a dispute or an archival
+    counts once."""
     return _bounded(
         {
             "retention": FADED + (WHOLE - FADED) * left,
@@ -94,11 +97,12 @@ def _bounded(told: Mapping[str, float]) -> Weights:
 
 
 def trust_weight(origin: Origin) -> float:
-    """How much an atom counts by who said it: all but the same for words somebody vouches for, less for any others."""
-    least = UNVOUCHED if statements_wait(origin) else VOUCHED
-    return least + (1.0 - least) * trust_of(origin)
+    """Return the weight of an origin: nearly equal for origins whose statements count immediately, lower for the
+    others."""
+    minimum = UNVOUCHED if statements_wait(origin) else VOUCHED
+    return minimum + (1.0 - minimum) * trust_of(origin)
 
 
 def status_weight(status: Status) -> float:
-    """How much an atom counts by how it stands."""
+    """Return the weight of a status."""
     return DISPUTED if status is Status.CHALLENGED else RECALL_WEIGHT.get(status, SHELF)

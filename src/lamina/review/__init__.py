@@ -1,4 +1,4 @@
-"""What people decide about what was remembered."""
+"""What people decide about memories: confirm, reject, edit, undo, roll back, quarantine and erase."""
 
 from lamina.review.diagnosis import Diagnosis
 from lamina.review.groups import Group, Proposed

@@ -1,7 +1,7 @@
-"""How many independent sources bear a statement out: saying the same thing twice in one conversation is one source.
+"""Counts the independent sources that confirm a statement: repeating it in one conversation is one source.
 
-Whoever writes names the session, so only the sessions of people tell sources apart: a program that says a thing under a
-hundred names says it once, and bears out nobody's word.
+The writer names the session, so only sessions of people count as separate sources: a program that repeats a statement
+under a hundred session names confirms nothing.
 """
 
 from __future__ import annotations
@@ -18,20 +18,24 @@ from lamina.store.base import Filter, Store
 
 
 def confirmations_of(atom: Atom, store: Store) -> int:
-    """The sessions of people its evidence comes from, but for the one in which it was said first."""
+    """Return how many sessions of people the evidence comes from, without the one that said it first."""
 
-    def look(ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
-        found = store.read(Filter(scopes=visible_from(atom.scope), ids=tuple(ids)))
-        return {each.id: each for each in found}
+    def load_atoms(ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
+        atoms = store.read(Filter(scopes=visible_from(atom.scope), ids=tuple(ids)))
+        return {source.id: source for source in atoms}
 
-    known = look(dict.fromkeys(AtomId(each.segment) for each in atom.evidence)) if atom.evidence else {}
-    words = [known[AtomId(each.segment)] for each in atom.evidence if each.segment in known]
-    vouched = {
-        _source(each)
-        for each in {word.id: word for word in words}.values()
-        if each.status in RECALL_WEIGHT and trust(each, look) >= TRUST[Origin.HUMAN]
+    segments_by_id = (
+        load_atoms(dict.fromkeys(AtomId(evidence.segment) for evidence in atom.evidence)) if atom.evidence else {}
+    )
+    segments = [
+        segments_by_id[AtomId(evidence.segment)] for evidence in atom.evidence if evidence.segment in segments_by_id
+    ]
+    trusted_sources = {
+        _source(segment)
+        for segment in {segment.id: segment for segment in segments}.values()
+        if segment.status in RECALL_WEIGHT and trust(segment, load_atoms) >= TRUST[Origin.HUMAN]
     }
-    return len(vouched - {_source(word) for word in words[:1]})
+    return len(trusted_sources - {_source(segment) for segment in segments[:1]})
 
 
 def _source(words: Atom) -> tuple[str | None, str | None]:

@@ -1,4 +1,4 @@
-"""What a look at a vault's health found."""
+"""The result of a health check of a vault."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lamina.vault import layout
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What `doctor` found: problems a person can mend, faults inside, and things worth knowing."""
+    """What `doctor` found: problems that a person can fix, internal faults, and notes."""
 
     problems: tuple[Problem, ...]
     faults: tuple[str, ...]
@@ -25,16 +25,16 @@ class Diagnosis:
 
 
 def problems_of(store: Store, scopes: Sequence[Scope]) -> Iterator[Problem]:
-    """Those of atoms and folders in these scopes; what lies in no scope's folder concerns the vault's own."""
-    found = store.ledger.problems()
-    ids = tuple({each.atom_id for each in found if each.atom_id})
-    own = {atom.id for atom in store.read(Filter(scopes=tuple(scopes), ids=ids))}
-    for each in found:
-        if each.atom_id in own or (each.atom_id is None and is_theirs(each.path, scopes)):
-            yield each
+    """Return the problems in these scopes; files outside every scope's folder belong to the default scope."""
+    problems = store.ledger.problems()
+    ids = tuple({problem.atom_id for problem in problems if problem.atom_id})
+    atom_ids = {atom.id for atom in store.read(Filter(scopes=tuple(scopes), ids=ids))}
+    for problem in problems:
+        if problem.atom_id in atom_ids or (problem.atom_id is None and is_theirs(problem.path, scopes)):
+            yield problem
 
 
 def is_theirs(path: str, scopes: Sequence[Scope]) -> bool:
-    """Whether a file lies in a folder of these scopes, or in nobody's and the vault's own scope is among them."""
+    """Return whether a file is in a folder of these scopes, or in none and the default scope is among them."""
     place = layout.scope_of(path)
     return place in scopes or (place is None and layout.DEFAULT_SCOPE in scopes)

@@ -1,7 +1,7 @@
-"""The story of an erasure: found, taken out of the journal in one step, struck from files, scrubbed from the disk.
+"""Erases atoms: plan, remove them from the journal in one commit, redact files, and scrub the databases.
 
-The journal loses the words in one durable commit. Files, indexes and free space follow; whoever is stopped in between
-finishes when the vault is opened next.
+The journal loses the text in one durable commit. Files, indexes and free space follow; an erasure that is interrupted
+is finished when the vault is opened next.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ logger = logging.getLogger("lamina")
 
 LOCK_SECONDS = 60.0
 ON_REQUEST = "on request"
-"""The reason that is kept where the one given quotes what is erased."""
+"""Replaces a reason that quotes what is erased."""
 _LONG_WORD = 5
 _LEAST_QUOTED = 4
 _OWN_WORDS = frozenset(
@@ -56,15 +56,15 @@ _OWN_WORDS = frozenset(
         "unpinned",
     }
 )
-"""Words of lamina's own reasons, which quote nobody."""
+"""Words of lamina's own commit reasons, which quote no memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureReceipt:
-    """What an erasure removed, counted by place, and what is out of lamina's hands.
+    """What an erasure removed, counted by place, and copies that lamina cannot change.
 
-    `still_in`: files of the vault that are not lamina's and hold it. Not `finished`: another program holds a database
-    or a file; the next opening of the vault finishes it.
+    `still_in`: files of the vault that lamina does not own and that contain the text. Not `finished`: another program
+    has a database or a file open; the erasure is finished when the vault is opened next.
     """
 
     commit: CommitId | None
@@ -77,7 +77,7 @@ class ErasureReceipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Eraser:
-    """What an erasure needs: the store, the files, and whoever else was told."""
+    """Erases atoms from the store and the files of one memory."""
 
     store: Store
     disk: Disk
@@ -88,30 +88,30 @@ class Eraser:
     told: tuple[str, ...] = ()
 
     def plan(self, targets: Sequence[Atom]) -> Plan:
-        """What goes when these atoms go."""
+        """Return what is erased together with these atoms."""
         return Planner(self.store, self.scopes).plan(targets)
 
     def erase(self, targets: Sequence[Atom], reason: str) -> ErasureReceipt:
-        """Take atoms, the sentences they rest on and every copy of those out for good."""
+        """Erase atoms, the sentences they rest on, and every copy of those."""
         plan = self.plan(targets)
         with self.disk.lock("vault", LOCK_SECONDS):
             with self.store.alone():
                 if self.store.position() != plan.position:
                     plan = self.plan(targets)
                 vectors = sum(self.store.encodings.models().values())
-                begun = self.store.erasures.apply(_erasure(plan, reason, self.actor, self.scope))
-            removed = Remains(self.disk, self.store.ledger).remove(begun)
-        counts = counted(plan, begun) | Counter(files=removed)
+                started = self.store.erasures.apply(_erasure(plan, reason, self.actor, self.scope))
+            removed_files = Remains(self.disk, self.store.ledger).remove(started)
+        counts = counted(plan, started) | Counter(files=removed_files)
         finished = self._finish(counts)
         counts["vectors"] = vectors - sum(self.store.encodings.models().values())
-        remains = Remains(self.disk, self.store.ledger)
+        cleanup = Remains(self.disk, self.store.ledger)
         return ErasureReceipt(
-            commit=CommitId(begun.commit),
-            erased=begun.gone,
+            commit=CommitId(started.commit),
+            erased=started.gone,
             removed=_told(counts),
             finished=finished,
-            still_in=tuple(remains.elsewhere(plan.everywhere, begun.gone)),
-            outside=(*remains.outside(_sources(plan)), *self.told),
+            still_in=tuple(cleanup.elsewhere(plan.everywhere, started.gone)),
+            outside=(*cleanup.outside(_sources(plan)), *self.told),
         )
 
     def _finish(self, counts: Counter[str]) -> bool:
@@ -123,32 +123,32 @@ class Eraser:
 
 
 def finish(store: Store, disk: Disk, sync: Sync, counts: Counter[str] | None = None) -> bool:
-    """Bring every erasure that was begun to its end; whether nothing is left to do."""
-    waiting, done = store.erasures.unfinished(), counts if counts is not None else Counter()
-    if not waiting:
+    """Finish every erasure that was started; return whether none is left."""
+    unfinished, totals = store.erasures.unfinished(), counts if counts is not None else Counter()
+    if not unfinished:
         return True
-    remains = Remains(disk, store.ledger)
+    cleanup = Remains(disk, store.ledger)
     with disk.lock("vault", LOCK_SECONDS):
-        done["files"] += sum(remains.remove(each) for each in waiting if each.sought)
+        totals["files"] += sum(cleanup.remove(erasure) for erasure in unfinished if erasure.sought)
     sync.run()
-    for each in waiting:
-        if each.sought and not unwritten(store.ledger, each.touched):
+    for erasure in unfinished:
+        if erasure.sought and not unwritten(store.ledger, erasure.touched):
             with disk.lock("vault", LOCK_SECONDS):
-                sought = from_json(each.sought)
-                done.update(remains.strike(each, sought))
-                store.erasures.struck(each, holding(sought, each))
+                terms = from_json(erasure.sought)
+                totals.update(cleanup.strike(erasure, terms))
+                store.erasures.struck(erasure, holding(terms, erasure))
     store.erasures.scrub()
     return not store.erasures.unfinished()
 
 
 def counted(plan: Plan, begun: Unfinished | None = None) -> Counter[str]:
-    """What an erasure does to atoms and words."""
-    segments = sum(versions[-1].is_segment for versions in plan.gone.values())
+    """Count the statements, segments, versions and sentences that an erasure removes or rewrites."""
+    segment_count = sum(versions[-1].is_segment for versions in plan.gone.values())
     versions = begun.versions if begun else sum(map(len, plan.gone.values()))
     return Counter(
         {
-            "statements": len(plan.gone) - segments,
-            "segments": segments,
+            "statements": len(plan.gone) - segment_count,
+            "segments": segment_count,
             "versions": versions,
             "sentences": plan.sentences,
             "rewritten": len(plan.retold),
@@ -157,12 +157,12 @@ def counted(plan: Plan, begun: Unfinished | None = None) -> Counter[str]:
 
 
 def planned(plan: Plan) -> ErasureReceipt:
-    """The receipt of an erasure that was only worked out."""
+    """Return the receipt of a dry run."""
     return ErasureReceipt(commit=None, erased=tuple(plan.gone), removed=_told(counted(plan)))
 
 
 def _sources(plan: Plan) -> set[str]:
-    versions = [each[-1] for each in (*plan.gone.values(), *plan.retold.values())]
+    versions = [history[-1] for history in (*plan.gone.values(), *plan.retold.values())]
     return {name for atom in versions for name in (atom.source_id, atom.session_id) if name}
 
 
@@ -189,24 +189,24 @@ def _erasure(plan: Plan, reason: str, actor: str, scope: Scope) -> Erasure:
 
 
 def _quoted(plan: Plan) -> Callable[[str, bool], bool]:
-    """Whether a text quotes what goes: a whole sentence, value or claim; one that stands `near`, any long word."""
+    """Return a function that says whether a text quotes erased content: a phrase, or any long word if it is `near`."""
     atoms = [version for versions in plan.gone.values() for version in versions]
     claims = {normal_form(f"{atom.subject} {atom.attribute}") for atom in atoms if atom.attribute}
     values = {normal_form(atom.value) for atom in atoms if atom.value}
-    phrases = {each for each in (*plan.everywhere.forms, *claims, *values) if len(each) >= _LEAST_QUOTED}
+    phrases = {phrase for phrase in (*plan.everywhere.forms, *claims, *values) if len(phrase) >= _LEAST_QUOTED}
     words = {word for atom in atoms for text in _texts(atom) for word in normal_form(text).split()} - _OWN_WORDS
     long_words = {word for word in words if len(word) >= _LONG_WORD}
 
-    def quoted(text: str, near: bool) -> bool:
+    def is_quoted(text: str, near: bool) -> bool:
         form = normal_form(text)
         if near and not long_words.isdisjoint(form.split()):
             return True
         padded = f" {form} "
         return any(f" {phrase} " in padded for phrase in phrases)
 
-    return quoted
+    return is_quoted
 
 
 def _texts(atom: Atom) -> list[str]:
     names = (atom.subject, atom.attribute, atom.value, atom.source_ref, atom.content, *atom.tags, *atom.entities)
-    return [each for each in (*names, *atom.metadata.values()) if each]
+    return [text for text in (*names, *atom.metadata.values()) if text]

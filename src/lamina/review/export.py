@@ -1,4 +1,4 @@
-"""Everything a memory may read, written to a file or folder that needs no lamina to read."""
+"""Exports everything that a memory may read to a file or folder that can be read without lamina."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ _SUFFIXES = {"json": ".json", "csv": ".csv"}
 def export(
     store: Store, scopes: Sequence[Scope], root: Path, target: Path | None, format: str, history: bool, now: datetime
 ) -> Path:
-    """Write the export; by default under `.lamina/exports/`. Nothing that exists is overwritten."""
+    """Write the export, by default under `.lamina/exports/`; InvalidInput if it exists or the format is unknown."""
     if format not in FORMATS:
-        raise InvalidInput(f"there is no format {format!r}; choose from {', '.join(FORMATS)}")
-    place = target or root / ".lamina" / "exports" / f"{now:%Y%m%dT%H%M%S%f}{_SUFFIXES.get(format, '')}"
-    if place.exists():
-        raise InvalidInput(f"{place} exists already; give another name")
-    _private(place.parent)
+        raise InvalidInput(f"unknown format {format!r}; choose from {', '.join(FORMATS)}")
+    path = target or root / ".lamina" / "exports" / f"{now:%Y%m%dT%H%M%S%f}{_SUFFIXES.get(format, '')}"
+    if path.exists():
+        raise InvalidInput(f"{path} already exists; choose another name")
+    _private(path.parent)
     atoms = sorted(store.read(Filter(scopes=tuple(scopes))), key=lambda atom: atom.id)
     match format:
         case "json":
-            told = _told(store, atoms, history, now)
-            _write(place, json.dumps(told, ensure_ascii=False, indent=1).encode() + b"\n")
+            document = _told(store, atoms, history, now)
+            _write(path, json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n")
         case "csv":
-            _write(place, table(atoms))
+            _write(path, table(atoms))
         case "okf":
-            _write_all(place, bundle(atoms))
+            _write_all(path, bundle(atoms))
         case "markdown":
-            _write_all(place, ((layout.path_for(atom), codec.render(atom, None, str)) for atom in atoms))
-    return place
+            _write_all(path, ((layout.path_for(atom), codec.render(atom, None, str)) for atom in atoms))
+    return path
 
 
 def _write_all(place: Path, files: Iterable[tuple[str, bytes]]) -> None:
@@ -56,20 +56,20 @@ def _write_all(place: Path, files: Iterable[tuple[str, bytes]]) -> None:
 
 
 def _private(folder: Path) -> None:
-    """Make a folder and those above it, for the owner alone; `parents=True` would leave those above to everybody."""
-    for each in (*reversed(folder.parents), folder):
-        if not each.exists():
-            each.mkdir(mode=0o700)
+    """Create a folder and its parents for the owner only; `parents=True` would give parents the default mode."""
+    for path in (*reversed(folder.parents), folder):
+        if not path.exists():
+            path.mkdir(mode=0o700)
 
 
 def _told(store: Store, atoms: Sequence[Atom], history: bool, now: datetime) -> dict[str, Any]:
-    told = []
+    records = []
     for atom in atoms:
         record: dict[str, Any] = to_record(atom)
         if history:
             record["history"] = [_version(version) for version in store.versions(atom.id)]
-        told.append(record)
-    return {"lamina_export": 1, "exported_at": format_time(now), "position": store.position(), "atoms": told}
+        records.append(record)
+    return {"lamina_export": 1, "exported_at": format_time(now), "position": store.position(), "atoms": records}
 
 
 def _version(version: Version) -> dict[str, Any]:

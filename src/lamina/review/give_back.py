@@ -1,6 +1,6 @@
-"""What atoms did to others, taken back: what they ended stands again, as it stood before them.
+"""Reverses what removed atoms did to others: statements that they ended are reinstated as they were before.
 
-A statement between two others is bridged: what it had ended is then ended by whatever ended it.
+A removed statement between two others is bridged: what it had ended is then ended by its own successor.
 """
 
 from __future__ import annotations
@@ -21,43 +21,49 @@ _RESTS_ON = frozenset({RelationName.DEPENDS_ON, RelationName.IMPLEMENTS})
 
 
 def given_back(gone: Mapping[AtomId, Atom], store: Store, scopes: Sequence[Scope]) -> dict[AtomId, Atom]:
-    """The atoms that those which are gone had ended, as they shall be without them, and what was doubted for it."""
+    """Return the atoms that removed ones had ended, as they are without them, and those challenged because of it."""
     ended = _read({target for atom in gone.values() for target in atom.supersedes} - gone.keys(), store, scopes)
-    others = {each.id: each for each in ended if gone.keys() & set(each.superseded_by)}
-    back: dict[AtomId, Atom] = {}
-    for other in others.values():
-        left = tuple(each for each in other.superseded_by if each not in gone)
-        heirs, until = _heirs(other, gone)
-        if left or heirs:
-            held = other.status is Status.SUPERSEDED and not left
-            kept = tuple(dict.fromkeys((*left, *heirs)))
-            back[other.id] = other.with_(superseded_by=kept, valid_until=until if held else other.valid_until)
+    candidates = {candidate.id: candidate for candidate in ended if gone.keys() & set(candidate.superseded_by)}
+    reinstated: dict[AtomId, Atom] = {}
+    for ended_atom in candidates.values():
+        remaining = tuple(atom_id for atom_id in ended_atom.superseded_by if atom_id not in gone)
+        successors, until = _heirs(ended_atom, gone)
+        if remaining or successors:
+            is_reopened = ended_atom.status is Status.SUPERSEDED and not remaining
+            kept_ids = tuple(dict.fromkeys((*remaining, *successors)))
+            reinstated[ended_atom.id] = ended_atom.with_(
+                superseded_by=kept_ids, valid_until=until if is_reopened else ended_atom.valid_until
+            )
         else:
-            versions = store.versions(other.id)
-            n = next(n for n, each in enumerate(versions) if gone.keys() & set(each.atom.superseded_by))
-            back[other.id] = as_before(other, versions[n - 1].atom if n else None, versions[n].atom)
-            back |= relieved(other, versions[n].commit, others.keys(), store, scopes)
-    for heir in _read({target for atom in gone.values() for target in atom.superseded_by} - gone.keys(), store, scopes):
-        bridged = tuple(each.id for each in back.values() if heir.id in each.superseded_by)
-        kept = tuple(supersede for supersede in heir.supersedes if supersede not in gone)
-        if bridged or kept != heir.supersedes:
-            known = back.get(heir.id, heir)
-            back[heir.id] = known.with_(supersedes=tuple(dict.fromkeys((*kept, *bridged))))
-    return back
+            versions = store.versions(ended_atom.id)
+            n = next(n for n, version in enumerate(versions) if gone.keys() & set(version.atom.superseded_by))
+            reinstated[ended_atom.id] = as_before(ended_atom, versions[n - 1].atom if n else None, versions[n].atom)
+            reinstated |= relieved(ended_atom, versions[n].commit, candidates.keys(), store, scopes)
+    for successor in _read(
+        {target for atom in gone.values() for target in atom.superseded_by} - gone.keys(), store, scopes
+    ):
+        bridged = tuple(atom.id for atom in reinstated.values() if successor.id in atom.superseded_by)
+        kept_ids = tuple(atom_id for atom_id in successor.supersedes if atom_id not in gone)
+        if bridged or kept_ids != successor.supersedes:
+            current = reinstated.get(successor.id, successor)
+            reinstated[successor.id] = current.with_(supersedes=tuple(dict.fromkeys((*kept_ids, *bridged))))
+    return reinstated
 
 
 def in_the_way(back: Mapping[AtomId, Atom], gone: Collection[AtomId], store: Store) -> dict[AtomId, list[Atom]]:
-    """Who holds the claim of what would stand again by now."""
-    found: dict[AtomId, list[Atom]] = {}
+    """Return, for each atom to be reinstated, the atoms that hold its claim now."""
+    holders_by_atom: dict[AtomId, list[Atom]] = {}
     for atom in back.values():
         if not _is_alone(atom) or atom.status is not Status.ACTIVE:
             continue
-        wanted = Filter(scopes=(atom.scope,), claims=(str(claim_of(atom)),), statuses=frozenset({Status.ACTIVE}))
-        holders = [back.get(each.id, each) for each in store.read(wanted) if each.id not in gone and _is_alone(each)]
-        taken = [holder for holder in holders if holder.id != atom.id and holder.validity.overlaps(atom.validity)]
-        if taken:
-            found[atom.id] = taken
-    return found
+        query = Filter(scopes=(atom.scope,), claims=(str(claim_of(atom)),), statuses=frozenset({Status.ACTIVE}))
+        holders = [
+            back.get(holder.id, holder) for holder in store.read(query) if holder.id not in gone and _is_alone(holder)
+        ]
+        conflicting = [holder for holder in holders if holder.id != atom.id and holder.validity.overlaps(atom.validity)]
+        if conflicting:
+            holders_by_atom[atom.id] = conflicting
+    return holders_by_atom
 
 
 def _is_alone(atom: Atom) -> bool:
@@ -66,7 +72,7 @@ def _is_alone(atom: Atom) -> bool:
 
 
 def as_before(head: Atom, before: Atom | None, after: Atom) -> Atom:
-    """The head with the fields set by what ended it as they were, unless somebody set them since."""
+    """Return the head with the fields that its end had set restored, unless they were changed since."""
     status, until = head.status, head.valid_until
     if status in _REPLACED and status is after.status:
         status = before.status if before is not None else Status.ACTIVE
@@ -76,39 +82,41 @@ def as_before(head: Atom, before: Atom | None, after: Atom) -> Atom:
 
 
 def _heirs(other: Atom, gone: Mapping[AtomId, Atom]) -> tuple[list[AtomId], datetime | None]:
-    """Who ended those that are gone and had ended this one, and is not gone itself; and from when on."""
-    found: dict[AtomId, None] = {}
+    """Return the remaining successors of the removed atoms that ended this one, and from when on they apply."""
+    successors: dict[AtomId, None] = {}
     until = other.valid_until
-    ahead, seen = [each for each in other.superseded_by if each in gone], set[AtomId]()
-    while ahead:
-        one = gone[ahead.pop()]
-        seen.add(one.id)
-        for each in one.superseded_by:
-            if each not in gone:
-                found[each], until = None, one.valid_until or until
-            elif each not in seen:
-                ahead.append(each)
-    return list(found), until
+    queue, visited = [atom_id for atom_id in other.superseded_by if atom_id in gone], set[AtomId]()
+    while queue:
+        current = gone[queue.pop()]
+        visited.add(current.id)
+        for atom_id in current.superseded_by:
+            if atom_id not in gone:
+                successors[atom_id], until = None, current.valid_until or until
+            elif atom_id not in visited:
+                queue.append(atom_id)
+    return list(successors), until
 
 
 def relieved(
     ended: Atom, commit: CommitId, others: Collection[AtomId], store: Store, scopes: Sequence[Scope]
 ) -> dict[AtomId, Atom]:
-    """What was doubted only because the statement it hangs on had ended: in the same commit, or it says so itself."""
+    """Return atoms that were challenged only because the statement they depend on had ended."""
     changes = [change for entry in store.journal(scopes, commit=commit) for change in entry.changes]
-    over = {each.atom_id for each in changes if each.new_status in ENDED and each.old_status not in ENDED}
-    doubted = {
-        each.atom_id: each.old_status
-        for each in changes
-        if each.new_status is Status.CHALLENGED and each.old_status not in (None, Status.CHALLENGED)
+    ended_ids = {change.atom_id for change in changes if change.new_status in ENDED and change.old_status not in ENDED}
+    challenged = {
+        change.atom_id: change.old_status
+        for change in changes
+        if change.new_status is Status.CHALLENGED and change.old_status not in (None, Status.CHALLENGED)
     }
-    found: dict[AtomId, Atom] = {}
-    for atom in _read(doubted.keys(), store, scopes):
-        hangs = any(relation.name in _RESTS_ON and relation.target == ended.id for relation in atom.relations)
-        before = doubted[atom.id]
-        if before is not None and atom.status is Status.CHALLENGED and (hangs or over <= {*others}):
-            found[atom.id] = atom.with_(status=before)
-    return found
+    lifted: dict[AtomId, Atom] = {}
+    for atom in _read(challenged.keys(), store, scopes):
+        depends_on_ended = any(
+            relation.name in _RESTS_ON and relation.target == ended.id for relation in atom.relations
+        )
+        before = challenged[atom.id]
+        if before is not None and atom.status is Status.CHALLENGED and (depends_on_ended or ended_ids <= {*others}):
+            lifted[atom.id] = atom.with_(status=before)
+    return lifted
 
 
 def _read(ids: Collection[AtomId], store: Store, scopes: Sequence[Scope]) -> list[Atom]:

@@ -1,7 +1,7 @@
-"""Statements that could be one, found without a model: the same words, one topic, one workflow.
+"""Groups statements that could be one, without a model: by text, topic or workflow.
 
-Each group becomes one proposal that waits for a person. A statement sits in one open proposal at most, and what a
-person rejected is not proposed again.
+Each group becomes one proposal for review. A statement is in at most one open proposal, and a proposal that a person
+rejected is not made again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lamina.store.base import Filter, Store
 from lamina.text.normal import normal_form, one_line, value_form
 
 MOST = 50
-"""A topic with more statements is too broad to be one."""
+"""A topic with more statements is too broad for one synthesis."""
 _TAGS = re.compile(r"[,;\n]")
 
 
@@ -41,44 +41,44 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """The groups that were found; the receipt tells what of them was put before a person."""
+    """The groups that were found; the receipt lists the proposals that were created."""
 
     groups: tuple[Group, ...]
     receipt: Receipt
 
 
 def compact(by: Reviewer, *, create_proposals: bool) -> Proposed:
-    """Statements in the same words, and those of one topic, each group as one cited synthesis."""
+    """Group statements with the same text, and those of one topic, each as one cited synthesis."""
     groups: list[Group] = []
-    left = [atom for atom in _active(by, Layer.SEMANTIC) if _is_plain(atom)]
-    for find in (_by_words, _by_topic):
-        found = proposable(find(left), {Proposal.SEMANTIC_COMPACTION}, by.store, by.scopes)
-        used = {member.id for _, members in found for member in members}
-        left = [atom for atom in left if atom.id not in used]
-        groups += [Group(basis, members, _synthesis(basis, members, by)) for basis, members in found]
+    remaining = [atom for atom in _active(by, Layer.SEMANTIC) if _is_plain(atom)]
+    for group_by in (_by_words, _by_topic):
+        candidates = proposable(group_by(remaining), {Proposal.SEMANTIC_COMPACTION}, by.store, by.scopes)
+        used = {member.id for _, members in candidates for member in members}
+        remaining = [atom for atom in remaining if atom.id not in used]
+        groups += [Group(basis, members, _synthesis(basis, members, by)) for basis, members in candidates]
     return _put_forward(groups, by, "compact", create_proposals=create_proposals)
 
 
 def dedup(by: Reviewer, *, create_proposals: bool) -> Proposed:
-    """Procedures of one workflow, with the surest proposed as the canonical one."""
+    """Group procedures of one workflow and propose the surest as the canonical one."""
     active = [atom for atom in _active(by, Layer.PROCEDURAL) if atom.metadata.get("workflow", "").strip()]
     workflows = _grouped(active, lambda atom: [value_form(atom.metadata["workflow"])])
-    found = proposable(workflows, PROCEDURES, by.store, by.scopes)
-    groups = [Group(f"workflow {basis}", members, _canonical(members, by)) for basis, members in found]
+    candidates = proposable(workflows, PROCEDURES, by.store, by.scopes)
+    groups = [Group(f"workflow {basis}", members, _canonical(members, by)) for basis, members in candidates]
     return _put_forward(groups, by, "dedup", create_proposals=create_proposals)
 
 
 def _active(by: Reviewer, layer: Layer) -> list[Atom]:
-    """What stands and may be replaced: a pin binds every pass, and what happened is never summed up away."""
+    """Return active statements that may be replaced: not pinned, not episodes, without an end date."""
     now = by.now()
-    wanted = Filter(scopes=by.scopes, statuses=frozenset({Status.ACTIVE}), notes=False, valid_at=now)
-    found = (atom for atom in by.fresh(wanted) if layer in (atom.layer, traits(atom.kind).layer))
-    whole = (atom for atom in found if not atom.is_episode and atom.is_searched and not atom.pinned)
-    return sorted((atom for atom in whole if atom.valid_until is None), key=_rank)
+    query = Filter(scopes=by.scopes, statuses=frozenset({Status.ACTIVE}), notes=False, valid_at=now)
+    in_layer = (atom for atom in by.fresh(query) if layer in (atom.layer, traits(atom.kind).layer))
+    replaceable = (atom for atom in in_layer if not atom.is_episode and atom.is_searched and not atom.pinned)
+    return sorted((atom for atom in replaceable if atom.valid_until is None), key=_rank)
 
 
 def _is_plain(atom: Atom) -> bool:
-    """Whether somebody said it: what was made of other statements is not made into another."""
+    """Return whether it was stated: syntheses are not combined again."""
     return atom.origin is not Origin.DREAM and "compacted_from" not in atom.metadata
 
 
@@ -91,15 +91,15 @@ def _by_words(atoms: Iterable[Atom]) -> list[tuple[str, tuple[Atom, ...]]]:
 
 
 def _by_topic(atoms: Iterable[Atom]) -> list[tuple[str, tuple[Atom, ...]]]:
-    """A value that can change on its own stays a statement of its own, so that its successor finds it."""
+    """Group by topic. Single-valued claims are left out: each stays separate so that its successor finds it."""
     loose = [atom for atom in atoms if not ((claim := claim_of(atom)) and claim.single_valued)]
     return [(f"topic {topic}", members) for topic, members in _grouped(loose, topics_of) if len(members) <= MOST]
 
 
 def topics_of(atom: Atom) -> list[str]:
-    """An atom's topic tags, in normal form."""
-    told = (*_TAGS.split(atom.metadata.get("topic_tags", "")), *atom.tags)
-    return list(dict.fromkeys(form for each in told if (form := normal_form(each))))
+    """Return an atom's topic tags, in normal form."""
+    tags = (*_TAGS.split(atom.metadata.get("topic_tags", "")), *atom.tags)
+    return list(dict.fromkeys(form for tag in tags if (form := normal_form(tag))))
 
 
 def _grouped(atoms: Iterable[Atom], keys: Callable[[Atom], Sequence[str]]) -> list[tuple[str, tuple[Atom, ...]]]:
@@ -113,45 +113,55 @@ def _grouped(atoms: Iterable[Atom], keys: Callable[[Atom], Sequence[str]]) -> li
 def proposable(
     groups: Iterable[tuple[str, tuple[Atom, ...]]], types: Iterable[Proposal], store: Store, scopes: tuple[Scope, ...]
 ) -> list[tuple[str, tuple[Atom, ...]]]:
-    """Groups of two or more whose members wait in no other proposal, and that nobody has rejected."""
+    """Return groups of two or more whose members are in no other open proposal and that no person rejected."""
     taken, rejected = _decided(frozenset(types), store, scopes)
-    found = []
-    for basis, every in groups:
-        members = tuple(each for each in every if each.id not in taken)
+    accepted = []
+    for basis, candidates in groups:
+        members = tuple(candidate for candidate in candidates if candidate.id not in taken)
         ids = {member.id for member in members}
-        if len(members) >= 2 and not any(ids <= each for each in rejected):
+        if len(members) >= 2 and not any(ids <= rejected_ids for rejected_ids in rejected):
             taken |= ids
-            found.append((basis, members))
-    return found
+            accepted.append((basis, members))
+    return accepted
 
 
 def _decided(
     types: frozenset[Proposal], store: Store, scopes: tuple[Scope, ...]
 ) -> tuple[set[AtomId], list[frozenset[AtomId]]]:
-    """Whose sources wait in an open proposal, and the sources of each that was taken back."""
+    """Return the sources of open proposals, and those of each rejected one."""
     statuses = frozenset({Status.CONSTRAINED, Status.TOMBSTONED})
-    made = [
-        each for each in store.read(Filter(scopes=scopes, statuses=statuses, notes=False)) if proposal_of(each) in types
+    proposals = [
+        proposal
+        for proposal in store.read(Filter(scopes=scopes, statuses=statuses, notes=False))
+        if proposal_of(proposal) in types
     ]
-    sources = tuple({source for each in made for source in each.derived_from})
-    over = {each.id for each in store.read(Filter(scopes=scopes, ids=sources)) if each.status in ENDED}
-    waiting = (each for each in made if each.status is Status.CONSTRAINED and not over & {*each.derived_from})
-    gone = (each for each in made if each.status is Status.TOMBSTONED and not is_undone(each, store))
-    taken = {source for each in waiting for source in each.derived_from}
-    return taken, [frozenset(each.derived_from) for each in gone]
+    sources = tuple({source for proposal in proposals for source in proposal.derived_from})
+    ended_ids = {proposal.id for proposal in store.read(Filter(scopes=scopes, ids=sources)) if proposal.status in ENDED}
+    open_proposals = (
+        proposal
+        for proposal in proposals
+        if proposal.status is Status.CONSTRAINED and not ended_ids & {*proposal.derived_from}
+    )
+    rejected = (
+        proposal for proposal in proposals if proposal.status is Status.TOMBSTONED and not is_undone(proposal, store)
+    )
+    taken = {source for proposal in open_proposals for source in proposal.derived_from}
+    return taken, [frozenset(proposal.derived_from) for proposal in rejected]
 
 
 def _synthesis(basis: str, members: Sequence[Atom], by: Reviewer) -> Atom:
     first, topics = members[0], [topic for member in members for topic in topics_of(member)]
-    same = len({(member.subject, member.attribute, member.value) for member in members}) == 1
+    has_same_claim = len({(member.subject, member.attribute, member.value) for member in members}) == 1
     lines = "\n".join(f"- {one_line(member.content)} [{member.id}]" for member in members)
-    own = {"subject": first.subject, "attribute": first.attribute, "value": first.value} if same else {}
-    made = _made(
+    claim_fields = (
+        {"subject": first.subject, "attribute": first.attribute, "value": first.value} if has_same_claim else {}
+    )
+    synthesis = _made(
         "synthesis",
         members,
         by,
         layer=Layer.SEMANTIC,
-        **own,
+        **claim_fields,
         content=first.content if basis == "the same words" else f"{basis.removeprefix('topic ')}:\n{lines}",
         confidence=round(sum(member.confidence for member in members) / len(members), 3),
         metadata={
@@ -162,7 +172,7 @@ def _synthesis(basis: str, members: Sequence[Atom], by: Reviewer) -> Atom:
             "compacted_from": " ".join(member.id for member in members),
         },
     )
-    return made if same or not first.subject else made.with_(subject=_shared(members))
+    return synthesis if has_same_claim or not first.subject else synthesis.with_(subject=_shared(members))
 
 
 def _shared(members: Sequence[Atom]) -> str:
@@ -186,16 +196,16 @@ def _canonical(members: Sequence[Atom], by: Reviewer) -> Atom:
 
 
 def _made(kind: str, members: Sequence[Atom], by: Reviewer, **fields: object) -> Atom:
-    """A proposal made of others: it rests on what they rest on, and is worth what the least trusted of them is."""
+    """Build a proposal from statements: it has their evidence and the origin of the least trusted."""
     now = by.now()
-    own = kind_defaults(kind) | fields
+    values = kind_defaults(kind) | fields
     return Atom(
         id=by.ids.new(now),
         scope=members[0].scope,
         kind=kind,
         observed_at=now,
         status=Status.CONSTRAINED,
-        origin=min((member.origin for member in members), key=lambda each: TRUST[each]),
+        origin=min((member.origin for member in members), key=lambda origin: TRUST[origin]),
         principal=by.principal,
         derived_from=tuple(member.id for member in members),
         importance=max(member.importance for member in members),
@@ -203,12 +213,12 @@ def _made(kind: str, members: Sequence[Atom], by: Reviewer, **fields: object) ->
         entities=_union(member.entities for member in members),
         agents=_union(member.agents for member in members),
         evidence=tuple(dict.fromkeys(part for member in members for part in member.evidence)),
-        **own,
+        **values,
     )
 
 
 def _union(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each for one in lists for each in one))
+    return tuple(dict.fromkeys(label for labels in lists for label in labels))
 
 
 def _put_forward(groups: Sequence[Group], by: Reviewer, verb: str, *, create_proposals: bool) -> Proposed:
@@ -217,6 +227,6 @@ def _put_forward(groups: Sequence[Group], by: Reviewer, verb: str, *, create_pro
     outcomes = [
         Outcome(Result.HELD, group.proposal, f"{len(group.members)} statements: {group.basis}") for group in groups
     ]
-    receipt = by.carry_out(verb, f"proposed {len(groups)} of {verb}", outcomes)
+    receipt = by.carry_out(verb, f"{verb}: {len(groups)} proposals", outcomes)
     written = {outcome.atom.id: outcome.atom for outcome in receipt.outcomes}
     return Proposed(tuple(replace(group, proposal=written[group.proposal.id]) for group in groups), receipt)

@@ -1,4 +1,4 @@
-"""An atom's past, as its versions tell it."""
+"""The history of an atom, built from its versions."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Transition:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """An atom's past: its changes of status and every version of it, oldest first."""
+    """The history of an atom: its status changes and every version, oldest first."""
 
     transitions: tuple[Transition, ...]
     versions: tuple[Version, ...]
 
 
 def history_of(versions: Sequence[Version]) -> History:
-    """The versions with the changes of status among them."""
+    """Return the versions with the status changes among them."""
     transitions = tuple(
         Transition(version.old_status, version.atom.status, version.reason, version.actor, version.at, version.commit)
         for version in versions

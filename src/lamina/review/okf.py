@@ -1,8 +1,8 @@
-"""An OKF bundle (Open Knowledge Format 0.1): what stands, one concept a file, for programs that know nothing of lamina.
+"""Renders an OKF bundle (Open Knowledge Format 0.1): one concept per file, for programs that do not know lamina.
 
-A concept is markdown with a `type`; its links are ordinary ones. The root's index names the version and every concept,
-the log tells on which day each was recorded. What is over, taken back or waits for review is not handed to others, and
-neither are the words that said it.
+A concept is markdown with a `type` and ordinary links. The index in the root names the version and every concept, the
+log the day on which each was recorded. Ended, forgotten or pending statements are left out, and so are the sentences
+they rest on.
 """
 
 from __future__ import annotations
@@ -25,45 +25,47 @@ VERSION = "0.1"
 _STANDS = frozenset({Status.ACTIVE, Status.ARCHIVED, Status.CHALLENGED})
 _TITLE, _DESCRIPTION = 80, 240
 _LEFT_OUT = "[…]"
-"""Stands where words were that are over; what consists of nothing else says nothing."""
+"""Replaces sentences that are left out; a passage with nothing else is dropped."""
 _TIMES = ("valid_from", "valid_until", "expires_at")
 _PLAIN = ("subject", "attribute", "value", "source_id", "session_id", "segment_id")
 _IN_LINKS = str.maketrans({"[": "(", "]": ")", "\\": "/", "<": "‹", ">": "›"})
 
 
 def bundle(atoms: Sequence[Atom]) -> Iterator[tuple[str, bytes]]:
-    """Every file of the bundle: where it stands in the folder, and its bytes."""
+    """Return every file of the bundle: its path in the folder and its bytes."""
     sources = Sources(atoms)
-    told = (_handed(atom, sources) for atom in atoms if atom.status in _STANDS and atom.is_searched)
-    standing = [atom for atom in told if atom is not None]
-    places: dict[str, str] = {atom.id: _place(atom) for atom in standing}
-    titles: dict[str, str] = {atom.id: _title(atom) for atom in standing}
-    for atom in standing:
-        yield places[atom.id], _concept(atom, places, titles).encode()
-    yield INDEX, _index(standing, places, titles).encode()
-    yield LOG, _log(standing, places, titles).encode()
+    candidates = (_handed(atom, sources) for atom in atoms if atom.status in _STANDS and atom.is_searched)
+    exported = [atom for atom in candidates if atom is not None]
+    paths: dict[str, str] = {atom.id: _place(atom) for atom in exported}
+    titles: dict[str, str] = {atom.id: _title(atom) for atom in exported}
+    for atom in exported:
+        yield paths[atom.id], _concept(atom, paths, titles).encode()
+    yield INDEX, _index(exported, paths, titles).encode()
+    yield LOG, _log(exported, paths, titles).encode()
 
 
 def _handed(atom: Atom, sources: Sources) -> Atom | None:
-    """An atom as others get it: of a conversation only what still holds, and nothing where nothing does."""
-    over = sources.over(atom) if atom.is_segment else {}
-    if not over:
+    """Return the atom as exported: a segment without outdated sentences; None if nothing is left."""
+    outdated = sources.over(atom) if atom.is_segment else {}
+    if not outdated:
         return atom
-    kept = [replace(passage, text=_without(passage.text, over.get(passage.n, ()))) for passage in passages_of(atom)]
-    left = [
-        render_passage(each.n, each.text, each.speaker, each.at)
-        for each in kept
-        if each.text.strip(f"{_LEFT_OUT} \n\t")
+    passages = [
+        replace(passage, text=_without(passage.text, outdated.get(passage.n, ()))) for passage in passages_of(atom)
     ]
-    return atom.with_(content="\n\n".join(left)) if left else None
+    rendered = [
+        render_passage(passage.n, passage.text, passage.speaker, passage.at)
+        for passage in passages
+        if passage.text.strip(f"{_LEFT_OUT} \n\t")
+    ]
+    return atom.with_(content="\n\n".join(rendered)) if rendered else None
 
 
 def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    found, at = "", 0
+    kept, position = "", 0
     for start, end in sorted(spans):
-        found += text[at : max(at, start)] + (_LEFT_OUT if start >= at else "")
-        at = max(at, end)
-    return found + text[at:]
+        kept += text[position : max(position, start)] + (_LEFT_OUT if start >= position else "")
+        position = max(position, end)
+    return kept + text[position:]
 
 
 def _place(atom: Atom) -> str:
@@ -97,17 +99,17 @@ def _concept(atom: Atom, places: Mapping[str, str], titles: Mapping[str, str]) -
     }
     rows = [row for key, value in entries.items() if value for row in emit_entry(key, value)]
     links = [
-        f"* {name} [{titles[each].translate(_IN_LINKS)}](/{places[each]})"
-        for name, each in _linked(atom)
-        if each in places
+        f"* {name} [{titles[target].translate(_IN_LINKS)}](/{places[target]})"
+        for name, target in _linked(atom)
+        if target in places
     ]
     tail = LINKS + "\n".join(links) if links else ""
     return "\n".join(["---", *rows, "---", "", atom.content + tail, ""])
 
 
 def _linked(atom: Atom) -> Iterator[tuple[str, str]]:
-    yield from dict.fromkeys(("rests on", each.segment) for each in atom.evidence)
-    yield from (("replaces", supersede) for supersede in atom.supersedes)
+    yield from dict.fromkeys(("rests on", evidence.segment) for evidence in atom.evidence)
+    yield from (("replaces", atom_id) for atom_id in atom.supersedes)
     yield from ((relation.name.value.replace("_", " "), relation.target) for relation in atom.relations)
 
 
@@ -116,8 +118,8 @@ def _index(atoms: Sequence[Atom], places: Mapping[str, str], titles: Mapping[str
     for atom in atoms:
         by_kind[atom.kind].append(atom)
     lines = ["---", f'okf_version: "{VERSION}"', "---", ""]
-    for kind, found in sorted(by_kind.items()):
-        lines += [f"# {kind}", "", *(f"* {_link(atom, places, titles)}" for atom in found), ""]
+    for kind, group in sorted(by_kind.items()):
+        lines += [f"# {kind}", "", *(f"* {_link(atom, places, titles)}" for atom in group), ""]
     return "\n".join(lines)
 
 
@@ -126,8 +128,8 @@ def _log(atoms: Sequence[Atom], places: Mapping[str, str], titles: Mapping[str, 
     for atom in atoms:
         by_day[f"{atom.recorded_at or atom.observed_at:%Y-%m-%d}"].append(atom)
     lines = ["# Log", ""]
-    for day, found in sorted(by_day.items(), reverse=True):
-        lines += [f"## {day}", "", *(f"* **Recorded**: {_link(atom, places, titles)}" for atom in found), ""]
+    for day, group in sorted(by_day.items(), reverse=True):
+        lines += [f"## {day}", "", *(f"* **Recorded**: {_link(atom, places, titles)}" for atom in group), ""]
     return "\n".join(lines)
 
 

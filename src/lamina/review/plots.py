@@ -1,5 +1,7 @@
-"""Lines and bars without a plotting library: SVG that reads on light and on dark paper, and without telling colours
-apart, for every line is named where it ends."""
+"""Draws lines and bars as SVG without a plotting library.
+
+The output works on light and dark backgrounds and without colour, because every line is labelled at its end.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ DASHES = ("", "7 3", "2 3", "9 3 2 3")
 WIDTH, HEIGHT = 600, 330
 LEFT, TOP, BOTTOM = 74, 66, 58
 RIGHT, RIGHT_UNNAMED = 172, 40
-"""The room beside the lines is for their names; bars have none."""
+"""The space at the right is for line labels; bars have none."""
 COLUMNS = 2
 _LABEL_GAP, _LEADER = 15.0, 16
 _INNER_HEIGHT = HEIGHT - TOP - BOTTOM
@@ -27,7 +29,7 @@ _INNER_HEIGHT = HEIGHT - TOP - BOTTOM
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What is measured, from where to where, and which values are named."""
+    """What is measured, its range, and the labelled values."""
 
     label: str
     low: float
@@ -35,14 +37,14 @@ class Axis:
     ticks: tuple[tuple[float, str], ...]
 
     def share(self, value: float) -> float:
-        """How far along the axis a value lies, from 0 to 1."""
+        """Return how far along the axis a value is, from 0 to 1."""
         span = self.high - self.low
         return min(1.0, max(0.0, (value - self.low) / span)) if span > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line and what it is called at its end; the strong one is drawn thicker."""
+    """A line and its label; an `is_strong` one is drawn thicker."""
 
     label: str
     points: tuple[tuple[float, float], ...]
@@ -51,7 +53,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar from one value to another, as high as it says."""
+    """A bar from one value to another, with its height."""
 
     start: float
     end: float
@@ -60,7 +62,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """One picture: lines or bars over two axes. `told` says in words what is to be seen; `mark` names a value of x."""
+    """One chart: lines or bars over two axes. `description` says in words what it shows; `mark` labels a value of x."""
 
     name: str
     title: str
@@ -77,31 +79,31 @@ class Panel:
 
     @property
     def right(self) -> int:
-        """Where the drawing ends and the names of its lines begin."""
+        """Return where the drawing ends and the line labels begin."""
         return WIDTH - (RIGHT if self.lines else RIGHT_UNNAMED)
 
 
 def count_axis(label: str, most: float) -> Axis:
-    """An axis for counts that holds the greatest of them, with a few whole round numbers on it."""
+    """Return an axis for counts up to `maximum`, with a few round numbers."""
     raw = max(1.0, most) / 4
     size = 10 ** floor(log10(raw))
-    step = max(1, next(each for each in (size, 2 * size, 5 * size, 10 * size) if each >= raw))
+    step = max(1, next(candidate for candidate in (size, 2 * size, 5 * size, 10 * size) if candidate >= raw))
     high = ceil(max(1.0, most) / step) * step
     return Axis(label, 0, high, tuple((n * step, f"{n * step:,.0f}") for n in range(round(high / step) + 1)))
 
 
 def svg(panel: Panel) -> str:
-    """One picture as a document of its own."""
+    """Render one panel as a document."""
     return _document([panel], 1)
 
 
 def sheet(panels: Sequence[Panel]) -> str:
-    """Several pictures on one sheet, two in a row."""
+    """Render several panels as one document, two in a row."""
     return _document(panels, COLUMNS)
 
 
 def write(path: Path, panels: Sequence[Panel]) -> None:
-    """Write the pictures on one sheet; the file's ending says how."""
+    """Write the panels to one file; its extension selects the format. InvalidInput if it cannot be written."""
     try:
         match path.suffix.lower():
             case ".svg":
@@ -109,15 +111,15 @@ def write(path: Path, panels: Sequence[Panel]) -> None:
             case ".png":
                 _png(path, panels)
             case _:
-                raise InvalidInput(f"pictures are written as .svg or .png, not as {path.name}")
+                raise InvalidInput(f"charts are written as .svg or .png, not as {path.name}")
     except OSError as error:
-        raise InvalidInput(f"{path} cannot be written ({error.strerror}); name a file in a folder you own") from error
+        raise InvalidInput(f"{path} cannot be written ({error.strerror}); choose a file in a folder you own") from error
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Places as near as can be to the wanted ones, in their order, that lie a gap apart between two bounds.
+    """Return positions as near as possible to the given ones, in their order, a gap apart, between two bounds.
 
-    Where they do not all fit, they lie as far apart as there is room for.
+    If they do not fit, the gap is smaller.
     """
     if not wanted:
         return []
@@ -139,9 +141,9 @@ def _document(panels: Sequence[Panel], columns: int) -> str:
     across = min(columns, len(panels))
     width, height = WIDTH * across, HEIGHT * ceil(len(panels) / columns)
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-    body = [line for n, each in enumerate(panels) for line in _panel(each, n, columns)]
-    named = " ".join(f"{panel.name}-title" for panel in panels)
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="{named}">'
+    body = [line for n, panel in enumerate(panels) for line in _panel(panel, n, columns)]
+    title_ids = " ".join(f"{panel.name}-title" for panel in panels)
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="{title_ids}">'
     return "\n".join([head, f"<style>{_style()}</style>", *body, "</svg>", ""])
 
 
@@ -207,9 +209,9 @@ def _bars(panel: Panel) -> Iterator[str]:
     for bar in panel.bars:
         x, y = _x(panel, bar.start) + 1, _y(panel, bar.height)
         width, height = _x(panel, bar.end) - 1 - x, HEIGHT - BOTTOM - y
-        told = f"{bar.start:g} to {bar.end:g}: {bar.height:,.0f}"
+        label = f"{bar.start:g} to {bar.end:g}: {bar.height:,.0f}"
         box = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
-        yield f'<rect class="bar" {box}><title>{escape(told)}</title></rect>'
+        yield f'<rect class="bar" {box}><title>{escape(label)}</title></rect>'
 
 
 def _lines(panel: Panel) -> Iterator[str]:
@@ -233,7 +235,7 @@ def _mark(panel: Panel, at: float, name: str) -> Iterator[str]:
 
 
 def _places(panel: Panel) -> list[float]:
-    """Where the names of the lines stand, so that none lies upon another."""
+    """Return the positions of the line labels, so that none overlap."""
     return spread([_y(panel, line.points[-1][1]) for line in panel.lines], _LABEL_GAP, TOP, HEIGHT - BOTTOM)
 
 
@@ -254,7 +256,7 @@ def _png(path: Path, panels: Sequence[Panel]) -> None:
         drawing = import_module("matplotlib.figure")
     except ImportError as error:
         raise InvalidInput(
-            'a PNG picture needs matplotlib: pip install "lamina[chart]", or name a file ending in .svg'
+            'a PNG chart needs matplotlib: pip install "lamina[chart]", or choose a file name ending in .svg'
         ) from error
     rows = ceil(len(panels) / COLUMNS)
     figure = drawing.Figure(figsize=(WIDTH * COLUMNS / 100, HEIGHT * rows / 100), dpi=150)

@@ -1,4 +1,4 @@
-"""Proposals: statements somebody puts before a person, who decides whether they count."""
+"""Proposals: statements that are submitted for review."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from lamina.errors import InvalidInput
 from lamina.store.base import Store
 
 PROFILE = ("profile_key", "value", "reason")
-"""What the proposal of a profile value says in its metadata."""
+"""The metadata that a proposal of a profile value needs."""
 
 
 def propose(
     drafts: Sequence[Draft], writer: Writer, store: Store, ids: IdSource, clock: Clock, reason: str, key: str | None
 ) -> Receipt:
-    """Write statements that wait for a person, whoever says them; what is there already is not proposed."""
+    """Write statements as pending, for any origin; statements that exist already are not proposed."""
 
-    def written() -> Receipt:
+    def attempt() -> Receipt:
         now = clock.now()
         fresh = fresh_ids(ids, now)
-        made = (draft.to_atom(next(fresh), writer.scope, writer.origin, writer.principal, now) for draft in drafts)
-        atoms = [each.with_(status=Status.CONSTRAINED) for each in made]
+        drafted = (draft.to_atom(next(fresh), writer.scope, writer.origin, writer.principal, now) for draft in drafts)
+        atoms = [atom.with_(status=Status.CONSTRAINED) for atom in drafted]
         return write(Words(), verdicts_on(atoms, store, now), writer, store, "propose", reason, key)
 
-    return unhurried(store, written)
+    return unhurried(store, attempt)
 
 
 def with_contract(fields: Mapping[str, Any], reason: str) -> dict[str, Any]:
-    """The fields of a proposal; one of a profile value names its key, the value and why."""
+    """Return a proposal's fields, completed for a profile value; InvalidInput if a key, value or reason is missing."""
     metadata = fields.get("metadata") or {}
     if not isinstance(metadata, Mapping) or "profile_key" not in metadata:
         return dict(fields)
-    told = {"value": fields.get("value") or "", "reason": reason, **metadata}
-    missing = [name for name in PROFILE if not str(told.get(name) or "").strip()]
+    completed = {"value": fields.get("value") or "", "reason": reason, **metadata}
+    missing = [name for name in PROFILE if not str(completed.get(name) or "").strip()]
     if missing:
-        raise InvalidInput(f"a proposal for the profile needs {' and '.join(missing)} in its metadata")
-    own = {"kind": "preference", "value": told["value"], "layer": Layer.PROFILE}
-    return {**own, **fields, "metadata": {TYPE: Proposal.PROFILE_UPDATE.value, **told}}
+        raise InvalidInput(f"a proposal of a profile value needs {' and '.join(missing)} in its metadata")
+    defaults = {"kind": "preference", "value": completed["value"], "layer": Layer.PROFILE}
+    return {**defaults, **fields, "metadata": {TYPE: Proposal.PROFILE_UPDATE.value, **completed}}

@@ -1,7 +1,7 @@
-"""Quarantine: everything that came from a source, a session or an origin, and whatever descends from it, waits again.
+"""Quarantine: everything from a source, a session or an origin, and whatever was derived from it, is pending again.
 
-One commit. What it had done to others is taken back: what it ended stands again, what it bore out no longer rests on
-it. A statement descends from another by `derived_from`, and from words when it rests on no others.
+It is one commit. The effects on other atoms are reversed: what the source had ended is reinstated, and evidence from it
+is removed. A statement is derived from another by `derived_from`, and from a segment if it has no other evidence.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from lamina.review.waiting import comes_from
 from lamina.store.base import Changed, CommitId, Filter
 
 GUARD = 0.05
-"""A larger share of what is remembered is not touched at once unless a person says so twice."""
+"""A quarantine of a larger share of all atoms needs explicit approval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """What is not to be trusted any longer: one of the three."""
+    """What is quarantined: exactly one of a source, a session or an origin."""
 
     source: str | None = None
     session: str | None = None
     origin: Origin | None = None
 
     def __post_init__(self) -> None:
-        if sum(each is not None for each in (self.source, self.session, self.origin)) != 1:
-            raise InvalidInput("quarantine a source, a session or an origin: one of them")
+        if sum(value is not None for value in (self.source, self.session, self.origin)) != 1:
+            raise InvalidInput("name exactly one of source, session and origin to quarantine")
 
     def holds(self, atom: Atom) -> bool:
         if self.source is not None:
@@ -51,86 +51,88 @@ class Suspect:
 
 
 def quarantine(suspect: Suspect, reason: str, by: Reviewer, *, yes: bool) -> Receipt:
-    """Let all of it wait for a person again; the receipt names what waits and what was given back."""
-    told = with_reason(reason)
+    """Make all of it pending again; the receipt lists what is pending and what was reinstated."""
+    parsed_reason = with_reason(reason)
     by.writer()
 
-    def isolated() -> Receipt:
+    def attempt() -> Receipt:
         atoms = {atom.id: atom for atom in by.store.read(Filter(scopes=by.scopes))}
-        bad = _descended(suspect.holds, atoms)
-        if not bad:
+        quarantined = _descended(suspect.holds, atoms)
+        if not quarantined:
             raise NotFound(f"nothing came from {suspect}")
-        if len(bad) > GUARD * len(atoms) and not yes:
+        if len(quarantined) > GUARD * len(atoms) and not yes:
             raise Refused(
-                f"{len(bad)} of {len(atoms)} atoms came from {suspect} or descend from it, more than "
-                f"{GUARD:.0%} at once; look at them with --dry-run, then say --yes"
+                f"{len(quarantined)} of {len(atoms)} atoms came from {suspect} or were derived from it, more than "
+                f"{GUARD:.0%} of the memory; check them with --dry-run, then confirm with --yes"
             )
-        held = {each.id: _held(each) for each in bad.values() if each.status is not Status.TOMBSTONED}
-        back = _given_back(bad, atoms, by)
-        outcomes = [Outcome(Result.HELD, each, f"came from {suspect}") for each in held.values()]
-        outcomes += [Outcome(_became(each, atoms), each, f"{suspect} is in quarantine") for each in back.values()]
-        return by.carry_out("quarantine", f"{told}: {suspect}", outcomes, Way.QUARANTINE)
+        pending = {atom.id: _held(atom) for atom in quarantined.values() if atom.status is not Status.TOMBSTONED}
+        reinstated = _given_back(quarantined, atoms, by)
+        outcomes = [Outcome(Result.HELD, atom, f"came from {suspect}") for atom in pending.values()]
+        outcomes += [Outcome(_became(atom, atoms), atom, f"{suspect} is in quarantine") for atom in reinstated.values()]
+        return by.carry_out("quarantine", f"{parsed_reason}: {suspect}", outcomes, Way.QUARANTINE)
 
-    return unhurried(by.store, isolated)
+    return unhurried(by.store, attempt)
 
 
 def _descended(is_bad: Callable[[Atom], bool], atoms: Mapping[AtomId, Atom]) -> dict[AtomId, Atom]:
-    """All of it. Lists of other atoms are made anew from them and come along with nothing."""
-    own = {atom.id: atom for atom in atoms.values() if not traits(atom.kind).lists}
-    bad = {atom.id: atom for atom in own.values() if is_bad(atom)}
+    """Return the targets and everything derived from them. Lists of atoms are regenerated and not included."""
+    candidates = {atom.id: atom for atom in atoms.values() if not traits(atom.kind).lists}
+    quarantined = {atom.id: atom for atom in candidates.values() if is_bad(atom)}
     children: dict[str, list[Atom]] = defaultdict(list)
-    for atom in own.values():
-        for parent in {*atom.derived_from, *(each.segment for each in atom.evidence)}:
+    for atom in candidates.values():
+        for parent in {*atom.derived_from, *(evidence.segment for evidence in atom.evidence)}:
             children[parent].append(atom)
-    ahead = list(bad)
-    while ahead:
-        for child in children.get(ahead.pop(), ()):
-            if child.id not in bad and _descends(child, bad):
-                bad[child.id] = child
-                ahead.append(child.id)
-    return bad
+    queue = list(quarantined)
+    while queue:
+        for child in children.get(queue.pop(), ()):
+            if child.id not in quarantined and _descends(child, quarantined):
+                quarantined[child.id] = child
+                queue.append(child.id)
+    return quarantined
 
 
 def _descends(atom: Atom, bad: Mapping[AtomId, Atom]) -> bool:
-    if any(each in bad for each in atom.derived_from):
+    if any(atom_id in bad for atom_id in atom.derived_from):
         return True
-    return bool(atom.evidence) and all(each.segment in bad for each in atom.evidence)
+    return bool(atom.evidence) and all(evidence.segment in bad for evidence in atom.evidence)
 
 
 def _held(atom: Atom) -> Atom:
-    """The atom as it waits: it has ended nothing, and nothing has ended it. Confirmed, it is compared anew."""
+    """Return the atom as pending, without supersedes links: it is compared again when it is confirmed."""
     return atom.with_(status=Status.CONSTRAINED, supersedes=(), superseded_by=())
 
 
 def _given_back(bad: Mapping[AtomId, Atom], atoms: Mapping[AtomId, Atom], by: Reviewer) -> dict[AtomId, Atom]:
-    back = given_back(bad, by.store, by.scopes)
+    reinstated = given_back(bad, by.store, by.scopes)
     for atom in atoms.values():
-        if atom.id not in bad and any(each.segment in bad for each in atom.evidence):
-            known = back.get(atom.id, atom)
-            kept = tuple(each for each in known.evidence if each.segment not in bad)
-            back[atom.id] = known.with_(evidence=kept)
+        if atom.id not in bad and any(evidence.segment in bad for evidence in atom.evidence):
+            current = reinstated.get(atom.id, atom)
+            remaining = tuple(evidence for evidence in current.evidence if evidence.segment not in bad)
+            reinstated[atom.id] = current.with_(evidence=remaining)
     for change, before in _changed_by(bad, by):
-        head = back.get(change.atom_id) or atoms.get(change.atom_id)
+        head = reinstated.get(change.atom_id) or atoms.get(change.atom_id)
         if head is not None and head.status is change.new_status and _untouched_since(change, by):
-            back[head.id] = head.with_(status=before)
-    for atom_id, holders in in_the_way(back, bad.keys(), by.store).items():
-        # Somebody else fills its place by now, and stays: what it had been ended by is then that.
-        back[atom_id] = atoms[atom_id].with_(superseded_by=tuple(holder.id for holder in holders))
+            reinstated[head.id] = head.with_(status=before)
+    for atom_id, holders in in_the_way(reinstated, bad.keys(), by.store).items():
+        # Another atom holds its claim now and stays: it becomes the successor.
+        reinstated[atom_id] = atoms[atom_id].with_(superseded_by=tuple(holder.id for holder in holders))
         for holder in holders:
-            heir = back.get(holder.id, holder)
-            back[heir.id] = heir.with_(supersedes=tuple(dict.fromkeys((*heir.supersedes, atom_id))))
-    return {each.id: each for each in back.values() if each != atoms[each.id]}
+            successor = reinstated.get(holder.id, holder)
+            reinstated[successor.id] = successor.with_(
+                supersedes=tuple(dict.fromkeys((*successor.supersedes, atom_id)))
+            )
+    return {atom.id: atom for atom in reinstated.values() if atom != atoms[atom.id]}
 
 
 def _changed_by(bad: Mapping[AtomId, Atom], by: Reviewer) -> Iterable[tuple[Changed, Status]]:
-    """What else became of others in the commits that brought nothing but what is in quarantine: forgotten, doubted."""
+    """Return other status changes in commits that only contain quarantined text, such as forgotten or challenged."""
     commits: dict[CommitId, None] = {}
     for atom_id in bad:
         commits |= {version.commit: None for version in by.store.versions(atom_id) if "content" in version.fields}
     for commit in commits:
         for entry in by.store.journal(by.scopes, commit=commit):
-            said = {change.atom_id for change in entry.changes if "content" in change.fields}
-            if not said <= bad.keys():
+            written_ids = {change.atom_id for change in entry.changes if "content" in change.fields}
+            if not written_ids <= bad.keys():
                 continue
             for change in entry.changes:
                 if change.old_status not in (None, change.new_status) and change.atom_id not in bad:
@@ -140,7 +142,7 @@ def _changed_by(bad: Mapping[AtomId, Atom], by: Reviewer) -> Iterable[tuple[Chan
 
 def _untouched_since(change: Changed, by: Reviewer) -> bool:
     later = (version for version in by.store.versions(change.atom_id) if version.revision > change.revision)
-    return all("status" not in each.fields for each in later)
+    return all("status" not in version.fields for version in later)
 
 
 def _became(atom: Atom, before: Mapping[AtomId, Atom]) -> Result:

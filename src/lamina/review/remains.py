@@ -1,4 +1,4 @@
-"""What an erasure leaves in files: copies that lamina made are cleaned or deleted, what others made is named."""
+"""Removes erased text from files: copies that lamina made are cleaned or deleted, all others are reported."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _TEXTS = frozenset({"", "txt", "md", "markdown", "json", "jsonl", "csv", "html",
 
 
 class Remains:
-    """Cleans the vault's own copies of erased words. Whoever calls holds the vault's lock."""
+    """Cleans copies of erased text in the vault. The caller holds the vault's lock."""
 
     def __init__(self, disk: Disk, ledger: Ledger) -> None:
         self._disk, self._ledger = disk, ledger
         self._home = disk.root / home.FOLDER
 
     def remove(self, erasure: Unfinished) -> int:
-        """Delete the files of atoms that are gone; how many were."""
+        """Delete the files of erased atoms; return how many existed."""
         return sum(self._removed(path, erasure.gone) for path in erasure.paths)
 
     def _removed(self, path: str, gone: Collection[AtomId]) -> bool:
@@ -48,30 +48,32 @@ class Remains:
             return False
         sheet = sheet_of(data)
         if sheet is not None and sheet.id is not None and sheet.id not in gone:
-            return False  # somebody put another atom's file there
+            return False  # another atom's file is there now
         removed = self._disk.remove(path, stamp)
         self._disk.remove_empty_dirs(path)
         return removed
 
     def strike(self, erasure: Unfinished, sought: Sought) -> Counter[str]:
-        """Clean exports, copies that came out of exchanges, conflicts, drafts and originals; how many there were."""
-        clean, holds = _Cleaner(sought, erasure.gone), holding(sought, erasure)
-        done: Counter[str] = Counter()
-        for kept in self._disk.kept():
+        """Clean exports, swap copies, conflicts, drafts and originals; return how many contained erased text."""
+        cleaner, is_copy = _Cleaner(sought, erasure.gone), holding(sought, erasure)
+        counts: Counter[str] = Counter()
+        for swap_copy in self._disk.kept():
             with suppress(FileNotFoundError, UnusableFile):
-                if self._disk.kept_path(kept.name) in erasure.paths or holds(self._disk.kept_bytes(kept.name)):
-                    self._disk.drop_kept(kept.name)
-                    done["copies"] += 1
+                if self._disk.kept_path(swap_copy.name) in erasure.paths or is_copy(
+                    self._disk.kept_bytes(swap_copy.name)
+                ):
+                    self._disk.drop_kept(swap_copy.name)
+                    counts["copies"] += 1
         for file in _files(self._home / "tmp"):
-            if holds(file.read_bytes()):
+            if is_copy(file.read_bytes()):
                 file.unlink(missing_ok=True)
-                done["copies"] += 1
-        done["copies"] += sum(clean.file(file) for file in _files(self._home / "conflicts"))
-        done["exports"] += clean.exports(self._home / "exports", erasure.touched)
-        done["originals"] += sum(clean.file(file, ours=False) for file in self._originals())
+                counts["copies"] += 1
+        counts["copies"] += sum(cleaner.file(file) for file in _files(self._home / "conflicts"))
+        counts["exports"] += cleaner.exports(self._home / "exports", erasure.touched)
+        counts["originals"] += sum(cleaner.file(file, ours=False) for file in self._originals())
         for path in self._ledger.paths_of(erasure.touched).values():
             _settle(self._disk.root / path)
-        return done
+        return counts
 
     def _originals(self) -> Iterator[Path]:
         for path in _paths(self._disk.root):
@@ -79,22 +81,22 @@ class Remains:
                 yield self._disk.root / path
 
     def elsewhere(self, sought: Sought, gone: Collection[AtomId]) -> Iterator[str]:
-        """Files in the vault that are not lamina's and still hold it."""
-        clean = _Cleaner(sought, gone)
+        """Return files in the vault that lamina does not own and that still contain erased text."""
+        cleaner = _Cleaner(sought, gone)
         owned = {line.path for line in self._ledger.lines() if line.atom_id is not None}
         for path in _paths(self._disk.root):
-            if path not in owned and clean.holds(self._disk.root / path):
+            if path not in owned and cleaner.holds(self._disk.root / path):
                 yield path
 
     def outside(self, sources: Collection[str]) -> Iterator[str]:
-        """What may hold it and is out of lamina's hands; `sources`: where the words came from."""
+        """Return warnings about copies that lamina cannot change; `sources`: where the text came from."""
         root = self._disk.root
         for file in self._originals():
             if file.suffix.lower().lstrip(".") not in _TEXTS and any(file.stem in source for source in sources):
-                yield f"{file}: the words came from it, and lamina does not rewrite files of this kind; delete it"
+                yield f"{file}: the text came from this file, and lamina cannot rewrite this format; delete it"
         for folder in (root, *root.parents):
             if (folder / ".git").exists():
-                yield f"git repository {folder}: its history keeps every version it was given; rewrite it there"
+                yield f"git repository {folder}: its history contains earlier versions; rewrite the history there"
                 break
         for folder in (root, *root.parents[:2]):
             yield from (
@@ -108,18 +110,18 @@ class Remains:
                     yield f"{file}: an editor's backup or swap file; delete it"
         tool = home.sync_tool(root)
         if tool:
-            yield f"{tool}: other machines and its own versions have the files as they were"
-        yield "backups and snapshots of this disk, and exports written elsewhere, are not lamina's to change"
+            yield f"{tool}: other machines and its version history still have the old files"
+        yield "lamina cannot change backups and snapshots of this disk, or exports written elsewhere"
 
 
 class _Cleaner:
-    """Takes sentences out of files of many formats; where that does not help, the file goes."""
+    """Removes sentences from files of many formats; a file that cannot be cleaned is deleted."""
 
     def __init__(self, sought: Sought, gone: Collection[AtomId]) -> None:
         self._sought, self._gone = sought, frozenset(gone)
 
     def file(self, file: Path, *, ours: bool = True) -> bool:
-        """Clean one file; whether it held anything. One that is `ours` to make again goes where it cannot be."""
+        """Clean one file; return whether it contained erased text. A file that `is_generated` may be deleted."""
         text = _text(file)
         if text is None:
             return False
@@ -134,19 +136,19 @@ class _Cleaner:
         return True
 
     def exports(self, folder: Path, touched: Collection[AtomId]) -> int:
-        """Clean what was exported; how many files held anything.
+        """Clean exported files; return how many contained erased text.
 
-        Some formats put words into names: files of atoms that are gone, or were told anew, go there, with the lines
-        that link to them.
+        Some formats have text in file names: files of erased or rewritten atoms are deleted, with lines that link to
+        them.
         """
-        doomed = {file: named for file in _files(folder) if (named := self._named(file, touched))}
-        for file in doomed:
+        deleted = {file: atom_id for file in _files(folder) if (atom_id := self._named(file, touched))}
+        for file in deleted:
             file.unlink(missing_ok=True)
-        linked = frozenset(doomed.values()) | self._gone
-        return len(doomed) + sum(self._unlinked(file, linked) | self.file(file) for file in _files(folder))
+        linked = frozenset(deleted.values()) | self._gone
+        return len(deleted) + sum(self._unlinked(file, linked) | self.file(file) for file in _files(folder))
 
     def _named(self, file: Path, touched: Collection[AtomId]) -> str | None:
-        """The id in a file's name, where the file is of an atom that is gone or is not one of lamina's own of it."""
+        """Return the id in a file name if its atom is erased, or rewritten and the file is not in lamina's format."""
         name = file.stem[-ID_LENGTH:]
         if name in self._gone:
             return name
@@ -155,18 +157,18 @@ class _Cleaner:
         return name if text is not None and (sheet is None or sheet.id != name) else None
 
     def _unlinked(self, file: Path, ids: Collection[str]) -> bool:
-        """Take the lines that link to any of these out of a text."""
+        """Remove the lines that link to any of these ids."""
         text = _text(file) if file.suffix.lower() == ".md" else None
         if text is None:
             return False
         lines = text.split("\n")
-        kept = [line for line in lines if "](" not in line or not any(atom_id in line for atom_id in ids)]
-        if kept != lines:
-            _rewrite(file, "\n".join(kept))
-        return kept != lines
+        remaining = [line for line in lines if "](" not in line or not any(atom_id in line for atom_id in ids)]
+        if remaining != lines:
+            _rewrite(file, "\n".join(remaining))
+        return remaining != lines
 
     def holds(self, file: Path) -> bool:
-        """Whether a file tells any of it."""
+        """Return whether a file contains erased text."""
         text = _text(file)
         return text is not None and self._tells(text)
 
@@ -180,7 +182,7 @@ class _Cleaner:
                 clean = self._value(value)
                 return text if clean == value else json.dumps(clean, ensure_ascii=False, indent=1) + "\n"
         if suffix == ".jsonl":
-            return "\n".join(each for each in map(self._json_line, text.split("\n")) if each is not None)
+            return "\n".join(line for line in map(self._json_line, text.split("\n")) if line is not None)
         if suffix == ".csv":
             return self._table(text)
         sheet = sheet_of(text.encode())
@@ -203,9 +205,9 @@ class _Cleaner:
             case str():
                 return self._sought.struck(lines_without(value, self._gone), echo=True)
             case list():
-                return [self._value(each) for each in value if not self._is_gone(each)]
+                return [self._value(item) for item in value if not self._is_gone(item)]
             case dict():
-                return {self._value(name): self._value(each) for name, each in value.items()}
+                return {self._value(name): self._value(item) for name, item in value.items()}
             case _:
                 return value
 
@@ -214,11 +216,11 @@ class _Cleaner:
 
     def _table(self, text: str) -> str:
         rows = list(csv.reader(io.StringIO(text, newline="")))
-        kept = [[self._value(cell) for cell in row] for row in rows if self._gone.isdisjoint(row)]
-        if kept == rows:
+        remaining = [[self._value(cell) for cell in row] for row in rows if self._gone.isdisjoint(row)]
+        if remaining == rows:
             return text
         out = io.StringIO(newline="")
-        csv.writer(out, quoting=csv.QUOTE_ALL).writerows(kept)
+        csv.writer(out, quoting=csv.QUOTE_ALL).writerows(remaining)
         return out.getvalue()
 
 
@@ -227,20 +229,20 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _paths(folder: Path) -> Iterator[str]:
-    """Every plain file of a folder and of those in it, but for hidden folders; links are not followed."""
-    waiting = [""]
-    while waiting:
-        prefix = waiting.pop()
+    """Return the path of every regular file in a folder tree, without hidden folders; links are not followed."""
+    queue = [""]
+    while queue:
+        prefix = queue.pop()
         with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder / prefix) as entries:
-            for entry in sorted(entries, key=lambda each: each.name):
+            for entry in sorted(entries, key=lambda entry: entry.name):
                 if entry.is_file(follow_symlinks=False):
                     yield prefix + entry.name
                 elif entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
-                    waiting.append(f"{prefix}{entry.name}/")
+                    queue.append(f"{prefix}{entry.name}/")
 
 
 def _text(file: Path) -> str | None:
-    """The words of a file that is text."""
+    """Return the text of a text file; None for any other."""
     with suppress(OSError, ValueError):
         if file.suffix.lower().lstrip(".") in _TEXTS and file.stat().st_size <= LARGEST_READ:
             return decode(file.read_bytes())
@@ -259,7 +261,7 @@ def _rewrite(file: Path, text: str) -> None:
 
 
 def _settle(place: Path) -> None:
-    """A file or folder is on the disk for certain, so that no power loss brings the one before it back."""
+    """Flush a file or folder to disk, so that a power loss does not restore its old content."""
     with suppress(OSError):
         fd = os.open(place, os.O_RDONLY)
         try:
@@ -269,21 +271,21 @@ def _settle(place: Path) -> None:
 
 
 def holding(sought: Sought, erasure: Unfinished) -> Callable[[bytes], bool]:
-    """Whether a copy is of an atom that is gone or was told anew, or tells what was erased."""
-    ids = [each.encode() for each in (*erasure.gone, *erasure.touched)]
+    """Return a function that says whether a copy is of an erased or rewritten atom, or contains erased text."""
+    ids = [atom_id.encode() for atom_id in (*erasure.gone, *erasure.touched)]
     return lambda data: any(atom_id in data for atom_id in ids) or tells(sought, data.decode(errors="replace"))
 
 
 def tells(sought: Sought, text: str) -> bool:
-    """Whether a text, cut into sentences or not, holds a whole one that was erased."""
+    """Return whether a text contains a whole erased sentence."""
     form = normal_form(text)
     if sought.words.isdisjoint(form.split()):
         return False
     padded = f" {form} "
-    return any(f" {each} " in padded for each in sought.forms)
+    return any(f" {form} " in padded for form in sought.forms)
 
 
 def unwritten(ledger: Ledger, ids: Sequence[AtomId]) -> bool:
-    """Whether the file of any of these atoms still waits to be written."""
-    wanted = set(ids)
-    return bool(wanted) and any(pending.atom_id in wanted for pending in ledger.pending(100_000))
+    """Return whether the file of any of these atoms is still to be written."""
+    atom_ids = set(ids)
+    return bool(atom_ids) and any(pending.atom_id in atom_ids for pending in ledger.pending(100_000))

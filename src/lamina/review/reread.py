@@ -1,7 +1,7 @@
-"""Re-reading: statements that the former English rules made become the sentences they were made of, once.
+"""Re-reads once: statements that the former English rules made become the sentences they were made from.
 
-Only statements that no person touched are changed. A sentence that the state model does not keep loses its statement;
-its words stay. All of it is one commit, and undo brings everything back.
+Only statements that no person touched are changed. If the state model does not keep a sentence, its statement is
+dropped; the segment stays. All of it is one commit, which undo reverses.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _GUESSED = frozenset({RelationName.DEPENDS_ON, RelationName.CONTRADICTS})
 
 @dataclass(frozen=True, slots=True)
 class Reread:
-    """What re-reading changes: statements in the words that were said, and statements that are dropped."""
+    """What re-reading changes: statements with the text that was said, and statements that are dropped."""
 
     revised: tuple[Atom, ...]
     dropped: tuple[Atom, ...]
@@ -43,44 +43,44 @@ def reread(extractor: Extractor, by: Reviewer, *, apply: bool) -> Reread:
     """Return what re-reading changes in the reviewer's scope; with `apply`, commit it."""
     by.writer()
 
-    def carried_out() -> Reread:
+    def attempt() -> Reread:
         planned = _plan(extractor, by)
         if not apply or not (planned.revised or planned.dropped):
             return planned
-        outcomes = [Outcome(Result.REVISED, atom, "as it was said") for atom in planned.revised]
-        outcomes += [Outcome(Result.TAKEN_BACK, each, "not a statement to keep") for each in planned.dropped]
-        told = f"re-read {len(outcomes)} statements of the former rules"
-        return Reread(planned.revised, planned.dropped, by.carry_out(VERB, told, outcomes, Way.ADOPT))
+        outcomes = [Outcome(Result.REVISED, atom, "restored to the original sentence") for atom in planned.revised]
+        outcomes += [Outcome(Result.TAKEN_BACK, atom, "the sentence is not a statement") for atom in planned.dropped]
+        reason = f"re-read {len(outcomes)} statements of the former rules"
+        return Reread(planned.revised, planned.dropped, by.carry_out(VERB, reason, outcomes, Way.ADOPT))
 
-    return unhurried(by.store, carried_out)
+    return unhurried(by.store, attempt)
 
 
 def _plan(extractor: Extractor, by: Reviewer) -> Reread:
     former = _former_statements(by)
-    segments = {each.id: each for each in by.store.read(Filter(scopes=(by.scope,))) if each.is_segment}
-    sentences = _sentences({each.evidence[0].segment for each in former}, segments, extractor)
-    ids = {each.id for each in former}
-    taken: set[Evidence] = set()
+    segments = {segment.id: segment for segment in by.store.read(Filter(scopes=(by.scope,))) if segment.is_segment}
+    sentences = _sentences({atom.evidence[0].segment for atom in former}, segments, extractor)
+    ids = {atom.id for atom in former}
+    used: set[Evidence] = set()
     revised: list[Atom] = []
     dropped: list[Atom] = []
     for atom in former:
-        place = atom.evidence[0]
-        found = next((sentence for sentence in sentences if _overlap(sentence.evidence, place)), None)
-        if found is None or found.evidence in taken:
+        evidence = atom.evidence[0]
+        extracted = next((sentence for sentence in sentences if _overlap(sentence.evidence, evidence)), None)
+        if extracted is None or extracted.evidence in used:
             dropped.append(_dropped(atom, ids))
         else:
-            taken.add(found.evidence)
-            revised.append(_revised(atom, found, ids))
+            used.add(extracted.evidence)
+            revised.append(_revised(atom, extracted, ids))
     return Reread(tuple(revised), tuple(dropped))
 
 
 def _former_statements(by: Reviewer) -> list[Atom]:
-    """The statements that were made of words by rules and that no person touched, the oldest first."""
-    found = by.store.read(Filter(scopes=(by.scope,), statuses=_READ))
-    made = [each for each in found if each.evidence and not each.is_segment and not proposal_of(each)]
-    said = [each for each in made if each.origin is not Origin.DREAM and ASKED_AT not in each.metadata]
-    untouched = (each for each in said if not each.pinned and _is_untouched(each, by))
-    return sorted(untouched, key=lambda each: each.id)
+    """Return the statements that rules extracted and that no person touched, the oldest first."""
+    atoms = by.store.read(Filter(scopes=(by.scope,), statuses=_READ))
+    extracted = [atom for atom in atoms if atom.evidence and not atom.is_segment and not proposal_of(atom)]
+    candidates = [atom for atom in extracted if atom.origin is not Origin.DREAM and ASKED_AT not in atom.metadata]
+    untouched = (atom for atom in candidates if not atom.pinned and _is_untouched(atom, by))
+    return sorted(untouched, key=lambda atom: atom.id)
 
 
 def _is_untouched(atom: Atom, by: Reviewer) -> bool:
@@ -88,8 +88,13 @@ def _is_untouched(atom: Atom, by: Reviewer) -> bool:
 
 
 def _sentences(wanted: set[str], segments: dict[AtomId, Atom], extractor: Extractor) -> list[Finding]:
-    """What the extractor finds in the words that the former statements rest on."""
-    turns = [said for each in sorted(wanted) if AtomId(each) in segments for said in _turns(segments[AtomId(each)])]
+    """Return what the extractor finds in the segments that the former statements rest on."""
+    turns = [
+        turn
+        for segment_id in sorted(wanted)
+        if AtomId(segment_id) in segments
+        for turn in _turns(segments[AtomId(segment_id)])
+    ]
     return extractor.extract(turns)
 
 
@@ -104,7 +109,7 @@ def _overlap(one: Evidence, other: Evidence) -> bool:
 
 
 def _revised(atom: Atom, found: Finding, ids: set[AtomId]) -> Atom:
-    """The statement in the words that were said: active, without claim, and without what rules concluded from it."""
+    """Return the statement with the text that was said: active, without claim and without what rules inferred."""
     return atom.with_(
         content=found.content,
         kind="fact",
@@ -127,7 +132,7 @@ def _revised(atom: Atom, found: Finding, ids: set[AtomId]) -> Atom:
 
 
 def _dropped(atom: Atom, ids: set[AtomId]) -> Atom:
-    """A tombstone without evidence: it withholds no words."""
+    """Return a tombstone without evidence, so that it hides no text."""
     return atom.with_(
         status=Status.TOMBSTONED,
         evidence=(),
@@ -138,7 +143,7 @@ def _dropped(atom: Atom, ids: set[AtomId]) -> Atom:
 
 
 def _others(atom: Atom, own: Evidence) -> tuple[Evidence, ...]:
-    return tuple(each for each in atom.evidence[1:] if not _overlap(each, own))
+    return tuple(other for other in atom.evidence[1:] if not _overlap(other, own))
 
 
 def _left(linked: Sequence[AtomId], ids: set[AtomId]) -> tuple[AtomId, ...]:

@@ -1,4 +1,4 @@
-"""Restoring: what had ended counts again, from when it held and on; whatever took its place lets go of it."""
+"""Restores ended atoms: they are active again, and their successors no longer supersede them."""
 
 from __future__ import annotations
 
@@ -14,25 +14,27 @@ _ENDED_BY = REPLACED | {Status.INVALIDATED}
 
 
 def restored(atom: Atom, store: Store, scopes: Sequence[Scope]) -> list[Atom]:
-    """The atom as it shall count again, then what changes with it.
+    """Return the atom as active, then what changes with it.
 
-    Where another holds its claim by now, it counts for the time it held and no longer.
+    If another atom holds its claim now, its validity still ends when it did.
     """
     active = atom.with_(status=Status.ACTIVE)
     versions = store.versions(atom.id)
-    ended = next((n for n, each in reversed([*enumerate(versions)]) if each.old_status is not each.atom.status), None)
+    ended = next(
+        (n for n, version in reversed([*enumerate(versions)]) if version.old_status is not version.atom.status), None
+    )
     if atom.status not in _ENDED_BY or ended is None:
         return [active]
     before = versions[ended - 1].atom if ended else None
-    opened = as_before(atom, before, versions[ended].atom).with_(status=Status.ACTIVE, superseded_by=())
-    if in_the_way({atom.id: opened}, (), store):
+    restored_atom = as_before(atom, before, versions[ended].atom).with_(status=Status.ACTIVE, superseded_by=())
+    if in_the_way({atom.id: restored_atom}, (), store):
         return [active]
-    heirs = store.read(Filter(scopes=tuple(scopes), ids=atom.superseded_by)) if atom.superseded_by else []
-    parted = [
-        heir.with_(supersedes=tuple(other for other in heir.supersedes if other != atom.id))
-        for heir in heirs
-        if atom.id in heir.supersedes
+    successors = store.read(Filter(scopes=tuple(scopes), ids=atom.superseded_by)) if atom.superseded_by else []
+    released = [
+        successor.with_(supersedes=tuple(other for other in successor.supersedes if other != atom.id))
+        for successor in successors
+        if atom.id in successor.supersedes
     ]
-    doubted = relieved(atom, versions[ended].commit, {atom.id}, store, scopes)
-    known = {atom.id, *(each.id for each in parted)}
-    return [opened, *parted, *(each for each in doubted.values() if each.id not in known)]
+    lifted = relieved(atom, versions[ended].commit, {atom.id}, store, scopes)
+    changed_ids = {atom.id, *(other.id for other in released)}
+    return [restored_atom, *released, *(other for other in lifted.values() if other.id not in changed_ids)]

@@ -1,4 +1,4 @@
-"""Who reviews, and with what: the store, a person's hand on it, and how files are looked at and written."""
+"""The caller of a review and what its decisions need: the store, and functions that read and write files."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ from lamina.store.ledger import Problem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewer:
-    """One person's place at a memory.
+    """The authority and tools of the person who reviews.
 
-    `find` gives an atom by its id or the id's ending, `fresh` reads atoms, both as their files say; `published` writes
-    files after a commit; `personal`: numbers of persons are secrets, too; `rules` say which attributes depend on which.
+    `find_atom` returns an atom by its id or the end of the id, `read_synced` reads atoms; both apply file edits first.
+    `publish` writes files after a commit; `redact_personal`: personal numbers count as secrets; `rules` say which
+    attributes depend on which.
     """
 
     store: Store
@@ -45,22 +46,22 @@ class Reviewer:
     rules: tuple[DependencyRule, ...] = ()
 
     def writer(self, scope: Scope | None = None) -> Writer:
-        """A person's hand in a scope; nobody else has one here."""
+        """Return a writer with a person's authority in a scope; Refused for any other origin."""
         if self.ceiling is not Origin.HUMAN:
-            raise Refused(f"{self.ceiling} may not decide what counts; a person does, with `lamina review`")
+            raise Refused(f"{self.ceiling} may not make review decisions; a person can, with `lamina review`")
         return Writer(self.actor, self.ceiling, self.principal, scope or self.scope, self.rules)
 
     def carry_out(
         self, verb: str, reason: str, outcomes: Sequence[Outcome], way: Way = Way.ORDINARY, batch: str | None = None
     ) -> Receipt:
-        """Commit what was decided with what is doubted because of it, all of it or nothing, and write the files."""
+        """Commit the outcomes together with the dependants they challenge, and write the files."""
         writer = self.writer()
-        doubted = dependants(
+        challenged = dependants(
             {outcome.atom.id: outcome.atom for outcome in outcomes}, self.store, writer.origin, self.rules
         )
-        outcomes = [*outcomes, *(Outcome(Result.CHALLENGED, atom, why) for atom, why in doubted)]
-        reason = "; ".join(dict.fromkeys([reason, *(why for _, why in doubted)]))
-        done = self.store.commit(
+        outcomes = [*outcomes, *(Outcome(Result.CHALLENGED, atom, why) for atom, why in challenged)]
+        reason = "; ".join(dict.fromkeys([reason, *(why for _, why in challenged)]))
+        committed = self.store.commit(
             Commit(
                 actor=writer.actor,
                 origin=writer.origin,
@@ -72,13 +73,13 @@ class Reviewer:
                 changes=tuple(Change(outcome.atom) for outcome in outcomes),
             )
         )
-        written = {atom.id: atom for atom in done.atoms}
-        told = tuple(replace(outcome, atom=written.get(outcome.atom.id, outcome.atom)) for outcome in outcomes)
-        return self.published(Receipt(done.id, told))
+        written = {atom.id: atom for atom in committed.atoms}
+        stored = tuple(replace(outcome, atom=written.get(outcome.atom.id, outcome.atom)) for outcome in outcomes)
+        return self.published(Receipt(committed.id, stored))
 
 
 def with_reason(reason: str) -> str:
-    """The reason as the journal keeps it."""
+    """Return the reason as the journal stores it; InvalidInput if it is empty."""
     if not parse_text(reason).strip():
-        raise InvalidInput("say why: the reason is kept in the journal")
+        raise InvalidInput("a reason is required: it is stored in the journal")
     return redact(reason).text

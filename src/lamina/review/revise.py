@@ -1,4 +1,4 @@
-"""New words for an atom: what a caller wants changed, checked as if it were said anew."""
+"""Revises an atom: validates the fields that a caller wants to change as if they were new."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TIMES = frozenset({"valid_from", "valid_until"})
 
 
 def parse_revision(content: str | None, given: Mapping[str, Any], *, personal: bool) -> dict[str, Any]:
-    """The fields to be set without their secrets, or InvalidInput that names what cannot be revised."""
+    """Return the fields to set, with secrets redacted; InvalidInput names fields that cannot be revised."""
     unknown = given.keys() - REVISABLE
     if unknown:
         raise InvalidInput(f"cannot revise {', '.join(sorted(unknown))}; choose from {', '.join(sorted(REVISABLE))}")
@@ -41,7 +41,7 @@ def parse_revision(content: str | None, given: Mapping[str, Any], *, personal: b
 
 
 def revised(atom: Atom, wanted: Mapping[str, Any]) -> Atom:
-    """The atom with the fields set."""
+    """Return the atom with the revision applied."""
     content = wanted["content"]
     fields = {name: value for name, value in wanted.items() if name != "content"}
     times = {name: getattr(atom, name) for name in _TIMES} if fields.keys() & _TIMES else {}

@@ -1,4 +1,4 @@
-"""Rollback: a statement is taken back, and what had made way for it stands again. One commit."""
+"""Rolls back a statement: it becomes a tombstone, and what it superseded is active again. One commit."""
 
 from __future__ import annotations
 
@@ -15,24 +15,28 @@ from lamina.review.reviewer import Reviewer, with_reason
 
 
 def rollback(id: str, reason: str, by: Reviewer) -> Receipt:
-    """Take a statement back; refused, with what to do, where another holds the claim of what would stand again."""
-    told = with_reason(reason)
+    """Roll a statement back; Refused if another statement holds the claim of what would be reinstated."""
+    parsed_reason = with_reason(reason)
     by.writer()
 
-    def taken_back() -> Receipt:
+    def attempt() -> Receipt:
         atom = by.find(id)
         if atom.status in ENDED:
             raise Refused(_over(atom, by))
-        back = given_back({atom.id: atom}, by.store, by.scopes)
-        taken = in_the_way(back, {atom.id}, by.store)
-        if taken:
-            raise Refused(_taken(atom, taken))
-        left = tuple(supersede for supersede in atom.supersedes if supersede not in back)
-        gone = Outcome(Result.TAKEN_BACK, atom.with_(status=Status.TOMBSTONED, supersedes=left), told)
-        others = [Outcome(_became(each), each, f"{atom.id} was taken back") for each in back.values()]
-        return by.carry_out("rollback", told, (gone, *others), Way.ROLLBACK)
+        reinstated = given_back({atom.id: atom}, by.store, by.scopes)
+        claim_holders = in_the_way(reinstated, {atom.id}, by.store)
+        if claim_holders:
+            raise Refused(_taken(atom, claim_holders))
+        remaining = tuple(atom_id for atom_id in atom.supersedes if atom_id not in reinstated)
+        retracted = Outcome(
+            Result.TAKEN_BACK, atom.with_(status=Status.TOMBSTONED, supersedes=remaining), parsed_reason
+        )
+        reinstated_outcomes = [
+            Outcome(_became(other), other, f"{atom.id} was rolled back") for other in reinstated.values()
+        ]
+        return by.carry_out("rollback", parsed_reason, (retracted, *reinstated_outcomes), Way.ROLLBACK)
 
-    return unhurried(by.store, taken_back)
+    return unhurried(by.store, attempt)
 
 
 def _became(atom: Atom) -> Result:
@@ -43,12 +47,14 @@ def _over(atom: Atom, by: Reviewer) -> str:
     if atom.superseded_by and atom.status is not Status.TOMBSTONED:
         return f"{atom.id} is {atom.status} by {', '.join(atom.superseded_by)}; roll that back first"
     last = by.store.versions(atom.id)[-1]
-    return f"{atom.id} is {atom.status} since {last.verb} {last.commit}; `lamina undo {last.commit}` takes that back"
+    return f"{atom.id} is {atom.status} since {last.verb} {last.commit}; `lamina undo {last.commit}` undoes that"
 
 
 def _taken(atom: Atom, taken: Mapping[AtomId, Sequence[Atom]]) -> str:
-    told = "; ".join(f"{one} by {', '.join(holder.id for holder in holders)}" for one, holders in taken.items())
+    conflicts = "; ".join(
+        f"{atom_id} by {', '.join(holder.id for holder in holders)}" for atom_id, holders in taken.items()
+    )
     return (
-        f"{atom.id} cannot be rolled back: the place of what it had ended is taken meanwhile ({told}); "
-        "roll those back first, or forget this one and leave the rest as it is"
+        f"{atom.id} cannot be rolled back: other statements now hold the claims of what it superseded ({conflicts}); "
+        "roll those back first, or forget only this one"
     )

@@ -1,4 +1,4 @@
-"""Settling: a statement whose successor's day has come is over, and says so."""
+"""Settles announced changes: a statement becomes superseded on the day its successor takes effect."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ VERB = "settle"
 
 
 def settle(store: Store, scope: Scope, now: datetime) -> list[Atom]:
-    """Mark what an announced value has taken the place of, in one commit; where nothing is due, nothing is written.
+    """Mark statements whose announced successor is in effect as superseded, in one commit; none if nothing is due.
 
-    At read time validity has decided long before: this keeps the status, and the file that shows it, in step.
+    Recall follows validity and needs no mark: this keeps the status, and the file that shows it, up to date.
     """
     if not _due(store, scope, now):
         return []
@@ -25,10 +25,10 @@ def settle(store: Store, scope: Scope, now: datetime) -> list[Atom]:
         due = [atom.with_(status=Status.SUPERSEDED) for atom in _due(store, scope, now)]
         if not due:
             return []
-        atoms, reason = with_dependants(due, f"their time was over by {now:%Y-%m-%d}", store, Origin.HUMAN)
+        atoms, reason = with_dependants(due, f"their successors took effect by {now:%Y-%m-%d}", store, Origin.HUMAN)
         done = store.commit(
             Commit(
-                # Whoever announced the successor was trusted enough to end them; this only keeps the day.
+                # The origin that announced the successor was trusted enough; this only applies it on its day.
                 actor="lamina",
                 origin=Origin.HUMAN,
                 verb=VERB,
@@ -41,15 +41,15 @@ def settle(store: Store, scope: Scope, now: datetime) -> list[Atom]:
 
 
 def _due(store: Store, scope: Scope, now: datetime) -> list[Atom]:
-    found = store.read(Filter(scopes=(scope,), statuses=frozenset({Status.ACTIVE}), over_by=now))
-    return [atom for atom in found if atom.superseded_by and not atom.is_episode and _was_announced(store, atom)]
+    expired = store.read(Filter(scopes=(scope,), statuses=frozenset({Status.ACTIVE}), over_by=now))
+    return [atom for atom in expired if atom.superseded_by and not atom.is_episode and _was_announced(store, atom)]
 
 
 def _was_announced(store: Store, atom: Atom) -> bool:
-    """Whether its end lay ahead when it was told. One that had ended and was restored stays as somebody wanted it."""
+    """Return whether its end was in the future when it was set; a restored statement is left as it is."""
     versions = store.versions(atom.id)
-    told = [
+    announcing = [
         version for version in versions if version.atom.superseded_by and version.atom.valid_until == atom.valid_until
     ]
-    ahead = bool(told) and atom.valid_until is not None and told[0].at < atom.valid_until
-    return ahead and not any(version.atom.status in ENDED for version in versions)
+    was_future = bool(announcing) and atom.valid_until is not None and announcing[0].at < atom.valid_until
+    return was_future and not any(version.atom.status in ENDED for version in versions)

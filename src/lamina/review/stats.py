@@ -14,7 +14,7 @@ CHAT_DAYS = 14
 
 
 def stats_of(store: Store, scopes: Sequence[Scope], state: Path, waiting: int) -> dict[str, Any]:
-    """How many atoms there are of what sort, what models used, and what it takes on the disk."""
+    """Return the number of atoms by type, the usage of models, and the disk space."""
     by_status = store.counts(scopes, "status")
     return {
         "atoms": sum(by_status.values()),
@@ -33,13 +33,13 @@ def stats_of(store: Store, scopes: Sequence[Scope], state: Path, waiting: int) -
 
 
 def _vector_bytes(store: Store) -> dict[str, int]:
-    """What vectors of each precision take, and token states."""
+    """Return the bytes of vectors by precision, and of token states."""
     room = store.encodings.room()
     return {f"{bits} bits": size for bits, (_, size) in room.vectors.items()} | {"token states": room.states[1]}
 
 
 def _chat_used(store: Store) -> dict[str, Any]:
-    """What chat models used, by day and model, the last days first."""
+    """Return the usage of chat models by day and model, the latest days first."""
     return {
         f"{day.day.isoformat()} {day.model}": {
             "calls": day.used.calls,

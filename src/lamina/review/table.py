@@ -1,4 +1,4 @@
-"""Every atom as a row of a table, for spreadsheets: one that is opened there shows words and computes nothing."""
+"""Renders atoms as rows of a CSV file for spreadsheets, with cells guarded so that no formula runs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from lamina.importers.table import BETWEEN, COLUMNS, LISTS, cell_of, guarded
 from lamina.text.times import format_time
 
 _MARK = "\ufeff"
-"""By which spreadsheets know the bytes for UTF-8."""
+"""Tells spreadsheets that the bytes are UTF-8."""
 
 
 def table(atoms: Sequence[Atom]) -> bytes:
-    """The rows, oldest first, under the names of their columns."""
+    """Return the rows under their column names, oldest first."""
     out = io.StringIO(newline="")
     rows = csv.writer(out, quoting=csv.QUOTE_ALL)
     rows.writerow(COLUMNS)
@@ -37,6 +37,6 @@ def _cell(name: str, value: object) -> str:
         case datetime():
             return format_time(value)
         case tuple() if name in LISTS:
-            return BETWEEN.join(_part(each) for each in value)
+            return BETWEEN.join(_part(item) for item in value)
         case _:
             return str(value)

@@ -1,4 +1,4 @@
-"""Undo: a commit's fields go back to what they were, if nobody built on them since."""
+"""Undo: restore the fields that a commit set, if no later commit changed them."""
 
 from __future__ import annotations
 
@@ -16,47 +16,51 @@ from lamina.store.lives import HOUSEKEEPING
 def undo(
     store: Store, commit_id: str, scopes: Sequence[Scope], actor: str, origin: Origin, *, cascade: bool = False
 ) -> list[Committed]:
-    """Undo a commit; with `cascade`, first whatever was built on it, newest first."""
-    found = store.journal(scopes, commit=commit_id)
-    if not found:
-        raise NotFound(f"no commit {commit_id}; `lamina journal` lists them")
-    done: list[Committed] = []
-    later = _later(store, found[0], scopes)
-    if later and not cascade:
-        raise UndoRefused(commit_id, [entry.id for entry in later])
-    for entry in reversed(later):
-        done.append(_undo_one(store, entry, actor, origin))
-    return [*done, _undo_one(store, found[0], actor, origin)]
+    """Undo a commit; with `cascade`, first the later commits that depend on it; without, UndoRefused lists those."""
+    entries = store.journal(scopes, commit=commit_id)
+    if not entries:
+        raise NotFound(f"no commit {commit_id}; `lamina journal` lists the commits")
+    commits: list[Committed] = []
+    dependents = _later(store, entries[0], scopes)
+    if dependents and not cascade:
+        raise UndoRefused(commit_id, [entry.id for entry in dependents])
+    for entry in reversed(dependents):
+        commits.append(_undo_one(store, entry, actor, origin))
+    return [*commits, _undo_one(store, entries[0], actor, origin)]
 
 
 def undo_batch(store: Store, batch: str, scopes: Sequence[Scope], actor: str, origin: Origin) -> list[Committed]:
-    """Undo every commit of a batch, the last first; refused where somebody has built on one of them since."""
-    own = _of_batch(store, batch, scopes)
-    if not own:
-        raise NotFound(f"no commits of {batch}; `lamina journal` lists them")
-    ids = {entry.id for entry in own}
-    done: list[Committed] = []
-    for entry in reversed(own):
-        later = [each.id for each in _later(store, entry, scopes) if each.id not in ids and each.undoes not in ids]
-        if later:
-            raise UndoRefused(entry.id, later)
-        done.append(_undo_one(store, entry, actor, origin))
-    return done
+    """Undo every commit of a batch, the last first; UndoRefused if a later commit depends on one of them."""
+    batch_entries = _of_batch(store, batch, scopes)
+    if not batch_entries:
+        raise NotFound(f"no commits of batch {batch}; `lamina journal` lists the commits")
+    ids = {entry.id for entry in batch_entries}
+    commits: list[Committed] = []
+    for entry in reversed(batch_entries):
+        dependents = [
+            dependent.id
+            for dependent in _later(store, entry, scopes)
+            if dependent.id not in ids and dependent.undoes not in ids
+        ]
+        if dependents:
+            raise UndoRefused(entry.id, dependents)
+        commits.append(_undo_one(store, entry, actor, origin))
+    return commits
 
 
 def _of_batch(store: Store, batch: str, scopes: Sequence[Scope]) -> list[Entry]:
-    """The commits of a batch that are not undone, oldest first."""
+    """Return the commits of a batch that are not undone, oldest first."""
     for limit in (100, 5000, None):
         entries = store.journal(scopes, limit=limit)
         undone = {entry.undoes for entry in entries}
-        own = [entry for entry in entries if entry.batch == batch]
-        if own and (limit is None or own[0] is not entries[0]):
-            return [entry for entry in own if entry.id not in undone]
+        batch_entries = [entry for entry in entries if entry.batch == batch]
+        if batch_entries and (limit is None or batch_entries[0] is not entries[0]):
+            return [entry for entry in batch_entries if entry.id not in undone]
     return []
 
 
 def last_undoable(store: Store, scopes: Sequence[Scope]) -> Entry | None:
-    """The newest commit that is neither an undo nor undone, and that somebody means: a dream is undone by its name."""
+    """Return the newest commit that is no undo, not undone and no housekeeping; a dream is undone by its batch."""
     for limit in (20, 1000, None):
         undone: set[CommitId] = set()
         for entry in reversed(store.journal(scopes, limit=limit)):
@@ -70,26 +74,30 @@ def last_undoable(store: Store, scopes: Sequence[Scope]) -> Entry | None:
 
 
 def _later(store: Store, entry: Entry, scopes: Sequence[Scope]) -> list[Entry]:
-    """The commits that set again what this one set, and whatever was built on those; oldest first."""
-    found: dict[CommitId, Entry] = {}
-    waiting = [entry]
-    while waiting:
-        for commit_id in _built_on(store, waiting.pop()):
-            if commit_id not in found and commit_id != entry.id:
-                found |= {each.id: each for each in store.journal(scopes, commit=commit_id)}
-                waiting += [found[commit_id]] if commit_id in found else []
-    return sorted(found.values(), key=lambda each: each.seq)
+    """Return the commits that changed what this one set, and those that depend on them, oldest first."""
+    dependents: dict[CommitId, Entry] = {}
+    queue = [entry]
+    while queue:
+        for commit_id in _built_on(store, queue.pop()):
+            if commit_id not in dependents and commit_id != entry.id:
+                dependents |= {dependent.id: dependent for dependent in store.journal(scopes, commit=commit_id)}
+                queue += [dependents[commit_id]] if commit_id in dependents else []
+    return sorted(dependents.values(), key=lambda dependent: dependent.seq)
 
 
 def _built_on(store: Store, entry: Entry) -> set[CommitId]:
-    found: set[CommitId] = set()
+    commits: set[CommitId] = set()
     for change in entry.changes:
         versions = store.versions(change.atom_id)
         after = next(version for version in versions if version.revision == change.revision).atom
         head = versions[-1].atom
         if any(getattr(head, name) != getattr(after, name) for name in _fields_set(change)):
-            found |= {each.commit for each in versions if each.revision > change.revision and _touches(each, change)}
-    return found
+            commits |= {
+                version.commit
+                for version in versions
+                if version.revision > change.revision and _touches(version, change)
+            }
+    return commits
 
 
 def _touches(version: Version, change: Changed) -> bool:
@@ -97,7 +105,7 @@ def _touches(version: Version, change: Changed) -> bool:
 
 
 def _fields_set(change: Changed) -> frozenset[str]:
-    """What a commit set; where it made the atom, also every field it left at its default."""
+    """Return the fields that a commit set; for a new atom, every field."""
     return frozenset(DATA_FIELDS if change.old_status is None else change.fields)
 
 

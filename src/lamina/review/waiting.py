@@ -1,4 +1,4 @@
-"""The inbox: everything that waits for a person's word, in one order, with what each word would do."""
+"""Everything that is pending review, in one order, with what each decision would do."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from lamina.text.normal import one_line
 
 HELD_DELETIONS = "held-deletions"
 HELD_DREAM = "held-dream"
-"""The kinds of problem that only a person's word settles."""
+"""The kinds of problems that only a person's decision resolves."""
 
 
 class Waits(StrEnum):
-    """What sort of decision is asked for."""
+    """What type of decision is requested."""
 
     DELETIONS = "deletions"
     DREAM = "dream"
@@ -36,7 +36,7 @@ class Waits(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that waits: what it says, why it waits, and what each verb would do."""
+    """One pending item: its text, why it is pending, and what each verb would do."""
 
     kind: Waits
     text: str
@@ -50,9 +50,9 @@ class Item:
 
 
 def held(by: Reviewer, source: str | None = None) -> list[Atom]:
-    """The statements that wait, newest first; of one source, or of all whose names begin with it."""
-    found = by.fresh(_held(by))
-    return [atom for atom in found if source is None or comes_from(atom, source)]
+    """Return the pending statements, newest first; of one source, or of all whose names begin with it."""
+    pending = by.fresh(_held(by))
+    return [atom for atom in pending if source is None or comes_from(atom, source)]
 
 
 def _held(by: Reviewer) -> Filter:
@@ -60,9 +60,9 @@ def _held(by: Reviewer) -> Filter:
 
 
 def comes_from(atom: Atom, source: str) -> bool:
-    """Whether an atom came from a source, or from one of those under its name."""
-    own = atom.source_id or ""
-    return own == source or own.startswith(f"{source}:")
+    """Return whether an atom comes from a source, or from one below it (`source:...`)."""
+    atom_source = atom.source_id or ""
+    return atom_source == source or atom_source.startswith(f"{source}:")
 
 
 def waiting(
@@ -73,9 +73,12 @@ def waiting(
     offset: int = 0,
     about: Collection[str] | None = None,
 ) -> list[Item]:
-    """What waits: deletions, then statements and proposals, the newest first, then pairs; `about`: of these atoms."""
-    every = [each for each in _every(by, source, kind) if about is None or _is_about(each, about)]
-    return [_item(each, by) for each in every[offset : None if limit is None else offset + limit]]
+    """Return what is pending: held operations, then statements and proposals, newest first, then pairs.
+
+    `about`: only items about these atoms.
+    """
+    pending = [item for item in _every(by, source, kind) if about is None or _is_about(item, about)]
+    return [_item(item, by) for item in pending[offset : None if limit is None else offset + limit]]
 
 
 def _is_about(each: Item | Atom | Pair, ids: Collection[str]) -> bool:
@@ -89,7 +92,7 @@ def _is_about(each: Item | Atom | Pair, ids: Collection[str]) -> bool:
 
 
 def how_many(by: Reviewer, source: str | None, kind: Waits | None) -> int:
-    """How many things wait. All of them are counted without a look at their files, for it is shown on every page."""
+    """Return how many items are pending; without filters no files are read, since every page shows it."""
     if source is None and kind is None:
         return by.store.count(_held(by)) + len(pairs_of(by)) + len([*_held_back(by)])
     return len(_every(by, source, kind))
@@ -97,10 +100,10 @@ def how_many(by: Reviewer, source: str | None, kind: Waits | None) -> int:
 
 def _every(by: Reviewer, source: str | None, kind: Waits | None) -> list[Item | Atom | Pair]:
     atoms = held(by, source) if kind in (None, Waits.STATEMENT, Waits.PROPOSAL) else []
-    wanted = [atom for atom in atoms if kind is None or _sort(atom) is kind]
+    statements = [atom for atom in atoms if kind is None or _sort(atom) is kind]
     pairs = pairs_of(by) if kind in (None, Waits.PAIR) and source is None else []
-    lost = [item for item in _held_back(by) if kind in (None, item.kind)] if source is None else []
-    return [*lost, *wanted, *pairs]
+    operations = [item for item in _held_back(by) if kind in (None, item.kind)] if source is None else []
+    return [*operations, *statements, *pairs]
 
 
 def _item(each: Item | Atom | Pair, by: Reviewer) -> Item:
@@ -118,26 +121,29 @@ def _sort(atom: Atom) -> Waits:
 
 
 def _held_back(by: Reviewer) -> Iterator[Item]:
-    """What would change too much at once."""
+    """Return operations that are held because they would change too much."""
     for problem in by.problems():
         if problem.kind == HELD_DELETIONS:
-            verbs = (("sync --accept-deletions", "their atoms are forgotten"), ("sync", "looks for them again"))
-            yield Item(Waits.DELETIONS, "files are gone", problem.message, verbs)
+            verbs = (("sync --accept-deletions", "their atoms are forgotten"), ("sync", "searches for them again"))
+            yield Item(Waits.DELETIONS, "files are missing", problem.message, verbs)
         elif problem.kind == HELD_DREAM:
             step = problem.path.rpartition(":")[2]
-            verbs = ((f"dream --step {step} --yes", "it is done"), (f"dream --step {step} --dry-run", "shows it"))
-            yield Item(Waits.DREAM, f"a dream waits: {step}", problem.message, verbs)
+            verbs = (
+                (f"dream --step {step} --yes", "applies the step"),
+                (f"dream --step {step} --dry-run", "shows what it would change"),
+            )
+            yield Item(Waits.DREAM, f"a dream step is held: {step}", problem.message, verbs)
 
 
 def _of_atom(atom: Atom, by: Reviewer) -> Item:
     proposal = proposal_of(atom)
-    why = f"proposed: {proposal.replace('_', ' ')}" if proposal else f"nobody vouches for the word of {atom.origin}"
-    verbs = [("confirm", _outlook(atom, by)), ("reject", "it is taken back and does not return from the same words")]
+    why = f"proposed: {proposal.replace('_', ' ')}" if proposal else f"not confirmed yet: the origin is {atom.origin}"
+    verbs = [("confirm", _outlook(atom, by)), ("reject", "is rejected, and the same text is not extracted again")]
     if proposal is Proposal.FORGET:
-        why = "a request to forget something does not say clearly what"
+        why = "the request to forget is ambiguous"
         verbs[1] = ("reject", "nothing is forgotten")
     if proposal not in (Proposal.FILE_EDIT, Proposal.FORGET):
-        verbs.append(("edit", "it counts in your words"))
+        verbs.append(("edit", "becomes active with your text"))
     return Item(_sort(atom), one_line(atom.content), why, tuple(verbs), (atom,))
 
 
@@ -149,13 +155,13 @@ def _outlook(atom: Atom, by: Reviewer) -> str:
 
 
 def _told(verdict: Verdict) -> str:
-    ended = [other.id for other in verdict.others if verdict.atom.id in other.superseded_by]
-    if ended:
-        return f"it counts, and takes the place of {', '.join(ended)}"
+    superseded_ids = [other.id for other in verdict.others if verdict.atom.id in other.superseded_by]
+    if superseded_ids:
+        return f"becomes active and supersedes {', '.join(superseded_ids)}"
     if verdict.result is Result.SUPERSEDED:
-        return f"it is kept as history: {verdict.reason}"
+        return f"is stored as superseded: {verdict.reason}"
     if verdict.result is Result.TAKEN_BACK:
-        return "these words are forgotten; undo brings them back"
+        return "the text is forgotten; undo restores it"
     if verdict.result in (Result.DUPLICATE, Result.REVISED):
         return verdict.reason
     return "it counts"
@@ -164,11 +170,11 @@ def _told(verdict: Verdict) -> str:
 def _of_pair(pair: Pair) -> Item:
     a, b = pair.a, pair.b
     verbs = (
-        (f"keep {b.id} --over {a.id}", "the newer is so; the older was so until then"),
-        (f"keep {a.id} --over {b.id}", "the older is so; the newer is wrong"),
-        (f"both {a.id} {b.id}", "both are so; they are not set against each other again"),
-        (f"merge {a.id} {b.id} WORDS", "your words take the place of both"),
-        (f"later {a.id} {b.id}", "both stay; you are asked again in 30 days"),
+        (f"keep {b.id} --over {a.id}", "keeps the newer; the older is superseded"),
+        (f"keep {a.id} --over {b.id}", "keeps the older; the newer is invalidated"),
+        (f"both {a.id} {b.id}", "keeps both; they do not become a pair again"),
+        (f"merge {a.id} {b.id} WORDS", "your text replaces both"),
+        (f"later {a.id} {b.id}", "keeps both; the pair returns in 30 days"),
     )
     text = f"{one_line(a.content)} / {one_line(b.content)}"
     return Item(Waits.PAIR, text, pair.reason if not pair.note else f"{pair.reason}; {pair.note}", verbs, (a, b))

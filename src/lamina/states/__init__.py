@@ -1,1 +1,1 @@
-"""What passages assert, and what that changes."""
+"""What sentences assert about slots, and what that changes: comparison, ranking and replacement."""

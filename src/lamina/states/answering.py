@@ -1,4 +1,4 @@
-"""What tells whether a candidate answers a question at all, from everything recall knows of it."""
+"""The features that decide whether a candidate answers a question at all."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ FEATURES = (
 def answer_features(
     question: QuestionState, view: StateView, close: CloseView, terms: Sequence[Mapping[str, float]]
 ) -> Floats:
-    """Return the features of each candidate in the order of FEATURES; `terms` are those of its relevance."""
-    relevance = np.array([max(0.0, sum(term.values())) for term in terms])
-    passage = np.array([term.get("passage", 0.0) for term in terms])
-    current, none, count = question.asks_current, question.asks[Ask.NO_STATE], len(terms)
+    """Return the features of each candidate in the order of ANSWER_FEATURES; `terms` are those of its relevance."""
+    relevance = np.array([max(0.0, sum(candidate_terms.values())) for candidate_terms in terms])
+    passage = np.array([candidate_terms.get("passage", 0.0) for candidate_terms in terms])
+    current, no_state, count = question.asks_current, question.asks[Ask.NO_STATE], len(terms)
     return np.column_stack(
         [
             relevance,
@@ -40,10 +40,10 @@ def answer_features(
             view.states_slot,
             np.full(count, current),
             current * view.similarity,
-            np.full(count, none),
+            np.full(count, no_state),
             relevance / max(1e-6, float(relevance.max(initial=0.0))),
             close.answers,
-            [log_odds(each) if each else 0.0 for each in close.answers.tolist()],
+            [log_odds(probability) if probability else 0.0 for probability in close.answers.tolist()],
             1.0 - close.is_read,
         ]
     ).astype(np.float32)

@@ -1,4 +1,4 @@
-"""A sentence that may assert the value of a slot, with everything a comparison with another one looks at."""
+"""A sentence that may assert the value of a slot, with everything needed to compare it with another one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from lamina.text.normal import normal_form
 
 @dataclass(frozen=True, eq=False)
 class Assertion:
-    """A sentence of a passage: its words, what the state model says of it, who said it and when (milliseconds)."""
+    """A sentence of a passage: its words, what the state model read from it, its speaker and its time in
+    milliseconds."""
 
     text: str
     state: SentenceState
@@ -34,7 +35,7 @@ class Assertion:
 
     @cached_property
     def value(self) -> str:
-        """The value it states, as it stands in the text; empty where the model found none."""
+        """The value it states, as written; empty if the model found none."""
         if self.state.value is None:
             return ""
         start, end = self.state.value
@@ -42,14 +43,15 @@ class Assertion:
 
     @cached_property
     def value_words(self) -> frozenset[str]:
+        """The words of the value, as search sees them."""
         return frozenset(analyse(self.value))
 
     @cached_property
     def names(self) -> frozenset[str]:
         """The capitalised words inside the sentence and the words with digits, without those of the value."""
-        own = [word.strip(".,;:!?()\"'") for word in self.text.split()[1:]]
-        found = {normal_form(word) for word in own if word[:1].isupper() and word.lower() not in _NEVER_NAMES}
-        return frozenset(found) - frozenset(normal_form(self.value).split()) - {""}
+        words = [word.strip(".,;:!?()\"'") for word in self.text.split()[1:]]
+        names = {normal_form(word) for word in words if word[:1].isupper() and word.lower() not in _NEVER_NAMES}
+        return frozenset(names) - frozenset(normal_form(self.value).split()) - {""}
 
 
 _WORDS = re.compile(r"\w+")

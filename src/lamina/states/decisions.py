@@ -1,4 +1,4 @@
-"""The fitted decisions that go with a state model: what replaces what, what comes first, what answers at all."""
+"""The decisions that were fitted for a state model: what replaces what, what ranks first, what answers at all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lamina.vectors.levels import Floats
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """`ranker` is what each ranking feature adds to relevance."""
+    """The fitted models for recall; `ranker` is what each ranking feature adds to relevance."""
 
     ranker: Floats
     earlier: Logistic
@@ -27,11 +27,11 @@ class Decisions:
 
 @dataclass(frozen=True, slots=True)
 class ReplacementBounds:
-    """From which values on the models are believed.
+    """The probabilities from which the models are trusted.
 
-    Words are withheld where the pair model says that an earlier statement no longer holds (`sure`) and the state model
-    that both are about one slot (`same_slot`), and where the list reader says that a request to forget means them
-    (`forgets`). From `likely` and `likely_slot` on a pair of statements is only labelled.
+    A statement is withheld if the pair model says that it no longer holds (`sure`) and the state model that both are
+    about one slot (`same_slot`), or if the list reader says that a request to forget means it (`forgets`). From
+    `likely` and `likely_slot` on a pair of statements is only labelled.
     """
 
     sure: float
@@ -43,7 +43,7 @@ class ReplacementBounds:
 
 @cache
 def load_replacement_bounds() -> ReplacementBounds:
-    """Return the bounds that were chosen on people and groups the models never saw."""
+    """Return the bounds, which were chosen on people and groups that the models were not trained on."""
     return ReplacementBounds(**_fitted("pair_minilm"))
 
 

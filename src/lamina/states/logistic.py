@@ -1,4 +1,4 @@
-"""A fitted logistic model with the threshold at which its answer is taken for yes."""
+"""A fitted logistic model with the threshold from which its answer counts as yes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lamina.vectors.levels import Floats
 
 
 class Logistic:
-    """Gives probabilities for rows of features. Weights and threshold come from `make train`."""
+    """Returns probabilities for rows of features. Weights and threshold come from `make train`."""
 
     def __init__(self, weights: Sequence[float], bias: float, threshold: float = 0.5) -> None:
         self._weights, self._bias, self.threshold = np.array(weights, np.float64), bias, threshold

@@ -1,8 +1,8 @@
-"""Current state first: among candidates that state the slot a question asks for, the newest assertion leads.
+"""Current state first: among candidates that state the slot a question asks for, the newest assertion ranks first.
 
 Nothing is hidden and nothing is stored: the order and the mark "earlier value" follow from the question, the sentences
-found and their dates. How much each feature counts was learnt from questions of every kind (`make train`), so a
-question about an event, a reason or a list is ranked as it would be without.
+found and their dates. The weights of the features were learnt from questions of every kind (`make train`), so a
+question about an event, a reason or a list is ranked as it would be without them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FEATURES = (
     "a state: outdated",
     "past: answers",
 )
-"""What a candidate gains or loses, by what the question asks for."""
+"""What changes the relevance of a candidate, by what the question asks for."""
 SAME_TIME_MS = 1_000
 REACH, SOFTNESS, FARTHEST = 0.15, 0.05, 0.2
 """A candidate states the slot asked for if it is about as similar to the question as the most similar one."""
@@ -37,23 +37,23 @@ REACH, SOFTNESS, FARTHEST = 0.15, 0.05, 0.2
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """From which probability on a kind of question counts, and from which on it counts fully."""
+    """The probability from which a kind of question counts, and the one from which it counts fully."""
 
     doubtful: float
     certain: float
 
     def certainty(self, chance: float) -> float:
-        """Return 0 for a kind of question that is doubtful and 1 for one that is certain."""
+        """Return 0 for a probability in doubt, 1 for a certain one, and values in between."""
         return min(1.0, max(0.0, (chance - self.doubtful) / (self.certain - self.doubtful)))
 
 
 STATE_GATE = Gate(0.95, 0.998)
-"""How far what the list reader says counts, by the probability that a question asks for any state at all."""
+"""How much the list reader's result counts, by the probability that a question asks for a state at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateCandidate:
-    """A passage that was found: its relevance so far, its sentences, its words and when it was said."""
+    """A candidate: its relevance so far, its sentences, its words and its time."""
 
     relevance: float
     assertions: Sequence[Assertion]
@@ -62,28 +62,28 @@ class StateCandidate:
 
 
 def with_speaker(text: str, speaker: str) -> str:
-    """Return the words of a passage with the name of who said them, where that is not just a role."""
+    """Return the words of a passage with the name of the speaker in front, unless that is only a role."""
     return f"{speaker}: {text}" if speaker and not is_role(speaker) else text
 
 
 def texts_to_read(passages: Sequence[tuple[str, str]]) -> list[str]:
-    """Return passages, given as text and speaker, as the list reader gets them: with names where several people speak.
+    """Return passages, given as text and speaker, as the list reader gets them: with names if several people speak.
 
-    One person's own talk is read as it was said: a name in front of every turn says nothing and costs answers.
+    One person's turns are read as they were said: a name in front of every turn adds nothing and costs answers.
     """
     names = {speaker for _, speaker in passages if speaker and not is_role(speaker)}
     return [with_speaker(text, speaker) if len(names) > 1 else text for text, speaker in passages]
 
 
 READ_TOGETHER, READ_BRIEFLY = 8, 4
-"""So many of the best candidates the list reader reads beside the question: where a state may be asked for, or not."""
+"""How many of the best candidates the list reader reads with the question, if it may ask for a state and if not."""
 MAY_ASK_STATE = 0.2
 """From this probability on a question counts as one that may ask for a state."""
 
 
 @dataclass(frozen=True, slots=True)
 class CloseView:
-    """What the list reader says of the best candidates; zeros for those it has not read, and where there is none.
+    """What the list reader says about the best candidates; zeros for those it did not read, and without a list reader.
 
     `answers` is the probability that a candidate answers the question, `outdated` that it states an earlier value of
     what is asked for, and `outdated_by` the newer candidate that most likely answers.
@@ -104,9 +104,10 @@ def read_closely(
     gate: Gate,
     names: frozenset[str] = frozenset(),
 ) -> CloseView:
-    """Read the best candidates together beside the question.
+    """Let the list reader read the best candidates together with the question.
 
-    `names` are those in the question: a candidate that lacks one which an older candidate holds does not replace it.
+    `names` are those in the question: a candidate that lacks a name which an older candidate contains does not replace
+    it.
     """
     count = len(candidates)
     answers, outdated, is_read = (np.zeros(count, np.float32) for _ in range(3))
@@ -116,17 +117,17 @@ def read_closely(
     current = gate.certainty(question.asks_current)
     relevance = np.array([candidate.relevance for candidate in candidates]) + 0.5 * current * view.similarity
     count_read = READ_TOGETHER if 1.0 - question.asks[Ask.NO_STATE] >= MAY_ASK_STATE else READ_BRIEFLY
-    best = [n for n in np.argsort(-relevance, kind="stable").tolist() if candidates[n].text][:count_read]
-    best.sort(key=lambda n: candidates[n].at_ms)
-    for n, reading in zip(best, reader.answers(text, [candidates[n].text for n in best]), strict=True):
+    read_order = [n for n in np.argsort(-relevance, kind="stable").tolist() if candidates[n].text][:count_read]
+    read_order.sort(key=lambda n: candidates[n].at_ms)
+    for n, reading in zip(read_order, reader.answers(text, [candidates[n].text for n in read_order]), strict=True):
         answers[n], outdated[n], is_read[n] = reading.answers, reading.outdated, 1.0
-    words = {n: words_in(candidates[n].text) for n in best}
-    for place, n in enumerate(best):
-        held = names & words[n]
+    words = {n: words_in(candidates[n].text) for n in read_order}
+    for index, n in enumerate(read_order):
+        own_names = names & words[n]
         newer = [
             m
-            for m in best[place + 1 :]
-            if candidates[m].at_ms > candidates[n].at_ms + SAME_TIME_MS and held <= words[m]
+            for m in read_order[index + 1 :]
+            if candidates[m].at_ms > candidates[n].at_ms + SAME_TIME_MS and own_names <= words[m]
         ]
         outdated_by[n] = max(newer, key=lambda m: answers[m], default=None)
         if not newer:
@@ -136,10 +137,10 @@ def read_closely(
 
 @dataclass(frozen=True, slots=True)
 class StateView:
-    """What the state model says of the candidates for one question, an entry a candidate.
+    """What the state model says about the candidates of one question, one entry for each candidate.
 
-    `best` is the sentence nearest to the question, None for a passage without one; `newest` how new it is among those
-    that are near the question, from 0 to 1.
+    `best` is the sentence nearest to the question, None for a passage without one; `newness` is how new it is among
+    those that are near the question, from 0 to 1.
     """
 
     best: list[Assertion | None]
@@ -149,12 +150,12 @@ class StateView:
 
     @property
     def states_slot(self) -> Floats:
-        """How surely each candidate asserts a value of the slot that the question asks for."""
+        """The probability that each candidate asserts a value of the slot that the question asks for."""
         if not len(self.similarity):
             return self.similarity
         distance = (self.similarity - self.similarity.max() + REACH) / SOFTNESS
-        near = 1.0 / (1.0 + np.exp(-np.clip(distance, -30, 30)))
-        return np.asarray(near * (self.similarity > FARTHEST) * self.asserts, np.float32)
+        nearness = 1.0 / (1.0 + np.exp(-np.clip(distance, -30, 30)))
+        return np.asarray(nearness * (self.similarity > FARTHEST) * self.asserts, np.float32)
 
 
 def view_states(
@@ -162,7 +163,8 @@ def view_states(
 ) -> StateView:
     """Compare the candidates' sentences with the question.
 
-    `names` are those in the question: a sentence that lacks one which another sentence holds is about something else.
+    `names` are those in the question: a sentence that lacks a name which another sentence contains is about something
+    else.
     """
     count = len(candidates)
     best: list[Assertion | None] = []
@@ -176,40 +178,42 @@ def view_states(
         chosen = best[-1]
         if chosen is not None:
             similarity[n], asserts[n] = float(chosen.state.slot @ question.slot), chosen.state.asserts
-    similarity *= np.array([_holds_names(each, best, names) for each in best], np.float32)
+    similarity *= np.array([_holds_names(sentence, best, names) for sentence in best], np.float32)
     return StateView(best, similarity, asserts, _newest(best, similarity))
 
 
 def _holds_names(sentence: Assertion | None, every: Sequence[Assertion | None], names: frozenset[str]) -> bool:
-    """Whether a sentence holds all the names of the question that any of the sentences hold."""
+    """Return whether a sentence contains all names of the question that any of the sentences contain."""
     if not names or sentence is None:
         return True
-    held = names & frozenset().union(*(each.tokens for each in every if each is not None))
-    return held <= sentence.tokens
+    found_names = names & frozenset().union(*(other.tokens for other in every if other is not None))
+    return found_names <= sentence.tokens
 
 
 def _newest(best: Sequence[Assertion | None], similarity: Floats) -> Floats:
     """Return how new each candidate is among those near the question: 1 for the newest, 0 for those far from it."""
-    found = np.zeros(len(best), np.float32)
+    newness = np.zeros(len(best), np.float32)
     if not len(best):
-        return found
+        return newness
     bound = float(similarity.max()) - 0.2
-    near = [(each.at_ms, n) for n, each in enumerate(best) if each is not None and similarity[n] >= bound]
-    moments = sorted({at for at, _ in near})
-    for at, n in near:
-        found[n] = (moments.index(at) + 1) / len(moments)
-    return found
+    near_times = [
+        (sentence.at_ms, n) for n, sentence in enumerate(best) if sentence is not None and similarity[n] >= bound
+    ]
+    moments = sorted({at for at, _ in near_times})
+    for at, n in near_times:
+        newness[n] = (moments.index(at) + 1) / len(moments)
+    return newness
 
 
 def state_features(question: QuestionState, view: StateView, close: CloseView, gate: Gate) -> Floats:
-    """Return the features of each candidate in the order of FEATURES."""
+    """Return the features of each candidate in the order of STATE_FEATURES."""
     asks = question.asks_current, question.asks[Ask.PAST], question.asks[Ask.LIST]
     current, past, several = map(gate.certainty, asks)
     asks_state = STATE_GATE.certainty(1.0 - question.asks[Ask.NO_STATE])
     states = view.states_slot
-    # What an assistant said, or an untrusted source, has no sentences here: it states nothing.
-    answers = close.answers * np.array([each is not None for each in view.best], np.float32)
-    odds = close.is_read * np.array([log_odds(each) - log_odds(0.0) for each in answers.tolist()], np.float32)
+    # Turns of an assistant or of an untrusted source have no sentences here, so they state nothing.
+    answers = close.answers * np.array([entry is not None for entry in view.best], np.float32)
+    odds = close.is_read * np.array([log_odds(entry) - log_odds(0.0) for entry in answers.tolist()], np.float32)
     return np.column_stack(
         [
             current * states,
@@ -225,7 +229,7 @@ def state_features(question: QuestionState, view: StateView, close: CloseView, g
 
 
 def log_odds(chance: float) -> float:
-    """Return a probability on the scale that the logistic models use, bounded."""
+    """Return a probability as bounded log-odds, scaled for the logistic models."""
     chance = min(0.99, max(0.01, chance))
     return math.log(chance / (1 - chance)) / 4
 
@@ -249,8 +253,8 @@ EARLIER_FEATURES = (
 
 
 def earlier_features(question: QuestionState, words: frozenset[str], view: StateView, close: CloseView) -> Floats:
-    """Return, in the order of EARLIER_FEATURES, what speaks for each candidate being an earlier value of the slot asked
-    for; all zeros for one that nothing replaces. `words` are the question's: one that only the older sentence holds may
+    """Return, in the order of EARLIER_FEATURES, the evidence that each candidate is an earlier value of the slot asked
+    for; all zeros if nothing replaces it. `words` are the question's: one that only the older sentence contains may
     name another owner or entity."""
     states, rows = view.states_slot, np.zeros((len(view.best), len(EARLIER_FEATURES)), np.float32)
     for n, newer in enumerate(close.outdated_by):

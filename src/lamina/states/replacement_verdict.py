@@ -1,4 +1,4 @@
-"""Whether a new statement replaces earlier ones: so surely that they are withheld, only likely, or not."""
+"""Decides whether a new statement replaces earlier ones: so surely that they are withheld, only likely, or not."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from lamina.states.state_reader import StateReader
 from lamina.text.analyse import content_words
 
 LONGEST_OLD, MOST_COMMAS = 14, 1
-"""Words and commas of a sentence that may be withheld: a longer one mostly says something else as well, which still
-holds."""
+"""The most words and commas of a sentence that may be withheld: a longer one mostly says something else as well, which
+still holds."""
 ASSERTS = 0.5
 """The least probability with which both sentences assert a current value."""
 
 
 SAME_SLOT = 0.6
-"""How similar the slots of two sentences are that are about the same thing, where nothing reads them together."""
+"""How similar the slots of two sentences must be to count as the same, if there is no pair model."""
 
 
 class Certainty(IntEnum):
-    """How sure it is that a statement is replaced: a likely replacement labels and orders, a sure one withholds."""
+    """How certain a replacement is: a likely one changes labels and order, a sure one withholds the earlier
+    statement."""
 
     NONE = 0
     LIKELY = 1
@@ -36,7 +37,7 @@ class Certainty(IntEnum):
 _ADDS = re.compile(
     r"\b(?:also|too|as well|besides|another|both|alongside|additionally|in addition|plus|second)\b", re.IGNORECASE
 )
-"""Words of a sentence that tells one more value: it leaves the others standing."""
+"""Words of a sentence that adds a value and leaves the others valid."""
 _DESIGNATED = re.compile(r"\A\W*(?:(?:the|my|our) )?(\w+) (\d+\w*|[A-Z])\b", re.IGNORECASE)
 """A sentence about one of several numbered or lettered things: "Room 2 …", "the oven B …"."""
 _NAMES = re.compile(r"(?<!\A)\b(?:[A-Z]\w*|\d[\w.,]*)")
@@ -90,25 +91,25 @@ def _may_be_withheld(sentence: str) -> bool:
 
 
 def _are_of_different_things(old: str, new: str) -> bool:
-    """Whether both sentences begin with one kind of thing, but not with the same one of that kind."""
-    one, other = _DESIGNATED.match(old), _DESIGNATED.match(new)
-    if one is None or other is None:
+    """Return whether both sentences begin with the same kind of thing, but not with the same one."""
+    old_thing, new_thing = _DESIGNATED.match(old), _DESIGNATED.match(new)
+    if old_thing is None or new_thing is None:
         return False
-    return one[1].lower() == other[1].lower() and one[2].lower() != other[2].lower()
+    return old_thing[1].lower() == new_thing[1].lower() and old_thing[2].lower() != new_thing[2].lower()
 
 
 def _names_old_and_new(old: str, new: str) -> bool:
-    """Whether a sentence holds every name and number of an earlier one, and another one beside."""
-    before, after = set(_NAMES.findall(old)), set(_NAMES.findall(new))
-    return bool(before) and before < after
+    """Return whether a sentence contains every name and number of an earlier one, and at least one more."""
+    old_names, new_names = set(_NAMES.findall(old)), set(_NAMES.findall(new))
+    return bool(old_names) and old_names < new_names
 
 
 def _names_value(new: str, old: str, state: SentenceState) -> bool:
-    """Whether a sentence names what it ends."""
+    """Return whether a sentence names the value that it ends."""
     value = set(content_words(old[slice(*state.value)])) if state.value is not None else set()
     return bool(value) and value <= set(content_words(new))
 
 
 def surest_state(sentence: str, reader: StateReader) -> SentenceState | None:
-    """Return the state of the part of a sentence that asserts most; None if it has no words."""
+    """Return the state of the part of a sentence that most surely asserts something; None if it has no words."""
     return max(reader.read(sentence), key=lambda state: state.asserts, default=None)

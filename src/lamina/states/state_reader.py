@@ -1,4 +1,4 @@
-"""What capture asks of the state model, of the pair model and of the list reader."""
+"""The models that read sentences, as capture and recall use them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lamina.models.state_model import QuestionState, SentenceState
 
 
 class SentenceModel(Protocol):
-    """What is needed of the state model."""
+    """What is needed of a state model."""
 
     @property
     def id(self) -> str:
@@ -25,14 +25,14 @@ class SentenceModel(Protocol):
 
 
 class StatementPairModel(Protocol):
-    """What is needed of the pair model."""
+    """What is needed of a pair model."""
 
     def read(self, earlier: str, new: str) -> RelationReading:
         """Return what a new statement does to an earlier one."""
 
 
 class TextListReader(Protocol):
-    """What is needed of the list reader; candidates are given oldest first."""
+    """What is needed of a list reader; candidates are given oldest first."""
 
     def answers(self, question: str, candidates: Sequence[str]) -> Sequence[AnswerReading]:
         """Return for each candidate whether it answers a question or states an earlier value."""
@@ -42,8 +42,7 @@ class TextListReader(Protocol):
 
 
 class StateReader:
-    """Reads sentences with a state model, and several together where there are models for that. Threads may share
-    it."""
+    """Reads sentences with a state model, and several together if there are models for that. Threads may share it."""
 
     def __init__(
         self, model: SentenceModel, pairs: StatementPairModel | None = None, lists: TextListReader | None = None
@@ -57,7 +56,7 @@ class StateReader:
 
     @property
     def is_light(self) -> bool:
-        """Whether the state model reads static vectors, which tell less."""
+        """Whether the state model reads static vectors, which are less precise."""
         return self._model.id.startswith("state_light")
 
     def read(self, text: str) -> Sequence[SentenceState]:

@@ -1,4 +1,7 @@
-"""What a store is: commits in, atoms, journal and passages out. Every backend passes `lamina.testing.StoreContract`."""
+"""The `Store` Protocol and the values that cross it: commits in; atoms, journal entries and passages out.
+
+Every backend passes `lamina.testing.StoreContract`.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +36,10 @@ CommitId = NewType("CommitId", str)
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A file as a person left it; what is written next is written into these bytes.
+    """A file as a person saved it; the next version of the file is rendered from these bytes.
 
-    `swapped_for`: the SHA-256 of our own bytes that stand at the path already, because the person's came out of an
-    exchange.
+    `replaced_by_sha256`: the SHA-256 of the engine's bytes that are at the path already, because the person's bytes
+    came out of an atomic exchange of the two files.
     """
 
     path: str
@@ -48,7 +51,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One atom as it shall be. Its revision is the one the change was made on; 0 makes a new atom."""
+    """One atom as it is to be stored. Its revision is the one the change is based on; 0 creates a new atom."""
 
     atom: Atom
     seen: Seen | None = None
@@ -57,7 +60,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """One atomic, attributed, undoable group of changes; the only way anything changes."""
+    """One atomic, attributed, undoable group of changes; nothing changes in any other way."""
 
     actor: str
     origin: Origin
@@ -73,7 +76,10 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What a commit did. `repeated`: the key was known and nothing was done again; `seq` 0: nothing differed."""
+    """What a commit did.
+
+    `is_repeat`: the idempotency key was known and nothing was written again; `seq` 0: no field differed.
+    """
 
     id: CommitId | None
     seq: int
@@ -84,7 +90,7 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """One atom's part in a journal entry: the fields set (none once erased), and the status before and after."""
+    """The part of one atom in a journal entry: the fields set (none once erased), the status before and after."""
 
     atom_id: AtomId
     revision: int
@@ -95,7 +101,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One commit as the journal tells it."""
+    """One commit as read from the journal."""
 
     seq: int
     id: CommitId
@@ -112,7 +118,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """An atom as one commit left it, and the names of the fields that commit set."""
+    """An atom as one commit left it, and the names of the fields that the commit set."""
 
     atom: Atom
     fields: frozenset[str]
@@ -126,14 +132,16 @@ class Version:
 
     @property
     def revision(self) -> int:
+        """Return the revision of the atom in this version."""
         return self.atom.revision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which atoms. Scopes are required: an empty list selects nothing. `core`: pinned ones and those that never age.
+    """Which atoms to read. Scopes are required: an empty tuple selects nothing.
 
-    `notes`: whether the notes of runs are among them. `over_by`: active ones whose time is over at a moment.
+    `core_only`: only pinned atoms and those that never age. `include_run_notes`: whether the notes of runs are
+    included. `expired_by`: only active atoms whose valid time ended by this moment.
     """
 
     scopes: tuple[Scope, ...]
@@ -157,11 +165,11 @@ class Filter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextQuery:
-    """Which passages: those that hold any of the tokens and all of `holding`, filtered before they are ranked.
+    """Which passages to find: those with any of the tokens and all of `required_tokens`, filtered before ranking.
 
-    `exhaustive` scores every match of the commonest word too; it is what pruning is measured against. Two moments take
-    the place of `valid_at`: `true_at` lets through what held then, replaced or not, `known_by` what was there by then,
-    whatever became of it.
+    `is_exhaustive` scores every match of the most common word too; pruning is measured against it. Two moments replace
+    `valid_at`: `true_at` selects what was valid then, superseded or not; `known_by` selects what was recorded by then,
+    whatever its status is now.
     """
 
     scopes: tuple[Scope, ...]
@@ -178,7 +186,7 @@ class TextQuery:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A passage that holds some of the tokens: its BM25 score, what each token adds to it, and its atom's status."""
+    """A passage that contains some of the tokens: its BM25 score, what each token adds to it, and its atom's status."""
 
     atom_id: AtomId
     n: int
@@ -189,7 +197,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A link as the graph walks it: to another atom, or to what atoms share (`subject:…`, `entity:…`, `session:…`)."""
+    """A link of the graph: to another atom, or to something atoms share (`subject:…`, `entity:…`, `session:…`)."""
 
     source: AtomId
     name: str
@@ -199,7 +207,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """An atom that rests on characters start to end of passage `n` of a segment."""
+    """One piece of evidence: the atom rests on characters `start` to `end` of passage `n` of a segment."""
 
     atom_id: AtomId
     segment: AtomId
@@ -209,77 +217,84 @@ class Rest:
 
 
 class Store(Protocol):
-    """The journal and its views. Whatever a method returns is no older than the last acknowledged commit."""
+    """The journal and its views. What a method returns is never older than the last acknowledged commit."""
 
     @property
     def ledger(self) -> Ledger:
-        """What the store knows of the vault's files."""
+        """Return the ledger: what the store knows of the vault's files."""
 
     @property
     def encodings(self) -> Encodings:
-        """What models made of the passages."""
+        """Return the vectors and token states that models computed for the passages."""
 
     @property
     def recalls(self) -> Recalls:
-        """What the last recalls returned."""
+        """Return the log of the last recalls."""
 
     @property
     def buffer(self) -> Buffer:
-        """Passages that wait to be read for statements."""
+        """Return the passages that are waiting for extraction."""
 
     @property
     def usage(self) -> Usage:
-        """What chat models have used."""
+        """Return the usage counts of chat models."""
 
     @property
     def fingerprints(self) -> Fingerprints:
-        """By what erased words are known again."""
+        """Return the fingerprints by which erased text is recognised."""
 
     @property
     def erasures(self) -> Erasures:
-        """How words are taken out for good."""
+        """Return what removes text for good."""
 
     @property
     def jobs(self) -> Jobs:
-        """Work that one process does on behalf of all."""
+        """Return the leases on work that one process does for all."""
 
     @property
     def dreams(self) -> Dreams:
-        """What dreams remember from one to the next."""
+        """Return how far the dream steps have progressed."""
 
     @property
     def lives(self) -> Lives:
-        """What maintenance knows of each atom."""
+        """Return what maintenance knows of each atom."""
 
     def commit(self, commit: Commit) -> Committed:
-        """Check the commit against the rules and apply it whole or not at all; durable when it returns."""
+        """Check the commit against the rules and apply it completely or not at all; durable when it returns.
+
+        Raises `Refused`, `StaleRevision`, `ClaimTaken`, `NotFound`, `InvalidInput` or `InvalidScope` if a rule is
+        broken.
+        """
 
     def alone(self) -> AbstractContextManager[None]:
-        """Nobody else commits meanwhile, so what is read inside still stands when it is committed; all or nothing."""
+        """Run a write transaction in which no one else commits; all commits inside are applied, or none.
+
+        What is read inside is still current when it is committed.
+        """
 
     def trial(self) -> AbstractContextManager[None]:
-        """What is committed inside is checked and can be read, and is gone at the end."""
+        """Run a transaction whose commits are checked and can be read inside, and are rolled back at the end."""
 
     def steady(self) -> AbstractContextManager[None]:
-        """For a reader who asks many things: they are looked up once for the last commit there is at the beginning."""
+        """Bring the index to the last commit once, for a reader that sends many queries about one moment."""
 
     def read(self, wanted: Filter) -> list[Atom]:
-        """The atoms as they are, newest record first, then by id."""
+        """Return the current atoms that match, most recently recorded first, then by id."""
 
     def count(self, wanted: Filter) -> int:
-        """How many there are, whatever the limit."""
+        """Return how many atoms match, ignoring the limit."""
 
     def heads_at(self, ids: Iterable[AtomId], seq: int, scopes: Sequence[Scope]) -> dict[AtomId, Atom]:
-        """Those of these atoms that were there at a journal position, as they were then."""
+        """Return those of the atoms that existed at a journal position, as they were then."""
 
     def guard(self, atom: Atom) -> float:
-        """How trusted one must be to change how an atom stands."""
+        """Return the trust that is needed to change the status of an atom."""
 
     def objection(self, atom: Atom, by: Origin) -> str | None:
-        """Why somebody of this origin may not write an atom so; None where trust forbids nothing."""
+        """Return why this origin may not write the atom; None if the trust rules allow it."""
 
     def versions(self, atom_id: AtomId) -> list[Version]:
-        """Every version of an atom, oldest first."""
+        """Return every version of an atom, oldest first."""
 
     def journal(
         self,
@@ -290,18 +305,21 @@ class Store(Protocol):
         commit: str | None = None,
         limit: int | None = None,
     ) -> list[Entry]:
-        """Commits after a position, up to another, that touched these scopes, oldest first; `limit`: the newest."""
+        """Return the commits in (`since`, `until`] that touched these scopes, oldest first.
+
+        With `limit`, only the newest.
+        """
 
     def search(self, query: TextQuery) -> list[Match]:
-        """The best passages for the tokens."""
+        """Return the best passages for the tokens."""
 
     def former(self, query: TextQuery) -> list[tuple[Match, Near]]:
-        """The best passages for the tokens among those that atoms had once and have no longer, by `known_by` alone."""
+        """Return the best past passages for the tokens: those that atoms no longer have. Only `known_by` filters."""
 
     def edges(
         self, ids: Iterable[str], scopes: Sequence[Scope], statuses: Collection[Status] | None = None
     ) -> list[Edge]:
-        """Links from or to these atoms or shared things; with `statuses` only those of atoms that stand so."""
+        """Return the links from or to these atoms or shared things; with `statuses`, only from atoms of these."""
 
     def links(
         self,
@@ -310,35 +328,40 @@ class Store(Protocol):
         statuses: Collection[Status],
         to: Collection[AtomId] | None = None,
     ) -> list[Edge]:
-        """Every relation of this name that atoms which stand so have to others, or `to` these, within the scopes."""
+        """Return every relation of this name from atoms with these statuses, within the scopes.
+
+        With `targets`, only the relations to those atoms.
+        """
 
     def followed(self, ids: Collection[AtomId], scopes: Sequence[Scope]) -> dict[AtomId, list[AtomId]]:
-        """For each of these atoms the first ones in the chain of what took its place whose status is no end; itself, if
-        its own is none."""
+        """Return for each atom its nearest successors whose status is not an end status.
+
+        An atom whose own status is not an end status is its own result.
+        """
 
     def resting(self, keys: Collection[tuple[AtomId, int]], scopes: Sequence[Scope]) -> list[Rest]:
-        """Which atoms of these scopes rest on these passages, whatever their status, in the order of the words."""
+        """Return which atoms of these scopes rest on the passages, with any status, in text order."""
 
     def rebuild(self) -> int:
-        """Make the index anew from the journal; returns how many atoms it holds."""
+        """Rebuild the index from the journal; return how many atoms it contains."""
 
     def subjects(self, scope: Scope, words: Sequence[str]) -> list[str]:
-        """The subjects of a scope, in normal form, that begin as one of these words does."""
+        """Return the subjects of a scope, in normal form, that begin with the same letters as one of the words."""
 
     def has_key(self, scope: Scope, key: str) -> bool:
-        """Whether a commit of this scope has carried the key."""
+        """Return whether a commit of this scope had this idempotency key."""
 
     def position(self, before: datetime | None = None) -> int:
-        """The sequence number of the last commit, or of the last one before a moment."""
+        """Return the sequence number of the last commit, or of the last one before a moment."""
 
     def commits(self, scopes: Sequence[Scope]) -> int:
-        """How many commits were made in these scopes."""
+        """Return how many commits were made in these scopes."""
 
     def counts(self, scopes: Sequence[Scope], by: str) -> dict[str, int]:
-        """How many atoms there are of each status, kind, memory_type or layer."""
+        """Return the number of atoms for each value of `field`: status, kind, memory_type or layer."""
 
     def check(self) -> list[str]:
-        """What is wrong inside: broken hash chain, index that differs from the journal. Empty is healthy."""
+        """Return the faults found: a broken hash chain, an index that differs from the journal. Empty is healthy."""
 
     def close(self) -> None:
-        """Let go of every resource; the store cannot be used afterwards."""
+        """Release every resource; the store cannot be used afterwards."""

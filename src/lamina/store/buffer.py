@@ -1,4 +1,4 @@
-"""Passages that were kept and wait to be read for statements: durable, so that a crash loses no turn."""
+"""Passages that are waiting for extraction. They are durable, so that a crash loses no turn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lamina.atom.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """One passage of a session that nobody has read for statements yet. `urgent`: it should not wait for others."""
+    """One passage of a session that was not read for statements yet. `is_urgent`: do not wait for more passages."""
 
     scope: Scope
     session_id: str
@@ -25,7 +25,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """What waits of one session, at a glance."""
+    """A summary of the waiting passages of one session."""
 
     scope: Scope
     session_id: str
@@ -35,25 +35,28 @@ class Queue:
 
 
 class Buffer(Protocol):
-    """The waiting passages. Inside `Store.alone()` it changes with the commits made there, or not at all."""
+    """The waiting passages.
+
+    Inside `Store.exclusive_transaction()` it changes together with the commits made there, or not at all.
+    """
 
     def add(self, waiting: Iterable[Waiting]) -> None:
-        """Let passages wait; one that waits already is left as it is."""
+        """Add passages; one that is waiting already stays as it is."""
 
     def queues(self) -> list[Queue]:
-        """Every session of which something waits, the longest waiting first."""
+        """Return a summary of every session with waiting passages, the longest waiting first."""
 
     def of(self, scope: Scope, session_id: str) -> list[Waiting]:
-        """What waits of one session, in the order it was said."""
+        """Return the waiting passages of one session, in the order they were said."""
 
     def take(self, waiting: Iterable[Waiting]) -> bool:
-        """Take these out, all or none: False where somebody else took some of them already."""
+        """Remove these passages, all or none; return False if another worker removed some of them already."""
 
     def lease(self, scope: Scope, session_id: str, holder: str, now: datetime, until: datetime) -> bool:
-        """Reserve a session for one reader, or renew that; False where another holder's lease has not run out."""
+        """Reserve a session for one reader, or renew the lease; return False while another holder's lease is valid."""
 
     def release(self, scope: Scope, session_id: str, holder: str) -> None:
-        """Give a lease back; nothing happens where the holder has none."""
+        """Give a lease back; do nothing if the holder has none."""
 
     def taken(self, scope: Scope) -> int:
-        """How many passages of a scope were ever taken out."""
+        """Return how many passages of a scope were ever removed."""

@@ -1,6 +1,6 @@
-"""What dreams remember from one to the next: how far each step has looked, and which statements were probed when.
+"""What dreams store between runs: how far each step has read, and when statements were probed.
 
-No history: what is lost of it is looked at again.
+It is not part of the history: what is lost is examined again.
 """
 
 from __future__ import annotations
@@ -14,23 +14,25 @@ from lamina.atom.scope import Scope
 
 
 class Dreams(Protocol):
-    """Nothing of it waits for the disk. Inside `Store.trial()` it is gone at the end with all else."""
+    """Progress of the dream steps. No write waits for the disk; `Store.trial_transaction()` rolls it back."""
 
     def marked(self, scope: Scope, step: str) -> int | None:
-        """Up to which journal position a step has looked at a scope; None where it never has."""
+        """Return the journal position up to which a step has processed a scope; None if it never has."""
 
     def mark(self, scope: Scope, step: str, seq: int) -> None:
-        """A step has looked at a scope up to a journal position."""
+        """Store that a step has processed a scope up to a journal position."""
 
     def idle(
         self, scope: Scope, kinds: Collection[str], unused_since: datetime, rested_since: datetime, limit: int
     ) -> list[AtomId]:
-        """Beliefs and lasting statements of these kinds neither recorded nor used since a moment, nor probed since
-        another: those never probed first, then the oldest use, then by id. What dreams made is not among them.
+        """Return unused beliefs and lasting statements of these kinds that were not probed lately.
+
+        Neither recorded nor used after `unused_since`, nor probed after `unprobed_since`. Never probed ones first, then
+        by the oldest use, then by id. What dreams created is left out.
         """
 
     def probed(self, scope: Scope, ids: Iterable[AtomId], at: datetime) -> None:
-        """These were probed."""
+        """Store that these atoms were probed."""
 
     def probed_since(self, scope: Scope, moment: datetime) -> int:
-        """How many atoms of a scope were probed after a moment."""
+        """Return how many atoms of a scope were probed after a moment."""

@@ -1,7 +1,7 @@
-"""The numbers beside the words: each passage's vectors and token states, and the search over them.
+"""Vectors and token states of passages, and the search over them.
 
-An encoding belongs to a text, not to a row: two passages with the same words share one, and an index made anew keeps
-what it has. None of it is history; what is missing is computed again from the words.
+An encoding belongs to a text, not to a row: two passages with the same text share one, and a rebuilt index keeps what
+it has. None of it is history; what is missing is computed again from the text.
 """
 
 from __future__ import annotations
@@ -25,17 +25,20 @@ from lamina.text.roles import is_assistant
 from lamina.vectors.levels import Asked, Floats
 
 Key: TypeAlias = tuple[AtomId, int]
-"""A passage: its atom and its number there."""
+"""A passage: its atom and its number in it."""
 WHOLE = 32
-"""Bits a dimension of a vector that is kept as it is."""
+"""Bits per dimension of a vector that is stored in full precision."""
 STATES_FROM = 8
-"""Bits from which on the token states of a text are kept as well; below, they are made again when they are needed."""
+"""Bits from which on the token states of a text are stored too; below, they are recomputed when needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unencoded:
-    """A text a model has not seen yet; of one `in_part`, a machine's long answer, the beginning is enough. One that
-    `is_quoted` is a statement taken from captured words, which are encoded themselves."""
+    """A text that a model has not encoded yet.
+
+    `is_partial`: a long answer of an assistant, of which the beginning is enough. `is_quoted`: a statement extracted
+    from captured words, which are encoded themselves.
+    """
 
     digest: bytes
     text: str
@@ -44,14 +47,14 @@ class Unencoded:
 
 
 def unencoded(atom: Atom, passage: Passage) -> Unencoded:
-    """A passage as it is shown to a model."""
+    """Return the text of a passage as an embedding model receives it."""
     is_quoted = bool(atom.evidence) and not atom.is_segment
     return Unencoded(digest_of(atom, passage), meant(atom, passage), is_assistant(passage.speaker), is_quoted)
 
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """The token states of a text, and by what name the way they are packed goes."""
+    """The token states of a text, packed, and the name of the packing."""
 
     packing: str
     data: bytes
@@ -59,7 +62,7 @@ class States:
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """What a model made of a text."""
+    """The vectors and token states that a model computed for a text."""
 
     digest: bytes
     vectors: Floats
@@ -68,8 +71,10 @@ class Encoding:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Vectors of texts that are to be kept in other than the bits they were in, by how many that is, and texts whose
-    token states are let go."""
+    """What a change of precision does.
+
+    How many vectors change to each number of bits, and how many texts lose their token states.
+    """
 
     vectors: Mapping[int, int]
     states: int = 0
@@ -77,22 +82,22 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What vectors of each precision take, and token states: how many texts of a model, and bytes."""
+    """The size of all vectors, by bits, and of all token states: number of texts and bytes."""
 
     vectors: Mapping[int, tuple[int, int]]
     states: tuple[int, int]
 
 
 class When(Protocol):
-    """A span of time a question names."""
+    """A span of time that a query names."""
 
     def contains(self, times_ms: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of the moments lie inside."""
+        """Return which of the moments are inside the span."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tilts:
-    """What a passage gains or loses before it is looked at: by who said it, when, and of when it tells."""
+    """Numbers added to a passage's score: by speaker, by when it was said, and by the time it mentions."""
 
     speakers: Mapping[str, float]
     when: When | None = None
@@ -102,12 +107,13 @@ class Tilts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearQuery:
-    """Which passages: the best by `(cosine × vector + text score × text + tilts) × weight of their status`.
+    """Which passages to find: the best by cosine, text score, added terms and the weight of their status.
 
-    A sum below 0 is not weighted: less weight would lift it. Filtered before they are ranked; a passage without a
-    vector and without a text score is not looked at. `beside` of the passages before and after each of the best come
-    along, and those in `also` if the filters let them through. Two moments take the place of `valid_at`: `true_at` lets
-    through what held then, replaced or not, `known_by` what was there by then, whatever became of it.
+    The score is `(cosine × vector_weight + text score × text_weight + terms) × weight of the status`. A sum below 0 is
+    not weighted, because less weight would raise it. Passages are filtered before they are ranked; one with neither a
+    vector nor a text score is skipped. `neighbours` of the passages before and after each of the best are returned too,
+    and those in `extra_keys` if they pass the filters. Two moments replace `valid_at`: `true_at` selects what was valid
+    then, superseded or not; `known_by` selects what was recorded by then, whatever its status is now.
     """
 
     scopes: tuple[Scope, ...]
@@ -129,11 +135,11 @@ class NearQuery:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A passage with the cosine of its nearest chunk (0 where it has none), who said it when, and where it stands.
+    """A passage with the cosine of its nearest chunk (0 if it has none), its speaker, times and place.
 
-    Times are milliseconds since 1970. `in_time`: said at the time in question; `tells_of`: said at another and telling
-    of it; `tells_when`: telling of any time; `asks`: being a question. `session` and `position` tell its neighbours
-    among what the query lets through, `digest` what its text is known by.
+    Times are milliseconds since 1970. `in_window`: said at the time in question; `mentions_window`: said at another
+    time and mentioning it; `mentions_time`: mentioning any time. `session` and `position` give its neighbours among the
+    passages that the query allows; `digest` identifies its text.
     """
 
     key: Key
@@ -158,71 +164,71 @@ class Near:
 class Encodings(Protocol):
     """Vectors and token states of passages, by model.
 
-    A model's vectors are the same however its token states are packed; states packed otherwise serve until they are
-    made anew.
+    The vectors of a model do not depend on how its token states are packed; states in another packing are used until
+    they are recomputed.
 
-    Each atom says in how many bits a dimension it wants its vectors kept, all of them where nothing was said; a text of
-    several atoms is kept in the most that one of them wants. Fewer bits are made from the whole vector or from the text
-    again, never from fewer.
+    Each atom has a wanted number of bits per dimension, full precision by default; a text of several atoms is stored in
+    the most bits that one of them wants. Lower precision is computed from the full vector or from the text, never from
+    a vector of lower precision.
     """
 
     def missing(
         self, model: str, limit: int, scopes: Sequence[Scope] | None = None, packing: str | None = None
     ) -> list[Unencoded]:
-        """Texts that a model has not seen, those of recallable passages first; of these scopes, or of all.
+        """Return texts that a model has not encoded, in these scopes or all, those of recallable passages first.
 
-        With a packing, also texts whose token states are packed otherwise, and after them those kept in other than the
-        wanted bits.
+        With a packing, also texts whose token states have another packing, and after them those stored in other than
+        the wanted bits.
         """
 
     def how_many_missing(self, model: str, packing: str | None = None) -> int:
-        """How many texts a model has not seen, or with a packing, are not kept so or not in the wanted bits."""
+        """Return how many texts `find_missing` would return without a limit."""
 
     def put(self, model: str, encodings: Iterable[Encoding]) -> None:
-        """Keep what a model made of these texts; texts that are no longer there are passed over.
+        """Store what a model computed for these texts; texts that no longer exist are skipped.
 
-        Of a text the model has seen before, the token states are replaced, and the vectors where they are kept in other
-        than the wanted bits. In few bits no token states are kept.
+        For a text that was encoded before, the token states are replaced, and the vectors if they are stored in other
+        than the wanted bits. Below `MIN_BITS_FOR_STATES` no token states are stored.
         """
 
     def coverage(self, model: str, scopes: Sequence[Scope]) -> tuple[int, int]:
-        """How many passages of these scopes a model has encoded, and how many there are."""
+        """Return how many passages of these scopes a model has encoded, and how many there are."""
 
     def models(self) -> dict[str, int]:
-        """How many texts each model has encoded."""
+        """Return how many texts each model has encoded."""
 
     def drop(self, model: str) -> None:
-        """Forget all that a model made."""
+        """Delete everything that a model computed."""
 
     def nearest(self, query: NearQuery) -> list[Near]:
-        """The best passages, in no order; a few more than the limit where they tie."""
+        """Return the best passages, unordered; more than the limit if some tie."""
 
     def withheld(self, query: NearQuery, above: float) -> dict[str, int]:
-        """How many passages were filtered out though their cosine is at least so high, by what kept them out."""
+        """Return how many passages with at least this cosine were filtered out, by the reason."""
 
     def cosines(self, model: str, asked: Asked, keys: Sequence[Key]) -> list[float]:
-        """The cosine of each passage's nearest chunk with a question; 0 where it is not encoded."""
+        """Return the cosine of each passage's nearest chunk with a query; 0 if it is not encoded."""
 
     def vectors(self, model: str, ids: Sequence[AtomId]) -> dict[AtomId, Floats]:
-        """The vectors of the first passage of each atom, a row a chunk; those not encoded are left out."""
+        """Return the vectors of the first passage of each atom, one row per chunk; without those not encoded."""
 
     def states(self, model: str, digests: Iterable[bytes]) -> dict[bytes, States]:
-        """The token states of texts, however they are packed; those not encoded are left out."""
+        """Return the token states of texts in any packing; without those not encoded."""
 
     def speakers(self, scopes: Sequence[Scope]) -> frozenset[str]:
-        """Whoever said something here that recall searches; who was forgotten is not known."""
+        """Return the speakers of all recallable passages; those of forgotten passages are left out."""
 
     def rarity(self, scopes: Sequence[Scope], tokens: Sequence[str]) -> dict[Scope, tuple[int, dict[str, int]]]:
-        """For each scope how many passages recall searches there, and in how many each token stands."""
+        """Return for each scope the number of recallable passages, and in how many each token occurs."""
 
     def set_precision(self, bits: Mapping[AtomId, int], *, dry_run: bool = False) -> Moved:
-        """Keep the vectors of these atoms in so many bits; what cannot be made from what is kept will be missing.
+        """Store the vectors of these atoms in so many bits; those that cannot be converted become missing.
 
-        Until then what is kept serves. A program that has the store open may go on with what it has read.
+        Until they are encoded again the stored ones are used. Another process may continue with what it has loaded.
         """
 
     def coarse(self, model: str, keys: Collection[Key]) -> dict[Key, tuple[int, Floats]]:
-        """Of those passages whose vectors are not kept whole, in how many bits, and what these tell, a row a chunk."""
+        """Return, for passages below full precision, the bits and the decoded vectors, one row per chunk."""
 
     def room(self) -> Room:
-        """What all vectors and token states take."""
+        """Return the size of all vectors and token states."""

@@ -1,4 +1,4 @@
-"""Erasing: words leave the journal for good, and what is left to be done about files survives a crash."""
+"""Erasure: text leaves the journal for good, and the work on files that is still to be done survives a crash."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from lamina.store.fingerprints import Mark
 class Erasure:
     """What is to be erased from the journal, in one commit.
 
-    `gone`: atoms of which nothing stays but a stub. `retold`: every version of other atoms as it shall be told from
-    now on, oldest first. `quoted`: whether a text that belongs to no version (a reason, a message) tells it too; the
-    second argument says that it stands with an atom that is gone, where less is enough.
-    `sought`: what has to be struck from copies in files, as JSON; it is kept until that is done.
+    `erased_ids`: atoms of which only a stub stays. `rewritten`: every version of other atoms without the erased text,
+    oldest first. `quotes_erased`: whether a text outside of versions (a reason, a message) quotes the erased text; the
+    second argument says that it belongs to an erased atom, where a weaker match is enough. `search_json`: what has to
+    be removed from copies in files; it is stored until that is done.
     """
 
     actor: str
@@ -36,7 +36,10 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """An erasure that files may not have followed yet. `sought` is empty once they have, and only bytes are left."""
+    """An erasure of which the files may not be cleaned yet.
+
+    `search_json` is empty once they are, and only free space has to be scrubbed.
+    """
 
     seq: int
     commit: str
@@ -49,19 +52,19 @@ class Unfinished:
 
 
 class Erasures(Protocol):
-    """Takes words out of a store. What it does to the journal is one durable step; the rest can be finished later."""
+    """Removes text from a store. The change of the journal is one durable step; the rest can be finished later."""
 
     def mentioning(self, words: Collection[str], scopes: Sequence[Scope]) -> list[AtomId]:
-        """The atoms any version of which holds one of these words, in normal form."""
+        """Return the atoms of which any version contains one of these words, in normal form."""
 
     def apply(self, erasure: Erasure) -> Unfinished:
-        """Take the words out of the journal and the ledger; the hash chain still verifies."""
+        """Remove the text from the journal and the ledger; the hash chain still verifies."""
 
     def unfinished(self) -> list[Unfinished]:
-        """Erasures that were begun and not finished, oldest first."""
+        """Return the erasures that are not finished, oldest first."""
 
     def struck(self, erasure: Unfinished, holds: Callable[[bytes], bool]) -> None:
-        """Files hold nothing of it any more: what had to be known for that is let go, with copies that still do."""
+        """Store that no file contains the text any more; delete what was needed to search, and copies that do."""
 
     def scrub(self) -> None:
-        """Leave no byte of what was erased in free space, logs and indexes; then every erasure is finished."""
+        """Remove every byte of erased text from free space, logs and indexes; then every erasure is finished."""

@@ -1,4 +1,4 @@
-"""What was erased, as marks by which it is known again and that tell nothing to whoever does not have it."""
+"""Keyed fingerprints of erased text: they recognise the text when it comes again, and reveal nothing without it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from lamina.atom.scope import Scope
 
 
 class MarkKind(StrEnum):
-    """What a mark stands for. `echo`: a value together with one word of what it is the value of; `beside`: a sentence
-    together with words that stood next to it."""
+    """What a fingerprint stands for.
+
+    `VALUE_WITH_TOPIC`: a value with one word of what it is the value of. `SENTENCE_WITH_NEIGHBOUR`: a sentence with
+    words that were next to it.
+    """
 
     STATEMENT = "statement"
     SENTENCE = "sentence"
@@ -26,7 +29,7 @@ class MarkKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Something that was or may have been erased, in normal form. It holds for every scope of an organisation."""
+    """A text that was or may have been erased, in normal form. It counts in every scope of an organisation."""
 
     organisation: str
     kind: MarkKind
@@ -35,7 +38,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Stub:
-    """What is left of an erased atom."""
+    """What remains of an erased atom."""
 
     atom_id: AtomId
     scope: Scope
@@ -46,16 +49,16 @@ class Stub:
 
 
 class Fingerprints(Protocol):
-    """Keyed hashes of what was erased, and the stubs of the atoms it stood in."""
+    """Keyed hashes of erased text, and the stubs of the atoms that contained it."""
 
     def known(self, marks: Collection[Mark]) -> dict[Mark, datetime]:
-        """Those of the marks that were erased, and when. Where nothing ever was, this costs nothing."""
+        """Return those of the texts that were erased, and when. Fast if nothing was ever erased."""
 
     def any(self) -> bool:
-        """Whether anything was ever erased."""
+        """Return whether anything was ever erased."""
 
     def stub(self, atom_id: str, scopes: Sequence[Scope]) -> Stub | None:
-        """What is left of the atom with this id, or with this ending of an id."""
+        """Return the stub of the erased atom with this id or id suffix; None if there is none or several."""
 
     def stubs(self, scopes: Sequence[Scope]) -> list[Stub]:
-        """What is left of every erased atom, oldest erasure first."""
+        """Return the stubs of all erased atoms, oldest erasure first."""

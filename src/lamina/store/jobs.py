@@ -1,4 +1,4 @@
-"""Work that one process does on behalf of all: a lease says who, and ends by itself when the worker dies."""
+"""Background work that one process does for all: a lease names the worker, and expires if the worker dies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A piece of background work as everybody sees it. `holder` is empty while nobody works on it."""
+    """The progress of a piece of background work. `holder` is empty while no one works on it."""
 
     name: str
     holder: str
@@ -22,19 +22,19 @@ class Job:
 
 
 class Jobs(Protocol):
-    """Leases on named work. Taking one never waits."""
+    """Leases on named work. Acquiring one never waits."""
 
     def take(self, name: str, holder: str, seconds: float) -> bool:
-        """Lease the work for so long, or tell that somebody else has it; a lease that ran out is free."""
+        """Lease the work for so many seconds; return False if another holder's lease is still valid."""
 
     def renew(self, name: str, holder: str, seconds: float, done: int, total: int) -> bool:
-        """Hold on to a lease and say how far the work is; False if it was lost meanwhile, and the holder must stop."""
+        """Extend a lease and report progress; return False if the lease was lost, and the holder must stop."""
 
     def release(self, name: str, holder: str, error: str = "") -> None:
-        """Give the work up, finished or with what went wrong; nothing happens where the lease was lost."""
+        """Give the lease back, finished or with an error; do nothing if the lease was lost."""
 
     def list(self) -> list[Job]:
-        """Every piece of work there has been, by name."""
+        """Return all jobs, by name."""
 
     def prune(self, before: datetime) -> int:
-        """Let go of work that was finished before a moment and that nobody holds; how many there were."""
+        """Delete jobs that finished before a moment and have no holder; return how many."""

@@ -1,4 +1,4 @@
-"""The ledger of files: the bytes last read or written of each, what is still to be written, what is wrong with some."""
+"""The ledger of files: the bytes of each as last read or written, the outbox, and problems with files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lamina.vault.files import Stamp
 
 
 class FileState(StrEnum):
-    """What a file of the vault is to us."""
+    """What a file of the vault is: an atom's, of no atom, not readable, or deleted."""
 
     ATOM = "atom"
     FOREIGN = "foreign"
@@ -23,8 +23,10 @@ class FileState(StrEnum):
 
 
 class FileLine(NamedTuple):
-    """A file's line in the ledger without its bytes: enough to tell whether it changed. A tuple: every look at the
-    vault makes one for each file."""
+    """A file in the ledger without its bytes: enough to see whether it changed.
+
+    A tuple for speed: every scan of the vault creates one for each file.
+    """
 
     path: str
     atom_id: AtomId | None
@@ -35,7 +37,7 @@ class FileLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """A file's line with its bytes. `base` is what stands on the disk while a write is still to go out."""
+    """A file in the ledger with its bytes. `base`: the bytes on the disk while a write is pending."""
 
     line: FileLine
     data: bytes
@@ -46,8 +48,11 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A file still to be written. `base`: the bytes it replaces, None for a new file; `ours`: the SHA-256 of every
-    version of ours that may stand there."""
+    """A file still to be written.
+
+    `base`: the bytes it replaces, None for a new file; `written_hashes`: the SHA-256 of every version that the engine
+    wrote and that may be on the disk.
+    """
 
     path: str
     atom_id: AtomId
@@ -59,7 +64,7 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something a person should know of a file or an atom; listed by `doctor`, cleared when it is mended."""
+    """A problem with a file or an atom that a person should know of; `doctor` lists it until it is fixed."""
 
     path: str
     kind: str
@@ -70,101 +75,107 @@ class Problem:
 
 
 class Ledger(Protocol):
-    """What the store knows of the vault's files. None of it is history: it can be found out again from the disk."""
+    """What the store knows of the vault's files. It is not history: it can be read again from the disk."""
 
     def lines(self) -> list[FileLine]:
-        """Every known file."""
+        """Return the entry of every known file."""
 
     def calm(self, for_ns: int) -> tuple[dict[str, tuple[int, ...]], list[FileLine]]:
-        """The stamps of files that were checked so long after they had changed, by path, and every other line."""
+        """Return the stamps of stable files, by path, and the entries of all others.
+
+        A file is stable if it was checked at least so long after its last change.
+        """
 
     def line(self, path: str) -> FileLine | None:
-        """One file without its bytes. A line without a stamp is still to be written."""
+        """Return the entry of one file. An entry without a stamp is still to be written."""
 
     def row(self, path: str) -> FileRow | None:
-        """One file with its bytes."""
+        """Return one file with its bytes."""
 
     def rows(self, paths: Sequence[str]) -> dict[str, FileRow]:
-        """Those of the files that are known, with their bytes."""
+        """Return those of the files that are known, with their bytes."""
 
     def owned(self, ids: Iterable[AtomId]) -> set[AtomId]:
-        """Those of the ids that have a line in the ledger."""
+        """Return those of the ids that have a file in the ledger."""
 
     def row_of(self, atom_id: AtomId) -> FileRow | None:
-        """The file of an atom."""
+        """Return the file of an atom."""
 
     def head(self, atom_id: AtomId) -> Atom:
-        """The atom a file belongs to, whatever its scope: files are looked at on behalf of the engine itself."""
+        """Return the atom of a file, whatever its scope: the engine itself reads files."""
 
     def atom_named(self, name: str) -> AtomId | None:
-        """The atom somebody means by a file's name or by the id it had elsewhere."""
+        """Return the atom with this file name, or with this id in another system."""
 
     def paths_of(self, ids: Iterable[AtomId]) -> dict[AtomId, str]:
-        """Where the atoms' files are."""
+        """Return the paths of the atoms' files."""
 
     def pending(self, limit: int) -> list[Pending]:
-        """Files still to be written, oldest first."""
+        """Return files still to be written, oldest first."""
 
     def wrote(
         self, written: Iterable[tuple[str, Stamp, bytes]], checked_ns: int, came_out: Iterable[bytes] = ()
     ) -> None:
-        """These bytes stand on the disk; what came out for them is kept for a while.
+        """Store that these bytes are on the disk, and keep the bytes they were swapped for a while.
 
-        Where a commit made meanwhile wants other bytes, the file is still to be written.
+        If a later commit needs other bytes, the file stays pending.
         """
 
     def came_out(self, sha256: str) -> bytes | None:
-        """Bytes that an exchange brought out not long ago and that are dealt with."""
+        """Return processed bytes that an exchange of files swapped out recently; None if unknown."""
 
     def known_to_have_come_out(self) -> frozenset[str]:
-        """The SHA-256 of all such bytes."""
+        """Return the SHA-256 of all such bytes."""
 
     def forget_came_out(self, before_ns: int) -> None:
-        """No copy that came out before this moment is kept any longer."""
+        """Delete the bytes that were swapped out before this moment."""
 
     def saw(
         self, path: str, data: bytes, stamp: Stamp, checked_ns: int, atom_id: AtomId | None, state: FileState
     ) -> None:
-        """A file was read and holds these bytes, and no commit follows from it."""
+        """Store that a file was read and contains these bytes, without a commit."""
 
     def unchanged(self, seen: Iterable[tuple[str, Stamp]], checked_ns: int) -> None:
-        """These files were looked at again and still hold the bytes the ledger has."""
+        """Store that these files were checked again and still have the bytes of the ledger."""
 
     def moved(self, old: str, new: str, stamp: Stamp, checked_ns: int) -> None:
-        """A person moved a file; its bytes are the same."""
+        """Store that a person moved a file; its bytes are the same."""
 
     def displaced(self, path: str) -> str:
-        """Another file took the place of an atom's; until its own turns up, its line stands at the path returned."""
+        """Free the path of an atom's file, because another file is there; return the placeholder path.
+
+        The entry stays at that path until the atom's file is found again.
+        """
 
     def gone(self, path: str) -> None:
-        """A file is no longer there; its last bytes are kept."""
+        """Store that a file was deleted; its last bytes are kept."""
 
     def withdrawn(self, pending: Pending) -> None:
-        """A write is given up for now: the file holds a person's bytes that are still to be understood."""
+        """Cancel a write for now: the file contains a person's bytes that still have to be read."""
 
     def forget_file(self, path: str) -> None:
-        """A file that was never an atom's is no longer there."""
+        """Remove a file that was never an atom's and no longer exists."""
 
     def unsure(self) -> list[Pending]:
-        """Files written, or to be written, before the machine last started and not known to have reached the disk."""
+        """Return files written, or to be written, before the last boot that may not have reached the disk."""
 
     def problems(self) -> list[Problem]:
-        """What is wrong, oldest first."""
+        """Return all problems, oldest first."""
 
     def report(self, problem: Problem) -> None:
-        """Put a problem on the list; the same kind at the same path replaces the one before."""
+        """Add a problem; it replaces the one of the same kind at the same path."""
 
     def clear(self, path: str, kinds: Iterable[str] | None = None) -> None:
-        """The problems of a path are mended."""
+        """Remove the problems of a path, all or those of some kinds."""
 
     def signals(self, atom_id: AtomId) -> Signals:
-        """What use has taught us of an atom."""
+        """Return the usage signals of an atom."""
 
     def signals_of(self, ids: Iterable[AtomId]) -> dict[AtomId, Signals]:
-        """The same for many; atoms that nothing is known of are left out."""
+        """Return the signals of several atoms, without those that have none."""
 
     def set_signals(self, atom_id: AtomId, signals: Signals) -> None:
-        """Take over signals, such as those a file brought along."""
+        """Store the signals of an atom, such as those read from its file."""
 
     def summary(self, of: Callable[[str], bool] | None = None) -> dict[str, int]:
-        """Counts: files known, still to be written, bad, problems; of all paths or of some."""
+        """Return counts: files known, still to be written, unreadable, problems; for all paths or some."""

@@ -1,4 +1,4 @@
-"""What maintenance knows of each atom. No history: what is lost of it costs one longer dream."""
+"""The ageing state of each atom, as maintenance last computed it. Not history: a loss costs one longer dream."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 
 LIVE = frozenset({Status.ACTIVE, Status.ARCHIVED, Status.CHALLENGED})
-"""What ages: it counts, was laid aside, or is doubted. The rest waits for a person or is over."""
+"""Statuses that age: active, archived or challenged. The others are pending review or have ended."""
 HOUSEKEEPING = frozenset({"box", "entity", "inbox", "settle", "dream"})
-"""The verbs of commits that nobody asked for: they tell nothing of whether somebody was there."""
+"""Verbs of commits that no user asked for: they are no sign of activity."""
 
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """What maintenance saw of an atom when it last looked, at which revision, and when it is worth looking again.
+    """What maintenance found out about an atom at a revision, and when to check it again.
 
-    `tier`: whether it is kept at hand; `look_at`: None where nothing will happen to it by itself; `state`: where it
-    stood in its life; `bits`: how precisely its vectors are kept. How much of it was left, how much it mattered and how
-    recent it was for its kind are between 0 and 1.
+    `tier`: whether it is in the hot or the cold tier; `next_check_at`: None if nothing will change by itself; `state`:
+    its lifecycle state; `bits`: the precision of its vectors. Retention, importance and recency (relative to its kind)
+    are between 0 and 1.
     """
 
     revision: int
@@ -37,31 +37,31 @@ class Life:
 
 
 class Lives(Protocol):
-    """How atoms live. Inside `Store.alone()` and `Store.trial()` it changes with the commits made there."""
+    """Ageing states. They take part in `Store.exclusive_transaction()` and `Store.trial_transaction()`."""
 
     def due(self, scope: Scope, by: datetime, limit: int | None = None) -> list[AtomId]:
-        """The live atoms of a scope worth a look by a moment, the oldest record first, then by id.
+        """Return the ageing atoms of a scope to check by a moment, the oldest record first, then by id.
 
-        Those never looked at, those written or used since, and those whose time to look again has come.
+        Those never checked, those written or used since, and those whose time for the next check has come.
         """
 
     def of(self, ids: Iterable[AtomId]) -> dict[AtomId, Life]:
-        """What is known of these; atoms never looked at are left out."""
+        """Return the states of these atoms, without those never checked."""
 
     def put(self, lives: Mapping[AtomId, Life]) -> None:
-        """These were looked at, as they are and as they were used until here; one written since stays due."""
+        """Store the states of atoms that were checked; one that was written since then stays due."""
 
     def seen(self, scope: Scope) -> datetime | None:
-        """When somebody last did something in a scope: wrote, used or reviewed; housekeeping does not count."""
+        """Return when a user was last active in a scope: wrote, used or reviewed. Background commits do not count."""
 
     def tiers(self, scopes: Sequence[Scope]) -> dict[str, int]:
-        """How many live atoms of each layer are kept at hand and how many are not: `{"episodic hot": 3}`."""
+        """Return how many ageing atoms of each layer are in each tier: `{"episodic hot": 3}`."""
 
     def retentions(self, scopes: Sequence[Scope]) -> list[float]:
-        """How much was left of each live atom when it was last looked at, the least first."""
+        """Return the retention of each ageing atom when last checked, the lowest first."""
 
     def untold(self, scope: Scope) -> dict[AtomId, int]:
-        """The bits of atoms of which the index has not been told yet, or not since they were last written."""
+        """Return the wanted bits of atoms that were not applied to the index yet, or not since their last write."""
 
     def told(self, bits: Mapping[AtomId, int]) -> None:
-        """The index keeps what these atoms want; what was noted of one meanwhile stays untold."""
+        """Store that these bits were applied to the index; an atom whose bits changed since stays unapplied."""

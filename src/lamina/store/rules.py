@@ -1,4 +1,4 @@
-"""The rules every commit is held against, whatever the backend."""
+"""The rules that every commit is checked against, whatever the backend."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from lamina.store.base import Change, Commit
 
 CHAIN_LIMIT = 10_000
 _STANDING = ("status", "valid_from", "valid_until", "superseded_by")
-"""What says how an atom stands. Once a person has had a hand in it, only a person changes these."""
+"""The fields that decide whether an atom counts. Once a person has changed the atom, only a person changes these."""
 _OTHERS = tuple(name for name in DATA_FIELDS if name not in (*_STANDING, "pinned"))
-"""All else. A pin may be set by whoever uses an atom, and is taken out only by those who may change how it stands."""
+"""All other fields. Any user of an atom may pin it; to unpin it takes the right to change its status."""
 
 _AGES = frozenset({"status", "layer", "relations"})
 _AGEING = frozenset(
@@ -34,10 +34,10 @@ _AGEING = frozenset(
         (Status.ARCHIVED, Status.TOMBSTONED),
     }
 )
-"""What time may do to an atom, and the arrows it may go along."""
+"""The fields and status transitions that maintenance may change as time passes."""
 
 Hands: TypeAlias = Callable[[AtomId], Collection[Origin]]
-"""The origins of those who have changed an atom since it was made."""
+"""Returns the origins that have changed an atom since it was created."""
 
 
 class Version(Protocol):
@@ -51,64 +51,71 @@ class Version(Protocol):
 
 
 def accepted(change: Change, heads: Mapping[AtomId, Atom], commit: Commit, at: datetime) -> Change:
-    """The change as it will be written, or the rule it breaks."""
+    """Return the change as it will be written.
+
+    Raises `InvalidInput`, `InvalidScope`, `NotFound`, `StaleRevision`, `TransitionRefused` or `Refused` for the rule
+    that it breaks.
+    """
     old, new = heads.get(change.atom.id), change.atom
     if not is_atom_id(new.id):
-        raise InvalidInput(f"{new.id!r} is not an id")
+        raise InvalidInput(f"{new.id!r} is not an atom id")
     if new.scope not in visible_from(commit.scope):
-        raise InvalidScope(f"{commit.scope} may not write into {new.scope}")
+        raise InvalidScope(f"{commit.scope} may not write into the scope {new.scope}")
     if not new.content.strip():
-        raise InvalidInput("an atom needs words: its content is empty")
+        raise InvalidInput("the content is empty; an atom needs text")
     if old is None:
         if new.revision:
             raise NotFound(f"no atom {new.id}")
         if TRUST[new.origin] > TRUST[commit.origin]:
-            raise Refused(f"{commit.origin} may not write in the name of {new.origin}")
-        born = new.with_(recorded_at=min(new.recorded_at, at) if new.recorded_at else at, revision=1)
-        return replace(change, atom=born)
+            raise Refused(f"{commit.origin} may not write with the origin {new.origin}")
+        created = new.with_(recorded_at=min(new.recorded_at, at) if new.recorded_at else at, revision=1)
+        return replace(change, atom=created)
     _check_change(old, new, commit)
-    same = all(getattr(old, name) == getattr(new, name) for name in FIXED_FIELDS)
-    if not same:
-        raise Refused(f"{new.id}: {', '.join(sorted(FIXED_FIELDS))} never change")
+    is_same = all(getattr(old, name) == getattr(new, name) for name in FIXED_FIELDS)
+    if not is_same:
+        raise Refused(f"{new.id}: the fields {', '.join(sorted(FIXED_FIELDS))} never change")
     return replace(change, atom=new if old == new else new.with_(revision=old.revision + 1))
 
 
 def _check_change(old: Atom, new: Atom, commit: Commit) -> None:
+    """Raise if an existing atom may not change like this, whoever writes it."""
     if old.revision != new.revision:
         raise StaleRevision(old.id, new.revision, old.revision)
     check_transition(old.status, new.status, commit.way)
-    replaced = old.status != new.status and new.status in (Status.SUPERSEDED, Status.MERGED)
-    if old.is_episode and replaced and commit.way is Way.ORDINARY:
+    is_replaced = old.status != new.status and new.status in (Status.SUPERSEDED, Status.MERGED)
+    if old.is_episode and is_replaced and commit.way is Way.ORDINARY:
         raise Refused(f"{old.id} is an episode ({old.kind}): what happened is never superseded or merged")
     if commit.way is Way.UNDO:
         return
     if old.is_episode and commit.origin is not Origin.HUMAN and not new.content.startswith(old.content):
-        raise Refused(f"{old.id} is an episode ({old.kind}): its words are only added to")
+        raise Refused(f"{old.id} is an episode ({old.kind}): its text can only be extended")
 
 
 def check_once(commit: Commit) -> None:
-    """A commit says of each atom one thing."""
+    """Raise `InvalidInput` if a commit changes an atom twice."""
     ids = [change.atom.id for change in commit.changes]
     if len(set(ids)) < len(ids):
-        raise InvalidInput(f"{next(atom_id for atom_id in ids if ids.count(atom_id) > 1)} stands twice in one commit")
+        raise InvalidInput(
+            f"{next(atom_id for atom_id in ids if ids.count(atom_id) > 1)} is changed twice in one commit"
+        )
 
 
 def check_trust(commit: Commit, written: Sequence[Version], look: Look, hands: Hands) -> None:
-    """Nobody changes what somebody more trusted said or decided, and what waits for a person waits for a person."""
+    """Raise `Refused` if a version overrides a more trusted origin, or makes pending content count."""
     for version in written:
-        told = objection(version.old, version.new, commit.origin, commit.way, look, hands)
-        if told is not None:
-            raise Refused(told)
+        refusal = objection(version.old, version.new, commit.origin, commit.way, look, hands)
+        if refusal is not None:
+            raise Refused(refusal)
 
 
 def objection(old: Atom | None, new: Atom, by: Origin, way: Way, look: Look, hands: Hands) -> str | None:
-    """Why somebody of this origin may not make or change an atom so; None where they may."""
+    """Return why this origin may not create or change the atom; None if it may."""
     if old is not None and way is not Way.UNDO and _left_out(old, new) and _looks_better(old, new, look):
-        return f"{old.id} descends from what is less trusted, and keeps saying so in derived_from"
+        return f"{old.id} is derived from a less trusted source: derived_from must keep naming it"
     if by is Origin.HUMAN:
         return None
     if _comes_to_count(old, new, way, look):
-        return f"{new.id} waits for a person, being the word of {new.origin}: `lamina review`"
+        return f"{new.id} is pending review, because its origin is {new.origin}; decide with `lamina review`"
     return (
         _draws_in(old, new, by, look, hands)
         or _rests_too_high(old, new, look)
@@ -117,9 +124,10 @@ def objection(old: Atom | None, new: Atom, by: Origin, way: Way, look: Look, han
 
 
 def _is_upkeep(old: Atom, new: Atom, way: Way) -> bool:
-    """What ageing may do to anybody's word that is not pinned: lay it aside or doubt it, move it, weigh its links.
+    """Return whether this is a change that maintenance may make to any atom that is not pinned.
 
-    It ends nothing and rewrites nothing; what was kept for a while only is forgotten when the while is over.
+    It may archive or challenge an atom, move it to another layer and re-weight its relations. It ends and rewrites
+    nothing, except that what was kept for a limited time is forgotten when that time has passed.
     """
     if (
         way is not Way.UPKEEP
@@ -131,18 +139,23 @@ def _is_upkeep(old: Atom, new: Atom, way: Way) -> bool:
 
 
 def guard(atom: Atom, look: Look, hands: Hands) -> float:
-    """How trusted one must be to change how an atom stands: as its word is, or as whoever had a hand in it."""
+    """Return the trust needed to change an atom's status: that of its lineage or of anyone who changed it."""
     return max([trust(atom, look), *(TRUST[hand] for hand in hands(atom.id))])
 
 
 def _overrules(old: Atom, new: Atom, by: Origin, look: Look, hands: Hands) -> str | None:
-    """A change needs as much trust as the word it changes; a change of standing as much as anybody who had a hand."""
-    ours = old.origin is Origin.DREAM and by is not Origin.DREAM  # what dreams gather, people alone put right
-    if (ours or TRUST[by] < trust(old, look)) and _differs(old, new, _OTHERS):
-        return f"{old.id} is the word of {old.origin}, not of {by}: remember what is so instead"
-    loosened = old.pinned and not new.pinned
-    if (loosened or _differs(old, new, _STANDING)) and TRUST[by] < guard(old, look, hands):
-        return f"{by} may not change how {old.id} stands; a person decides, with `lamina review`"
+    """Return why this origin may not change the atom.
+
+    Changing content needs the trust of the atom's origin; changing its status that of everyone who has changed it.
+    """
+    is_dream_summary = (
+        old.origin is Origin.DREAM and by is not Origin.DREAM
+    )  # only people correct what dreams summarise
+    if (is_dream_summary or TRUST[by] < trust(old, look)) and _differs(old, new, _OTHERS):
+        return f"{by} may not rewrite {old.id}, which has the origin {old.origin}; remember a new statement instead"
+    is_unpinned = old.pinned and not new.pinned
+    if (is_unpinned or _differs(old, new, _STANDING)) and TRUST[by] < guard(old, look, hands):
+        return f"{by} may not change the status of {old.id}; a person decides with `lamina review`"
     return None
 
 
@@ -155,7 +168,7 @@ def _looks_better(old: Atom, new: Atom, look: Look) -> bool:
 
 
 def _comes_to_count(old: Atom | None, new: Atom, way: Way, look: Look) -> bool:
-    """Whether something that waits for a person, or is doubted, would be recalled by this."""
+    """Return whether this would make pending or challenged content recallable."""
     if new.status not in RECALL_WEIGHT:
         return False
     if old is None:
@@ -163,44 +176,48 @@ def _comes_to_count(old: Atom | None, new: Atom, way: Way, look: Look) -> bool:
     if new.is_segment and new.content != old.content and words_wait(new.origin):
         return True
     if old.status in ENDED or (old.status is Status.CHALLENGED and way is Way.UNDO):
-        # It may have waited before it ended, and what it was made of may have been let through since: that is another.
+        # It may have been pending before it ended; that its sources were confirmed since does not confirm this atom.
         return not is_clean(new, look)
     return old.status in (Status.CONSTRAINED, Status.CHALLENGED)
 
 
 def _draws_in(old: Atom | None, new: Atom, by: Origin, look: Look, hands: Hands) -> str | None:
-    """Neither words nor statements of somebody more trusted are drawn into what becomes of an atom."""
+    """Return why the atom may not rest on, or supersede, what a more trusted origin wrote."""
     for segment in _fresh_words(old, new, look):
         if TRUST[segment.origin] > TRUST[by]:
-            return f"{new.id} may not rest on {segment.id}, the word of {segment.origin}"
+            return f"{new.id} may not use {segment.id} as evidence: its origin {segment.origin} is more trusted"
     targets = set(new.supersedes) - set(old.supersedes if old else ())
     for target in look(sorted(targets)).values() if targets else ():
         if guard(target, look, hands) > TRUST[by]:
-            return f"{new.id} may not take the place of {target.id}; a person decides, with `lamina review`"
+            return f"{new.id} may not supersede {target.id}; a person decides with `lamina review`"
     return None
 
 
 def _rests_too_high(old: Atom | None, new: Atom, look: Look) -> str | None:
-    """Nobody passes the words of the less trusted off as their own."""
+    """Return why a new atom may not claim a higher trust than the words it rests on."""
     for segment in _fresh_words(old, new, look) if old is None else ():
         if TRUST[segment.origin] < TRUST[new.origin]:
-            return f"{new.id} rests on the word of {segment.origin}: declare that origin"
+            return f"{new.id} rests on words of {segment.origin}: set that origin"
     return None
 
 
 def _fresh_words(old: Atom | None, new: Atom, look: Look) -> Collection[Atom]:
-    known = set(old.evidence) if old else set()
-    segments = {AtomId(each.segment) for each in new.evidence if each not in known} - {new.id}
+    """Return the segments of the evidence that the change adds."""
+    old_evidence = set(old.evidence) if old else set()
+    segments = {AtomId(evidence.segment) for evidence in new.evidence if evidence not in old_evidence} - {new.id}
     return look(sorted(segments)).values() if segments else ()
 
 
 def _is_open_to_anybody(old: Atom, new: Atom, way: Way) -> bool:
-    """The notes of a run are laid aside with it, and what is over may be told of more words that say it."""
+    """Return whether any origin may make this change.
+
+    Notes of a run are archived with it, and an ended atom may gain more evidence.
+    """
     if _is_note(old) or _is_upkeep(old, new, way):
         return True
-    only = not _differs(old, new, [name for name in DATA_FIELDS if name != "evidence"])
-    longer = new.evidence[: len(old.evidence)] == old.evidence
-    return only and old.status in ENDED and (longer or way is Way.UNDO)
+    only_evidence = not _differs(old, new, [name for name in DATA_FIELDS if name != "evidence"])
+    is_extended = new.evidence[: len(old.evidence)] == old.evidence
+    return only_evidence and old.status in ENDED and (is_extended or way is Way.UNDO)
 
 
 def _is_note(atom: Atom) -> bool:
@@ -212,19 +229,19 @@ def _differs(old: Atom, new: Atom, names: Iterable[str]) -> bool:
 
 
 def check_claims(written: Sequence[Version], holders: Callable[[Scope, str], list[Atom]]) -> None:
-    """Two active values of a single-valued claim never overlap in valid time."""
+    """Raise `ClaimTaken` if two active values of a single-valued claim overlap in valid time."""
     ids = {version.new.id for version in written}
     for scope, name in {
         (version.new.scope, str(claim)) for version in written if (claim := _single_claim(version.new))
     }:
-        stretches = sorted(
+        holders_in_order = sorted(
             filter(_single_claim, holders(scope, name)),
             key=lambda atom: (atom.valid_from is not None, atom.valid_from or 0, atom.id),
         )
-        for i, one in enumerate(stretches):
-            for other in stretches[i + 1 :]:
-                if one.validity.overlaps(other.validity):
-                    raise ClaimTaken(name, other.id if one.id in ids else one.id)
+        for i, first in enumerate(holders_in_order):
+            for second in holders_in_order[i + 1 :]:
+                if first.validity.overlaps(second.validity):
+                    raise ClaimTaken(name, second.id if first.id in ids else first.id)
 
 
 def _single_claim(atom: Atom) -> object | None:
@@ -233,7 +250,7 @@ def _single_claim(atom: Atom) -> object | None:
 
 
 def check_chains(written: Sequence[Version], heads: Callable[[Iterable[AtomId]], Mapping[AtomId, Atom]]) -> None:
-    """Following what superseded an atom never leads back to it."""
+    """Raise `Refused` if following the successors of an atom leads back to it."""
     for version in written:
         if version.new.superseded_by and (
             version.old is None or version.old.superseded_by != version.new.superseded_by
@@ -243,9 +260,9 @@ def check_chains(written: Sequence[Version], heads: Callable[[Iterable[AtomId]],
 
 def _check_chain(atom: Atom, heads: Callable[[Iterable[AtomId]], Mapping[AtomId, Atom]]) -> None:
     seen: set[AtomId] = set()
-    ahead = set(atom.superseded_by)
-    while ahead and len(seen) < CHAIN_LIMIT:
-        if atom.id in ahead:
+    pending = set(atom.superseded_by)
+    while pending and len(seen) < CHAIN_LIMIT:
+        if atom.id in pending:
             raise Refused(f"{atom.id} would supersede itself")
-        seen |= ahead
-        ahead = {target for found in heads(ahead).values() for target in found.superseded_by} - seen
+        seen |= pending
+        pending = {target for successor in heads(pending).values() for target in successor.superseded_by} - seen

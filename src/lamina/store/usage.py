@@ -1,4 +1,4 @@
-"""What chat models have used, day by day: calls, tokens and money. Numbers only, never a word asked."""
+"""What chat models have used, by day: calls, tokens and money. Numbers only, never the text of a query."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """So many calls and tokens, and what they cost in the currency of the prices."""
+    """Calls and tokens, and what they cost in the currency of the prices."""
 
     calls: int = 0
     tokens_in: int = 0
@@ -18,6 +18,7 @@ class Used:
 
     @property
     def tokens(self) -> int:
+        """Return input and output tokens together."""
         return self.tokens_in + self.tokens_out
 
 
@@ -31,16 +32,16 @@ class UsedOn:
 
 
 class Usage(Protocol):
-    """Counts that many processes add to at once. Counting never waits for somebody who writes atoms."""
+    """Counters that many processes increment. Counting never waits for a writer of atoms."""
 
     def add(self, day: date, model: str, used: Used) -> Used:
-        """Count what a model used; what all models together have used that day, this included."""
+        """Add what a model used; return what all models together have used that day, this included."""
 
     def of(self, day: date) -> Used:
-        """What all models together used on a day."""
+        """Return what all models together used on a day."""
 
     def days(self) -> list[UsedOn]:
-        """Every day and model there is a count of, the latest day first."""
+        """Return the counts of every day and model, the latest day first."""
 
     def prune(self, before: date) -> int:
-        """Let go of the counts of days before this one; how many there were, a day and a model each."""
+        """Delete the counts of days before this one; return how many pairs of day and model."""

@@ -1,4 +1,4 @@
-"""Two-way reconcile: what people do to files becomes commits, what commits do becomes files."""
+"""Two-way synchronisation: edits of files become commits, and commits become files."""
 
 from lamina.sync.edit import Decision
 from lamina.sync.report import Progress, SyncReport

@@ -1,4 +1,4 @@
-"""New files become atoms: dropped in by a person, brought back, or all of them when the journal was deleted."""
+"""New files become atoms: added by a person, restored, or all of them after the journal was deleted."""
 
 from __future__ import annotations
 
@@ -20,54 +20,58 @@ _LINKS = ("supersedes", "superseded_by", "derived_from")
 
 @dataclass(frozen=True, slots=True)
 class Newcomer:
-    """A readable file whose id nobody knows yet, or that has none."""
+    """A readable file whose id is unknown, or that has none."""
 
     found: Found
     sheet: Sheet
 
     @property
     def path(self) -> str:
+        """Return the path of the file."""
         return self.found.path
 
 
 def elect(newcomers: Sequence[Newcomer]) -> tuple[list[Newcomer], list[tuple[Newcomer, Newcomer]]]:
-    """Of several files with one id one counts: that at the place we would give it, else the first by name."""
+    """Choose one of several new files with the same id; return the chosen and the others, each with its winner.
+
+    The file at the path that lamina would give it is chosen, else the first by name.
+    """
     chosen: dict[AtomId, Newcomer] = {}
     losers: list[Newcomer] = []
-    nameless: list[Newcomer] = []
-    for newcomer in sorted(
-        newcomers, key=lambda each: (each.sheet.id is None or each.sheet.id not in each.path, each.path)
+    without_id: list[Newcomer] = []
+    for candidate in sorted(
+        newcomers, key=lambda file: (file.sheet.id is None or file.sheet.id not in file.path, file.path)
     ):
-        if newcomer.sheet.id is None:
-            nameless.append(newcomer)
-        elif newcomer.sheet.id in chosen:
-            losers.append(newcomer)
+        if candidate.sheet.id is None:
+            without_id.append(candidate)
+        elif candidate.sheet.id in chosen:
+            losers.append(candidate)
         else:
-            chosen[newcomer.sheet.id] = newcomer
-    return [*chosen.values(), *nameless], [(loser, chosen[AtomId(str(loser.sheet.id))]) for loser in losers]
+            chosen[candidate.sheet.id] = candidate
+    return [*chosen.values(), *without_id], [(loser, chosen[AtomId(str(loser.sheet.id))]) for loser in losers]
 
 
 def obstacle(newcomer: Newcomer) -> str | None:
-    """Why a file cannot become an atom as it is."""
+    """Return why a file cannot become an atom as it is; None if it can."""
     if layout.scope_of(newcomer.path) is None:
-        return "lies in a folder that is no scope's; scopes/NAME/atoms/ is, in lower case"
+        return "is in a folder that belongs to no scope; move it to scopes/NAME/atoms/, in lower case"
     if not str(newcomer.sheet.fields["content"]).strip():
-        return "has no words yet"
+        return "has no text yet; write some below the frontmatter"
     return None
 
 
 def to_atoms(
     newcomers: Sequence[Newcomer], ids: IdSource, now: datetime, known: Callable[[str], AtomId | None]
 ) -> list[tuple[Newcomer, Atom]]:
-    """The atoms of new files. Links by a foreign id or a file's name are resolved to ids of ours."""
-    named = [(newcomer, newcomer.sheet.id or ids.new(now)) for newcomer in newcomers]
-    names = {each.sheet.foreign_id: atom_id for each, atom_id in named if each.sheet.foreign_id}
-    names |= {layout.stem(each.path): atom_id for each, atom_id in named}
+    """Return the atoms of new files. Links by a foreign id or a file name are resolved to atom ids."""
+    with_ids = [(candidate, candidate.sheet.id or ids.new(now)) for candidate in newcomers]
+    names = {new_file.sheet.foreign_id: atom_id for new_file, atom_id in with_ids if new_file.sheet.foreign_id}
+    names |= {layout.stem(new_file.path): atom_id for new_file, atom_id in with_ids}
 
     def resolve(target: str) -> str:
         return target if is_atom_id(target) else names.get(target) or known(target) or target
 
-    return [(each, _atom(each, atom_id, now, resolve)) for each, atom_id in named]
+    return [(new_file, _atom(new_file, atom_id, now, resolve)) for new_file, atom_id in with_ids]
 
 
 def _atom(newcomer: Newcomer, atom_id: AtomId, now: datetime, resolve: Callable[[str], str]) -> Atom:
@@ -83,7 +87,7 @@ def _atom(newcomer: Newcomer, atom_id: AtomId, now: datetime, resolve: Callable[
 
 
 def resolved(sheet: Sheet, known: Callable[[str], AtomId | None]) -> Sheet:
-    """The sheet with every link that names a known file or a foreign id pointing at the atom."""
+    """Return the parsed file with every link to a known file name or foreign id resolved to the atom id."""
 
     def resolve(target: str) -> str:
         return target if is_atom_id(target) else known(target) or target
@@ -93,9 +97,11 @@ def resolved(sheet: Sheet, known: Callable[[str], AtomId | None]) -> Sheet:
 
 def _links(fields: Mapping[str, Any], resolve: Callable[[str], str]) -> dict[str, Any]:
     return {
-        **{name: tuple(AtomId(resolve(field)) for field in fields[name]) for name in _LINKS},
-        "relations": tuple(replace(field, target=AtomId(resolve(field.target))) for field in fields["relations"]),
-        "evidence": tuple(replace(field, segment=resolve(field.segment)) for field in fields["evidence"]),
+        **{name: tuple(AtomId(resolve(target)) for target in fields[name]) for name in _LINKS},
+        "relations": tuple(
+            replace(relation, target=AtomId(resolve(relation.target))) for relation in fields["relations"]
+        ),
+        "evidence": tuple(replace(evidence, segment=resolve(evidence.segment)) for evidence in fields["evidence"]),
     }
 
 

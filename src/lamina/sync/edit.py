@@ -1,4 +1,4 @@
-"""What a person changed in a file: only the fields that differ from what the file said before. Pure."""
+"""What a person changed in a file: only the fields that differ from what the file said before. Pure functions."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ from lamina.store.ledger import Problem
 from lamina.vault.codec import Sheet
 
 _OPEN_FIELDS = ("observed_at",)
-"""Fields a person may leave out; the store's value stays."""
+"""Fields a person may leave out; the stored value stays."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """The atom with a person's edit on top, how its status changes, and what could not be taken over."""
+    """The atom with a person's edit applied, the cause of its status change, and what could not be applied."""
 
     atom: Atom
     way: Way
     problems: tuple[Problem, ...]
 
     def changes(self, head: Atom) -> bool:
+        """Return whether the edit changes the atom."""
         return self.atom != head
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What becomes of an atom and of others because a person wrote another status into its file."""
+    """What a status that a person wrote into a file changes in the atom and in others."""
 
     atom: Atom
     others: tuple[Atom, ...]
@@ -40,7 +41,7 @@ class Decision:
 
 
 Decide = Callable[[Atom, Status], Decision]
-"""Tells what another status, written into an atom's file or by deleting it, does to it and to what stands."""
+"""Decides what a new status, written into an atom's file or set by deleting it, does to the atom and to others."""
 
 _VERBS = {
     (Status.CONSTRAINED, Status.ACTIVE): "confirm",
@@ -50,7 +51,7 @@ _VERBS = {
 
 
 def verb_of(old: Status, new: Status) -> str:
-    """The verb a change of status in a file stands for."""
+    """Return the verb of the commit for a status change in a file."""
     if (old, new) in _VERBS:
         return _VERBS[old, new]
     if old in ENDED and new is not old:
@@ -59,31 +60,34 @@ def verb_of(old: Status, new: Status) -> str:
 
 
 def human_edit(before: Sheet, after: Sheet, head: Atom, path: str) -> Edit:
-    """Put the person's changes on top of the current state; theirs win, what may not change is reported."""
-    wanted = dict(_differences(before, after, head))
+    """Apply a person's changes to the current state; they win over other changes.
+
+    What may not change is reported as a problem.
+    """
+    changes = dict(_differences(before, after, head))
     problems: list[Problem] = []
-    for name in sorted(FIXED_FIELDS & wanted.keys()):
-        del wanted[name]
+    for name in sorted(FIXED_FIELDS & changes.keys()):
+        del changes[name]
         problems.append(
             _problem(path, after, head, name, "ignored-field", f"{name} never changes; the edit was ignored")
         )
     if after.id is not None and after.id != head.id:
         problems.append(_problem(path, after, head, "id", "ignored-field", "id never changes; the edit was ignored"))
     way = Way.ORDINARY
-    if "status" in wanted:
+    if "status" in changes:
         way = Way.RESTORE if head.status in ENDED else Way.ORDINARY
-        refused = _refused(head.status, wanted["status"], way)
-        if refused:
-            del wanted["status"]
-            problems.append(_problem(path, after, head, "status", "refused-status", refused))
-    problems += _overruled(before, head, wanted, path)
-    if "content" in wanted:
-        wanted["content"] += _added(before, head, wanted["content"])
-    return Edit(head.with_(**wanted), way, tuple(problems))
+        refusal = _refused(head.status, changes["status"], way)
+        if refusal:
+            del changes["status"]
+            problems.append(_problem(path, after, head, "status", "refused-status", refusal))
+    problems += _overruled(before, head, changes, path)
+    if "content" in changes:
+        changes["content"] += _added(before, head, changes["content"])
+    return Edit(head.with_(**changes), way, tuple(problems))
 
 
 def brought_back(edit: Edit, sheet: Sheet, head: Atom) -> Edit:
-    """A deleted file that is there again takes its deletion back: the atom has the status the file was deleted with."""
+    """Undo the deletion if a deleted file is there again: the atom gets the status in the file."""
     status = sheet.fields["status"]
     if head.status is not Status.TOMBSTONED or Status.TOMBSTONED not in ARROWS[status]:
         return edit
@@ -91,11 +95,12 @@ def brought_back(edit: Edit, sheet: Sheet, head: Atom) -> Edit:
 
 
 def _differences(before: Sheet, after: Sheet, head: Atom) -> Iterator[tuple[str, Any]]:
-    said = dict(after.fields)
+    """Yield the fields that differ between two versions of a file, with their new values."""
+    new_fields = dict(after.fields)
     if "layer" not in after.lines:
-        # Where the file is silent the layer follows from the origin: from the true one.
-        said["layer"] = kind_defaults(said["kind"], said["confidence"], head.origin)["layer"]
-    for name, value in said.items():
+        # A file without a layer gets the default of the stored origin, which an edit cannot change.
+        new_fields["layer"] = kind_defaults(new_fields["kind"], new_fields["confidence"], head.origin)["layer"]
+    for name, value in new_fields.items():
         if value != before.fields[name] and not (value is None and name in _OPEN_FIELDS) and name != "id":
             yield name, value
     if after.content_key not in (None, before.content_key) and after.fields["content"] == before.fields["content"]:
@@ -103,6 +108,7 @@ def _differences(before: Sheet, after: Sheet, head: Atom) -> Iterator[tuple[str,
 
 
 def _refused(old: Status, new: Status, way: Way) -> str | None:
+    """Return why a status may not change like this; None if it may."""
     try:
         check_transition(old, new, way)
     except TransitionRefused as refusal:
@@ -111,30 +117,31 @@ def _refused(old: Status, new: Status, way: Way) -> str | None:
 
 
 def _overruled(before: Sheet, head: Atom, wanted: Mapping[str, Any], path: str) -> Iterator[Problem]:
-    lost = [name for name, value in wanted.items() if getattr(head, name) not in (before.fields[name], value)]
-    if "content" in lost and _added(before, head, ""):
-        lost.remove("content")
-    if lost:
-        fields = ", ".join(sorted(lost))
+    """Yield a problem if the edit replaces changes that were committed after the file was written."""
+    replaced = [name for name, value in wanted.items() if getattr(head, name) not in (before.fields[name], value)]
+    if "content" in replaced and _added(before, head, ""):
+        replaced.remove("content")
+    if replaced:
+        fields = ", ".join(sorted(replaced))
         yield Problem(
             path,
             "overruled",
-            f"your edit of {fields} took the place of a change made meanwhile; "
-            f"that one is kept as revision {head.revision}",
+            f"your edit of {fields} replaced a change made in the meantime; "
+            f"the replaced version is revision {head.revision}",
             atom_id=head.id,
         )
 
 
 def _added(before: Sheet, head: Atom, content: str) -> str:
-    """A session's turns that came in while the person edited those before; they follow what the person wrote."""
+    """Return the turns of a session that arrived during the edit; they follow what the person wrote."""
     if not head.is_segment:
         return ""
-    known = max((passage.n for passage in parse_segment(str(before.fields["content"]))), default=0)
-    later = [passage for passage in parse_segment(head.content) if passage.n > known]
-    added = f"\n\n{head.content[min(each.start for each in later) :]}" if later else ""
+    last_known = max((passage.n for passage in parse_segment(str(before.fields["content"]))), default=0)
+    later_turns = [passage for passage in parse_segment(head.content) if passage.n > last_known]
+    added = f"\n\n{head.content[min(turn.start for turn in later_turns) :]}" if later_turns else ""
     if content.endswith(added):
         return ""
-    return closed(content, max(each.n for each in later))[len(content) :] + added
+    return closed(content, max(turn.n for turn in later_turns))[len(content) :] + added
 
 
 def _problem(path: str, after: Sheet, head: Atom, name: str, kind: str, message: str) -> Problem:

@@ -1,6 +1,6 @@
-"""A person's hand: what somebody did to a file, as an edit and as a commit by actor `human`.
+"""Edits of files as commits by the actor `human`.
 
-Where edits of files wait for review, an edit is put before a person as a proposal, and the atom keeps its words.
+If edits of files need review, an edit becomes a proposal, and the atom keeps its text.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from lamina.vault.codec import Sheet
 
 
 class Hand:
-    """Puts what people wrote on top of what stands, or before a person where `review` is asked for."""
+    """Commits what people wrote on top of the current state, or proposes it if `needs_review`."""
 
     def __init__(self, store: Store, decide: Decide, ids: IdSource, clock: Clock, *, review: bool) -> None:
         self._store, self._ledger, self._decide, self._ids, self._clock = store, store.ledger, decide, ids, clock
         self.review = review
 
     def head(self, row: FileRow) -> Atom:
-        """The atom of a file as it stands."""
+        """Return the current atom of a file."""
         assert row.line.atom_id is not None
         return self._ledger.head(row.line.atom_id)
 
     def take(
         self, before: Sheet, after: Sheet, head: Atom, path: str, seen: Seen | None = None, *, came_back: bool = False
     ) -> bool:
-        """Commit what a person changed on top of the current state; whether that was anything.
+        """Commit what a person changed on top of the current state; return whether anything changed.
 
-        What could not be taken over is reported. Also where nothing differs a file that was seen is committed: what it
-        must not say, or does not say yet, is written into it.
+        What could not be applied is reported. A file is committed even if nothing differs: what it must not say, or
+        does not say yet, is written into it.
         """
         edit = self._edit(before, after, head, path)
         if self.review:
@@ -62,14 +62,14 @@ class Hand:
         self.commit("delete", _told(f"deleted {path}", decision), changes, head.scope)
 
     def as_found(self, atom: Atom) -> Atom:
-        """The atom of a new file: what a person wrote, or what waits for one where edits do."""
+        """Return the atom of a new file as it will be written: pending, if edits of files need review."""
         if not self.review:
             return atom
         status = atom.status if atom.status in ENDED else Status.CONSTRAINED
         return atom.with_(origin=bound(Origin.DOCUMENT, atom.origin), status=status)
 
     def commit(self, verb: str, reason: str, changes: Sequence[Change], scope: Scope, way: Way = Way.ORDINARY) -> None:
-        """Commit on a person's behalf."""
+        """Commit changes as the actor `human`."""
         self._store.commit(
             Commit(
                 actor="human",
@@ -83,6 +83,7 @@ class Hand:
         )
 
     def _edit(self, before: Sheet, after: Sheet, head: Atom, path: str) -> Edit:
+        """Return the edit applied to the current state; report its problems."""
         named = self._ledger.atom_named
         edit = human_edit(resolved(before, named), resolved(after, named), head, path)
         for problem in edit.problems:
@@ -90,42 +91,46 @@ class Hand:
         return edit
 
     def _put_forward(self, edit: Edit, head: Atom, path: str, seen: Seen | None, line: int) -> bool:
-        """Propose the edit. The file is written as the atom stands; what it said is in the proposal."""
+        """Propose the edit. The file is rewritten from the atom; the edited text is in the proposal."""
         if edit.atom.status is not head.status:
-            told = "edits of files wait for review here, and a status is decided with `lamina review`"
-            self._ledger.report(Problem(path, "refused-status", told, line, head.id))
+            message = "the status was not changed: edits of files need review; decide with `lamina review`"
+            self._ledger.report(Problem(path, "refused-status", message, line, head.id))
         fields = [name for name in PROPOSABLE if getattr(edit.atom, name) != getattr(head, name)]
         proposal = self._proposal(edit.atom, head, path, fields)
-        fresh = bool(fields) and not self._is_proposed(proposal)
+        is_new = bool(fields) and not self._is_proposed(proposal)
         changes = [Change(head, seen)] if seen is not None else []
-        changes += [Change(proposal)] if fresh else []
+        changes += [Change(proposal)] if is_new else []
         if changes:
-            self.commit("propose", f"edited {path}: waits for review", changes, head.scope)
-        return fresh
+            self.commit("propose", f"edited {path}: pending review", changes, head.scope)
+        return is_new
 
     def _proposal(self, edited: Atom, head: Atom, path: str, fields: Sequence[str]) -> Atom:
-        told = {TYPE: Proposal.FILE_EDIT.value, EDITED: " ".join(fields), FILE: path}
+        metadata = {TYPE: Proposal.FILE_EDIT.value, EDITED: " ".join(fields), FILE: path}
         return edited.with_(
             id=self._ids.new(self._clock.now()),
             revision=0,
             recorded_at=None,
             status=Status.CONSTRAINED,
-            origin=min((Origin.DOCUMENT, head.origin), key=lambda each: TRUST[each]),
+            origin=min((Origin.DOCUMENT, head.origin), key=lambda origin: TRUST[origin]),
             principal=None,
             segment_id=None,
             supersedes=(),
             superseded_by=(),
             derived_from=(head.id,),
-            metadata={**edited.metadata, **told},
+            metadata={**edited.metadata, **metadata},
         )
 
     def _is_proposed(self, proposal: Atom) -> bool:
-        """Whether the same edit waits already: an editor that is still open may save it once more."""
-        wanted = Filter(
+        """Return whether the same edit is pending already: an open editor may save it again."""
+        atom_filter = Filter(
             scopes=(proposal.scope,), statuses=frozenset({Status.CONSTRAINED}), contents=(proposal.content,)
         )
-        waiting = (each for each in self._store.read(wanted) if each.derived_from == proposal.derived_from)
-        return any(edited_values(each) == edited_values(proposal) for each in waiting)
+        pending_atoms = (
+            pending_atom
+            for pending_atom in self._store.read(atom_filter)
+            if pending_atom.derived_from == proposal.derived_from
+        )
+        return any(edited_values(pending_atom) == edited_values(proposal) for pending_atom in pending_atoms)
 
 
 def _told(what: str, decision: Decision) -> str:

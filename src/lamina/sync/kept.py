@@ -1,7 +1,7 @@
-"""Copies that came out of exchanges: bytes in them that nobody dealt with yet are a person's.
+"""Copies that an exchange of files swapped out: unprocessed bytes in them are a person's.
 
-An editor that still had a file open may write into the copy after it came out, and a process may be stopped before it
-looked at one.
+An editor that still has the file open may write into the copy after the exchange, and a process may be stopped before
+it has read one.
 """
 
 from __future__ import annotations
@@ -21,30 +21,31 @@ REMEMBERED_NS = 24 * 3600 * 10**9
 
 
 class KeptCopies:
-    """Looks after them; what runs here runs under the vault's lock."""
+    """Processes the copies; its methods run under the vault's lock."""
 
     def __init__(self, disk: Disk, store: Store, hand: Hand) -> None:
         self._disk, self._ledger, self._hand = disk, store.ledger, hand
 
     def due(self) -> list[Kept]:
-        """Those to be read: somebody may have written into them, nobody looked at them, or their time is up."""
+        """Return the copies to read: possibly written to, not processed yet, or past their grace period."""
         now = disk_time_ns()
-        kept = self._disk.kept()
-        known = self._ledger.known_to_have_come_out() if kept else frozenset()
-        return [each for each in kept if each.stirred or each.sha256 not in known or now - each.at_ns > GRACE_NS]
+        copies = self._disk.kept()
+        processed = self._ledger.known_to_have_come_out() if copies else frozenset()
+        return [copy for copy in copies if copy.stirred or copy.sha256 not in processed or now - copy.at_ns > GRACE_NS]
 
     def look(self, report: SyncReport) -> None:
-        """Take in what people wrote into them, and drop those whose time is up."""
+        """Commit what people wrote into the copies, and delete those past their grace period."""
         now = disk_time_ns()
-        for kept in self.due():
-            data = self._disk.kept_bytes(kept.name)
+        for copy in self.due():
+            data = self._disk.kept_bytes(copy.name)
             if self._ledger.came_out(sha256(data)) is None:
-                self._deal_with(kept, data, report)
-            elif now - kept.at_ns > GRACE_NS:
-                self._disk.drop_kept(kept.name)
+                self._deal_with(copy, data, report)
+            elif now - copy.at_ns > GRACE_NS:
+                self._disk.drop_kept(copy.name)
         self._ledger.forget_came_out(now - REMEMBERED_NS)
 
     def _deal_with(self, kept: Kept, data: bytes, report: SyncReport) -> None:
+        """Commit the bytes of a copy if they are a person's, and mark them as processed."""
         path = self._disk.kept_path(kept.name)
         row = self._owner(path, data)
         base = self._ledger.came_out(kept.sha256) or (row.base if row and row.pending else None)
@@ -53,23 +54,24 @@ class KeptCopies:
         self._ledger.wrote((), disk_time_ns(), [data] if base is None else [base, data])
 
     def _owner(self, path: str | None, data: bytes) -> FileRow | None:
-        """The file a copy came out of: by its path, or by the id inside where it moved on or the path was lost."""
+        """Return the file a copy came from: by path, or by id if the file moved or the path is unknown."""
         row = self._ledger.row(path) if path else None
         sheet = sheet_of(data) if row is None else None
         return self._ledger.row_of(sheet.id) if sheet and sheet.id else row
 
     def _is_known(self, data: bytes, row: FileRow | None, base: bytes | None) -> bool:
-        """Whether bytes are our own, or only the beginning of such: a save under way, or a crash."""
+        """Return whether bytes are lamina's, or only the beginning of such: a save in progress, or a crash."""
         if row is not None and (data in (row.data, row.base) or sha256(data) in row.ours):
             return True
-        begun = data.rstrip(b"\0")
+        beginning = data.rstrip(b"\0")
         unsure = self._ledger.unsure()
-        if not begun.strip() or (unsure and b"\0" in data):
+        if not beginning.strip() or (unsure and b"\0" in data):
             return True
-        whole = (base, row.data if row else None, *(part for file in unsure for part in (file.data, file.base)))
-        return any(each is not None and each.startswith(begun) for each in whole)
+        candidates = (base, row.data if row else None, *(part for file in unsure for part in (file.data, file.base)))
+        return any(full is not None and full.startswith(beginning) for full in candidates)
 
     def _late_save(self, path: str, data: bytes, base: bytes | None, row: FileRow | None, report: SyncReport) -> None:
+        """Commit a late save, or write it to a conflict file if it cannot be merged."""
         before, after = sheet_of(base), sheet_of(data)
         if row is not None and row.line.atom_id and before is not None and after is not None:
             try:
@@ -78,5 +80,12 @@ class KeptCopies:
                 return
             except Refused:
                 pass
-        kept = self._disk.save_conflict(path, data)
-        self._ledger.report(Problem(path, "late-save", f"a save met a write of ours; it is kept in {kept}", 1))
+        conflict_path = self._disk.save_conflict(path, data)
+        self._ledger.report(
+            Problem(
+                path,
+                "late-save",
+                f"a save and a write happened at the same time; the saved text is in {conflict_path}",
+                1,
+            )
+        )

@@ -1,4 +1,4 @@
-"""Commits become files: the outbox is written out, and a person who saves at the same moment loses nothing."""
+"""Projection: the outbox is written to files, and a person who saves at the same moment loses nothing."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Obstacle(Enum):
 
 @dataclass(slots=True)
 class Published:
-    """What became of the outbox: files written, person's bytes that came out instead, files that were not there.
+    """What happened to the outbox: files written, swapped-out bytes of a person, files that were missing.
 
-    `blocked`: something that is no plain file stands in the way; `occupied`: a file that is not ours does.
+    `blocked`: something that is not a plain file is in the way; `occupied`: a file that lamina did not write is.
     """
 
     written: list[str] = field(default_factory=list)
@@ -35,42 +35,43 @@ class Published:
 
 
 def publish(disk: Disk, ledger: Ledger) -> Published:
-    """Write every pending file. The caller holds the vault's lock and deals with what people did meanwhile."""
-    done = Published()
-    while batch := _waiting(ledger, done):
+    """Write every pending file. The caller has the vault's lock and processes what people saved meanwhile."""
+    result = Published()
+    while batch := _waiting(ledger, result):
         stamps: list[tuple[str, Stamp, bytes]] = []
-        came_out: list[bytes] = []
-        for each in batch:
+        swapped_out: list[bytes] = []
+        for file in batch:
             try:
-                outcome = write_one(disk, each)
+                outcome = write_one(disk, file)
             except (UnusableFile, FileExistsError, IsADirectoryError, NotADirectoryError) as error:
-                done.blocked.append((each, str(error)))
+                result.blocked.append((file, str(error)))
                 continue
             if outcome is Obstacle.OCCUPIED:
-                done.occupied.append(each)
+                result.occupied.append(file)
             elif outcome is Obstacle.MISSING:
-                done.missing.append(each)
+                result.missing.append(file)
             elif isinstance(outcome, Swapped):
-                if is_ours(outcome.data, each):
-                    came_out.append(outcome.data)
-                    stamps.append((each.path, outcome.stamp, each.data))
+                if is_ours(outcome.data, file):
+                    swapped_out.append(outcome.data)
+                    stamps.append((file.path, outcome.stamp, file.data))
                 else:
-                    done.human.append((each, outcome))
+                    result.human.append((file, outcome))
             else:
-                stamps.append((each.path, outcome, each.data))
-        done.written += [path for path, *_ in stamps]
-        ledger.wrote(stamps, disk_time_ns(), came_out)
-    return done
+                stamps.append((file.path, outcome, file.data))
+        result.written += [path for path, *_ in stamps]
+        ledger.wrote(stamps, disk_time_ns(), swapped_out)
+    return result
 
 
 def _waiting(ledger: Ledger, done: Published) -> list[Pending]:
-    aside = {each.path for each in (*done.missing, *done.occupied)}
-    aside |= {each.path for each, _ in (*done.human, *done.blocked)}
-    return [pending for pending in ledger.pending(AT_ONCE + len(aside)) if pending.path not in aside]
+    """Return the next files to write, without those that could not be written before."""
+    skipped = {file.path for file in (*done.missing, *done.occupied)}
+    skipped |= {file.path for file, _ in (*done.human, *done.blocked)}
+    return [pending for pending in ledger.pending(AT_ONCE + len(skipped)) if pending.path not in skipped]
 
 
 def write_one(disk: Disk, file: Pending) -> Stamp | Swapped | Obstacle:
-    """Write one file, or say what is in the way."""
+    """Write one file, or return what is in the way."""
     if file.moved_from and disk.stamp(file.path) is None and disk.stamp(file.moved_from):
         disk.move(file.moved_from, file.path)
         disk.remove_empty_dirs(file.moved_from)
@@ -87,13 +88,15 @@ def write_one(disk: Disk, file: Pending) -> Stamp | Swapped | Obstacle:
 
 
 def _is_begun(data: bytes, file: Pending) -> bool:
-    """Whether a new file stands there already, or what a crash left of it."""
+    """Return whether the new file is there already, or what a crash left of it."""
     return is_ours(data, file) or file.data.startswith(data) or b"\0" in data
 
 
 def is_ours(data: bytes, file: Pending) -> bool:
+    """Return whether lamina wrote these bytes."""
     return data in (file.data, file.base) or sha256(data) in file.ours
 
 
 def sha256(data: bytes) -> str:
+    """Return the SHA-256 of bytes as hexadecimal text."""
     return hashlib.sha256(data).hexdigest()

@@ -1,4 +1,4 @@
-"""What a look at the files brought."""
+"""The result of a synchronisation."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, how far it is, and how much there is."""
+"""Called with the current activity, how much of it is done, and the total."""
 
 
 @dataclass(slots=True)
 class SyncReport:
-    """The paths of files a person edited, added, moved or deleted, those held back or unreadable, and files written."""
+    """The paths of files a person edited, added, moved or deleted, those held or unreadable, and files written."""
 
     edited: list[str] = field(default_factory=list)
     adopted: list[str] = field(default_factory=list)
@@ -22,11 +22,12 @@ class SyncReport:
     written: int = 0
 
     def of(self, is_theirs: Callable[[str], bool]) -> SyncReport:
-        """What of it concerns some paths only."""
-        lists = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "written"}
-        own = {name: [path for path in paths if is_theirs(path)] for name, paths in lists.items()}
-        return SyncReport(**own, written=self.written)
+        """Return the part of the report about some paths."""
+        lists = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "written"}
+        matching = {name: [path for path in paths if is_theirs(path)] for name, paths in lists.items()}
+        return SyncReport(**matching, written=self.written)
 
     @property
     def anything(self) -> bool:
+        """Return whether any file was edited, added, moved, deleted, held or unreadable."""
         return bool(self.edited or self.adopted or self.moved or self.deleted or self.held or self.unreadable)

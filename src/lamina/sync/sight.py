@@ -1,4 +1,4 @@
-"""What changed on the disk since the ledger last knew."""
+"""What changed on the disk compared with the ledger."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from lamina.vault.frontmatter import Unreadable
 
 RACY_NS = 20_000_000
 COARSE_RACY_NS = 2_100_000_000
-"""A file saved this shortly before it was looked at may be saved again without its stamp showing it."""
+"""A file saved so shortly before it was checked may be saved again with the same stamp."""
 
 NEVER = Stamp(-1, 0, 0, 0)
-"""A stamp no file has, so that it is read at the next look."""
+"""A stamp that no file has, so that the file is read at the next scan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,13 @@ class Found:
     checked_ns: int
 
     def seen(self) -> Seen:
+        """Return the file as a snapshot for a commit."""
         return Seen(self.path, self.data, self.stamp, self.checked_ns)
 
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """The files that are new or may have changed, as they were when somebody looked, and those that were not there."""
+    """The files that are new or may have changed, with their stamps, and those that were missing."""
 
     fresh: dict[str, Stamp]
     gone: tuple[str, ...]
@@ -47,13 +48,13 @@ class Differences:
 
 
 class Sight:
-    """Compares disk and ledger, by stamps first and by bytes where a stamp cannot tell."""
+    """Compares disk and ledger, by stamps first, and by bytes if the stamps are not enough."""
 
     def __init__(self, disk: Disk, ledger: Ledger) -> None:
         self._disk, self._ledger = disk, ledger
 
     def read(self, path: str) -> Found | UnusableFile | None:
-        """The file as it is; None if it is not there."""
+        """Return the file as it is; None if it does not exist, the error if it cannot be used."""
         checked = disk_time_ns()
         try:
             data, stamp = self._disk.read(path)
@@ -66,68 +67,72 @@ class Sight:
         return Found(path, data, stamp, checked)
 
     def stamp(self, path: str) -> Stamp | None:
-        """The stamp of the file; None if it is not there or has a name that cannot be used."""
+        """Return the stamp of the file; None if it does not exist or its name cannot be used."""
         try:
             return self._disk.stamp(path)
         except InvalidInput:
             return None
 
     def look(self) -> Differences:
-        """What differs between disk and ledger; every file is looked at, and what was fed is not ours to compare."""
-        calm, others = self._ledger.calm(COARSE_RACY_NS)
-        lines, fresh = {line.path: line for line in others}, dict[str, Stamp]()
+        """Scan all files and return what differs from the ledger; imported documents are left out."""
+        stable, others = self._ledger.calm(COARSE_RACY_NS)
+        entries, changed_files = {entry.path: entry for entry in others}, dict[str, Stamp]()
         for path, stamp in self._disk.scan():
-            if calm.pop(path, None) == stamp:
+            if stable.pop(path, None) == stamp:
                 continue
-            line = lines.pop(path, None)
-            if (line is None or changed(line, stamp)) and not layout.is_fed(path):
-                fresh[path] = stamp
-        gone = [*calm, *(path for path, line in lines.items() if line.state is not FileState.GONE)]
-        return Differences(fresh, tuple(path for path in gone if not layout.is_fed(path)))
+            entry = entries.pop(path, None)
+            if (entry is None or changed(entry, stamp)) and not layout.is_fed(path):
+                changed_files[path] = stamp
+        missing = [*stable, *(path for path, entry in entries.items() if entry.state is not FileState.GONE)]
+        return Differences(changed_files, tuple(path for path in missing if not layout.is_fed(path)))
 
     def strays(self) -> list[str]:
-        """The files that the ledger does not know."""
+        """Return the files that the ledger does not know."""
         return [path for path in self.look().fresh if self._ledger.line(path) is None]
 
     def left(self, found: Differences) -> Differences:
-        """What still differs of that, now that others had their turn. A file saved since is read once too often."""
+        """Return what still differs after other processes may have handled some; a newer save is read again."""
         return Differences(
             {path: stamp for path, stamp in found.fresh.items() if self._is_fresh(path, stamp)},
             tuple(path for path in found.gone if self._is_gone(path)),
         )
 
     def _is_fresh(self, path: str, stamp: Stamp) -> bool:
-        line = self._ledger.line(path)
-        return line is None or changed(line, stamp)
+        entry = self._ledger.line(path)
+        return entry is None or changed(entry, stamp)
 
     def _is_gone(self, path: str) -> bool:
-        line = self._ledger.line(path)
-        return line is not None and line.state is not FileState.GONE and self.stamp(path) is None
+        entry = self._ledger.line(path)
+        return entry is not None and entry.state is not FileState.GONE and self.stamp(path) is None
 
     def differs(self, path: str) -> bool:
-        """Whether one file is not as the ledger has it; one still to be written differs if somebody else wrote it."""
-        line, stamp = self._ledger.line(path), self.stamp(path)
-        if line is None or line.state is FileState.GONE:
+        """Return whether a file differs from the ledger; a pending one differs if a person wrote it."""
+        entry, stamp = self._ledger.line(path), self.stamp(path)
+        if entry is None or entry.state is FileState.GONE:
             return stamp is not None
-        if line.stamp is None:
+        if entry.stamp is None:
             return stamp is not None and not self._ours(path)
-        return stamp is None or (changed(line, stamp) and not self._same_bytes(path))
+        return stamp is None or (changed(entry, stamp) and not self._same_bytes(path))
 
     def _ours(self, path: str) -> bool:
-        row, found = self._ledger.row(path), self.read(path)
-        if row is None or not isinstance(found, Found):
+        """Return whether the file contains bytes that lamina wrote."""
+        record, file = self._ledger.row(path), self.read(path)
+        if record is None or not isinstance(file, Found):
             return True
-        return found.data in (row.data, row.base) or hashlib.sha256(found.data).hexdigest() in row.ours
+        return file.data in (record.data, record.base) or hashlib.sha256(file.data).hexdigest() in record.ours
 
     def _same_bytes(self, path: str) -> bool:
-        row, found = self._ledger.row(path), self.read(path)
+        record, file = self._ledger.row(path), self.read(path)
         return (
-            row is not None and isinstance(found, Found) and row.line.state is FileState.ATOM and found.data == row.data
+            record is not None
+            and isinstance(file, Found)
+            and record.line.state is FileState.ATOM
+            and file.data == record.data
         )
 
 
 def changed(line: FileLine, stamp: Stamp) -> bool:
-    """Whether a stamp differs, or is so young that it cannot be trusted."""
+    """Return whether a stamp differs, or is so recent that it cannot be trusted."""
     if line.state is FileState.GONE:
         return True
     return line.stamp is not None and (line.stamp != stamp or _is_racy(stamp, line.checked_ns))
@@ -142,7 +147,7 @@ def _is_racy(stamp: Stamp, checked_ns: int) -> bool:
 
 
 def sheet_of(data: bytes | None) -> Sheet | None:
-    """What a file says, or None where nobody can read it."""
+    """Return the parsed file; None if it cannot be read."""
     try:
         return read_sheet(data) if data is not None else None
     except Unreadable:

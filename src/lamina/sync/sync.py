@@ -1,4 +1,4 @@
-"""The story of the two views: a person's files and the journal are brought together, and neither loses anything."""
+"""Synchronises a person's files with the journal, in both directions; neither side loses anything."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROUNDS = 50
 
 
 class Sync:
-    """Keeps vault and store together; safe in many processes at once."""
+    """Keeps vault and store in sync; safe in several processes at once."""
 
     def __init__(
         self, disk: Disk, store: Store, clock: Clock, ids: IdSource, marked: Marked, decide: Decide, *, review: bool
@@ -35,115 +35,119 @@ class Sync:
         self._kept = KeptCopies(disk, store, hand)
 
     def run(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
-        """Look at every file: finish what a crash left, take in what people did, write out what is pending."""
-        report, found = SyncReport(), self._sight.look()
-        if self._is_quiet(found):
+        """Scan every file: finish what a crash interrupted, commit what people changed, write what is pending."""
+        report, changes = SyncReport(), self._sight.look()
+        if self._is_quiet(changes):
             return report
         with self._disk.lock("vault", LOCK_SECONDS):
             self._kept.look(report)
-            recovered = self._recover()
+            is_recovered = self._recover()
             self._drain(report)
-            found = self._sight.look() if recovered else self._sight.left(found)
-            self._take(found, report, accept_deletions=accept_deletions, progress=progress)
+            changes = self._sight.look() if is_recovered else self._sight.left(changes)
+            self._take(changes, report, accept_deletions=accept_deletions, progress=progress)
             self._drain(report)
         return report
 
     def look_at(self, paths: Iterable[str]) -> SyncReport:
-        """Look at some files, because they were just saved or are about to be shown."""
+        """Synchronise some files, because they were just saved or are about to be shown."""
         report = SyncReport()
-        wanted = [path for path in dict.fromkeys(paths) if not layout.is_fed(path)]
-        if any(path.endswith("/") for path in wanted):
+        changed_paths = [path for path in dict.fromkeys(paths) if not layout.is_fed(path)]
+        if any(path.endswith("/") for path in changed_paths):
             return self.run()
-        wanted = [path for path in wanted if self._sight.differs(path)]
-        if wanted:
+        changed_paths = [path for path in changed_paths if self._sight.differs(path)]
+        if changed_paths:
             with self._disk.lock("vault", LOCK_SECONDS):
                 self._drain(report)
-                if all(self._sight.stamp(path) for path in wanted):
-                    self._people.take_in(wanted, report)
+                if all(self._sight.stamp(path) for path in changed_paths):
+                    self._people.take_in(changed_paths, report)
                 else:
-                    # A file that is gone may have been moved: only a look around can tell.
+                    # A missing file may have been moved: only a full scan can tell.
                     self._take(self._sight.look(), report)
                 self._drain(report)
         return report
 
     def flush(self) -> SyncReport:
-        """Write out what the last commits changed."""
+        """Write the files that the last commits changed."""
         report = SyncReport()
         with self._disk.lock("vault", LOCK_SECONDS):
             self._drain(report)
         return report
 
     def stale(self, ids: Iterable[AtomId]) -> list[str]:
-        """The files of these atoms that are not as the ledger knows them."""
+        """Return the paths of these atoms' files that differ from the ledger."""
         return [path for path in self._ledger.paths_of(ids).values() if self._sight.differs(path)]
 
     def _is_quiet(self, found: Differences) -> bool:
+        """Return whether there is nothing to do."""
         return not (found or self._ledger.pending(1) or self._ledger.unsure() or self._kept.due() or self._held_edits())
 
     def _held_edits(self) -> list[str]:
-        """Edits that broke a rule, and copies of a known file: what stood in their way may be gone."""
+        """Return edits that broke a rule, and copies of known files: the obstacle may be gone now."""
         return [problem.path for problem in self._ledger.problems() if problem.kind in ("refused", "duplicate-id")]
 
     def _recover(self) -> bool:
-        """After the machine went down: files that had not reached the disk are written again from the ledger.
+        """After a reboot, write files again from the ledger that had not reached the disk.
 
-        Returns whether any had not: then nothing that was seen before counts.
+        Returns whether there were any: then earlier scans are invalid.
         """
-        unsure = self._ledger.unsure()
-        strays = self._sight.strays() if unsure else []
+        unconfirmed = self._ledger.unsure()
+        unknown_paths = self._sight.strays() if unconfirmed else []
         rewritten: list[tuple[str, Stamp, bytes]] = []
-        came_out: list[bytes] = []
-        for pending in unsure:
-            found = self._sight.read(pending.path)
-            moved = next((path for path in strays if pending.atom_id in path), None) if found is None else None
-            if moved is not None:
-                found = self._moved_again(moved, pending)
-            if found is None and moved is None:
+        swapped_out: list[bytes] = []
+        for pending in unconfirmed:
+            file = self._sight.read(pending.path)
+            moved_path = (
+                next((path for path in unknown_paths if pending.atom_id in path), None) if file is None else None
+            )
+            if moved_path is not None:
+                file = self._moved_again(moved_path, pending)
+            if file is None and moved_path is None:
                 rewritten.append((pending.path, self._disk.create(pending.path, pending.data), pending.data))
-            elif isinstance(found, UnusableFile):
+            elif isinstance(file, UnusableFile):
                 rewritten.append((pending.path, NEVER, pending.data))
-            elif found is not None and found.data == pending.data:
-                rewritten.append((pending.path, found.stamp, pending.data))
-            elif found is not None and self._is_left_of(found.data, pending):
+            elif file is not None and file.data == pending.data:
+                rewritten.append((pending.path, file.stamp, pending.data))
+            elif file is not None and self._is_left_of(file.data, pending):
                 swapped = self._disk.exchange(pending.path, pending.data)
-                came_out.append(swapped.data)
+                swapped_out.append(swapped.data)
                 rewritten.append((pending.path, swapped.stamp, pending.data))
-            elif found is not None and pending.base is None:
+            elif file is not None and pending.base is None:
                 rewritten.append((pending.path, NEVER, pending.data))
         if rewritten:
-            self._ledger.wrote(rewritten, disk_time_ns(), came_out)
-        return bool(unsure)
+            self._ledger.wrote(rewritten, disk_time_ns(), swapped_out)
+        return bool(unconfirmed)
 
     def _moved_again(self, path: str, file: Pending) -> Found | UnusableFile | None:
-        """A move of ours that did not last is made again; a file that a person put there stays."""
-        found = self._sight.read(path)
-        if not isinstance(found, Found) or not self._is_left_of(found.data, file):
+        """Repeat a move of ours that did not last; a file that a person put there stays."""
+        moved_file = self._sight.read(path)
+        if not isinstance(moved_file, Found) or not self._is_left_of(moved_file.data, file):
             return None
         self._disk.move(path, file.path)
         return self._sight.read(file.path)
 
     def _is_left_of(self, data: bytes, file: Pending) -> bool:
-        """Whether these bytes are what a crash left of a file of ours: an older one, a beginning, or one with holes."""
-        whole = (file.data, file.base, *map(self._ledger.came_out, file.ours))
-        torn = b"\0" in data or any(each is not None and each.startswith(data) for each in whole)
-        return torn or is_ours(data, file)
+        """Return whether bytes are what a crash left of our file: an older version, a part, or one with holes."""
+        versions = (file.data, file.base, *map(self._ledger.came_out, file.ours))
+        is_torn = b"\0" in data or any(version is not None and version.startswith(data) for version in versions)
+        return is_torn or is_ours(data, file)
 
     def _drain(self, report: SyncReport) -> None:
-        held: list[str] = []
+        """Write pending files until none is left, and process what people saved in between."""
+        previous_missing: list[str] = []
         for _ in range(ROUNDS):
-            done = publish(self._disk, self._ledger)
-            report.written += len(done.written)
-            for pending, swapped in done.human:
+            result = publish(self._disk, self._ledger)
+            report.written += len(result.written)
+            for pending, swapped in result.human:
                 self._people.take_swapped(pending, swapped, report)
-            for pending in done.occupied:
+            for pending in result.occupied:
                 self._ledger.displaced(pending.path)
-            missing = [each.path for each in done.missing]
-            if done.occupied or (missing and missing != held):
+            missing = [file.path for file in result.missing]
+            if result.occupied or (missing and missing != previous_missing):
                 self._take(self._sight.look(), report)
-            elif not done.human:
-                self._people.tell_written(done.written, done.blocked)
+            elif not result.human:
+                self._people.tell_written(result.written, result.blocked)
                 return
-            held = missing
+            previous_missing = missing
 
     def _take(
         self,
@@ -153,6 +157,7 @@ class Sync:
         accept_deletions: bool = False,
         progress: Progress | None = None,
     ) -> None:
+        """Process new and changed files, edits that were held before, and missing files."""
         self._people.take_in([*found.fresh], report, progress)
         self._people.take_in(self._held_edits(), report)
         self._people.missing(found.gone, report, accept=accept_deletions)

@@ -1,10 +1,10 @@
-"""What every store has to keep, as tests: subclass `StoreContract`, say how your store is made, and run it with pytest.
+"""Contract tests that every store must pass: subclass `StoreContract`, create your store, and run it with pytest.
 
     class TestMyStore(StoreContract):
         def make_store(self, tmp_path, clock):
             return MyStore(tmp_path, clock)
 
-Plain asserts only, so that the package needs no test runner.
+They use plain asserts, so that the package needs no test runner.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class StoreContract(
     LivesContract,
     PrecisionContract,
 ):
-    """Every promise of `Store` and of what belongs to it. A backend that passes can take the place of any other."""
+    """All contracts of `Store` and of its parts. A backend that passes can replace any other."""
 
 
 def contract_names() -> Sequence[str]:
-    """The promises, as the names of their tests."""
+    """Return the names of all contract tests, sorted."""
     return sorted(name for name in dir(StoreContract) if name.startswith("test_"))

@@ -1,4 +1,4 @@
-"""What every test of a store holds in its hand: the store itself, a clock, a few scopes and short words."""
+"""Give every test of a store a harness: the store, a clock, a few scopes, and short methods."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ ARROWS: dict[str, str] = {
     "merged": "",
     "tombstoned": "",
 }
-"""The status table once more, so that a change of it is noticed here."""
+"""The table of allowed status transitions, repeated here so that a change of it is noticed."""
 ENDINGS = ("superseded", "invalidated", "merged", "tombstoned")
 
 X = TypeVar("X", bound=BaseException)
 
 
 def raises(kind: type[X], work: Callable[[], object]) -> X:
-    """The error the work ends with; AssertionError if it is another or none."""
+    """Return the error that the work raises; AssertionError if it raises none."""
     try:
         work()
     except kind as error:
@@ -52,64 +52,76 @@ def raises(kind: type[X], work: Callable[[], object]) -> X:
 
 
 class Hand:
-    """A store with short words for what tests do to it."""
+    """A store with short methods for what tests do to it."""
 
     def __init__(self, store: Store, clock: FixedClock) -> None:
         self.store, self.clock = store, clock
         self._ids = IdSource(os.urandom)
 
     def atom(self, content: str = "tea is ready", **fields: Any) -> Atom:
-        """A new atom, not yet committed."""
+        """Return a new atom that is not committed."""
         kind = fields.setdefault("kind", "fact")
         traits = kind_defaults(kind, fields.get("confidence", 1.0), fields.get("origin", Origin.HUMAN))
-        own = {"scope": LOCAL, "observed_at": self.clock.now(), **traits, **fields}
-        return Atom(id=self._ids.new(self.clock.now()), content=content, **own)
+        all_fields = {"scope": LOCAL, "observed_at": self.clock.now(), **traits, **fields}
+        return Atom(id=self._ids.new(self.clock.now()), content=content, **all_fields)
 
     def put(self, *atoms: Atom, **about: Any) -> Committed:
         """Commit the atoms as they are."""
-        own = {"actor": "test", "origin": Origin.HUMAN, "verb": "write", "reason": "because", "scope": LOCAL, **about}
-        return self.store.commit(Commit(changes=tuple(Change(atom) for atom in atoms), **own))
+        fields = {
+            "actor": "test",
+            "origin": Origin.HUMAN,
+            "verb": "write",
+            "reason": "because",
+            "scope": LOCAL,
+            **about,
+        }
+        return self.store.commit(Commit(changes=tuple(Change(atom) for atom in atoms), **fields))
 
     def kept(self, content: str = "tea is ready", **fields: Any) -> Atom:
-        """A new atom, committed."""
+        """Commit a new atom and return it."""
         atom = self.atom(content, **fields)
         return self.put(atom, scope=atom.scope).atoms[0]
 
     def read(self, *scopes: Scope, **wanted: Any) -> list[Atom]:
+        """Return the atoms of the scopes that match the filters."""
         return self.store.read(Filter(scopes=scopes or (LOCAL,), **wanted))
 
     def head(self, atom: Atom) -> Atom:
-        (found,) = self.read(atom.scope, ids=(atom.id,))
-        return found
+        """Return the current version of an atom."""
+        (current,) = self.read(atom.scope, ids=(atom.id,))
+        return current
 
     def search(self, words: str, *scopes: Scope, limit: int = 10, **wanted: Any) -> list[Match]:
-        own: dict[str, Any] = {
+        """Return the text matches of some words, best first."""
+        fields: dict[str, Any] = {
             "statuses": frozenset({Status.ACTIVE, Status.ARCHIVED}),
             "memory_types": frozenset(MemoryType),
             "valid_at": self.clock.now(),
             **wanted,
         }
-        query = TextQuery(scopes=scopes or (LOCAL,), tokens=tuple(dict.fromkeys(analyse(words))), limit=limit, **own)
+        query = TextQuery(scopes=scopes or (LOCAL,), tokens=tuple(dict.fromkeys(analyse(words))), limit=limit, **fields)
         return sorted(self.store.search(query), key=lambda match: (-match.score, match.atom_id, match.n))
 
     def found(self, words: str, *scopes: Scope, **wanted: Any) -> list[AtomId]:
+        """Return the ids of the atoms that match some words, best first."""
         return [match.atom_id for match in self.search(words, *scopes, **wanted)]
 
     def publish(self) -> None:
-        """Pretend that every waiting file was written."""
-        waiting = self.store.ledger.pending(10_000)
-        self.store.ledger.wrote([(pending.path, STAMP, pending.data) for pending in waiting], 2_000_000_000)
+        """Mark every pending file as written."""
+        files = self.store.ledger.pending(10_000)
+        self.store.ledger.wrote([(file.path, STAMP, file.data) for file in files], 2_000_000_000)
 
 
 class Contract:
-    """How a test gets at the store under test."""
+    """Base of all contracts: how a test opens the store under test."""
 
     def make_store(self, tmp_path: Path, clock: Clock) -> Store:
-        """The store under test; the folder is its own, and stays when it is opened again."""
+        """Return the store under test. It owns the folder, whose content stays when the store is opened again."""
         raise NotImplementedError
 
     @contextmanager
     def hand(self, tmp_path: Path, at: datetime = NOON) -> Iterator[Hand]:
+        """Open the store at a time, and close it at the end."""
         clock = FixedClock(at)
         store = self.make_store(tmp_path, clock)
         try:

@@ -1,4 +1,4 @@
-"""Leases on work that one does for all."""
+"""Contract of jobs: leases on work that one process does for all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SECOND = timedelta(seconds=1)
 
 
 class JobContract(Contract):
-    """Who works on what, and for how long nobody else does."""
+    """Who holds the lease of a job, and for how long."""
 
     def test_work_is_leased_to_one_holder_at_a_time(self, tmp_path: Path) -> None:
         with self.hand(tmp_path) as one, self.hand(tmp_path) as other:
@@ -23,10 +23,10 @@ class JobContract(Contract):
             assert [(job.name, job.holder) for job in other.store.jobs.list()] == [("mop", "bob"), ("sweep", "ann")]
 
     def test_a_released_lease_is_free_and_tells_how_the_work_ended(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as hand:
-            jobs = hand.store.jobs
+        with self.hand(tmp_path) as harness:
+            jobs = harness.store.jobs
             jobs.take("sweep", "ann", 30)
-            hand.clock.at = NOON + SECOND
+            harness.clock.at = NOON + SECOND
             assert jobs.renew("sweep", "ann", 30, 3, 7)
             (job,) = jobs.list()
             assert (job.holder, job.until, job.done, job.total) == ("ann", NOON + 31 * SECOND, 3, 7)
@@ -54,26 +54,26 @@ class JobContract(Contract):
             assert (job.holder, job.until, job.done, job.error) == ("bob", NOON + 60 * SECOND, 0, "")
 
     def test_a_lease_that_ran_out_and_was_not_taken_can_still_be_renewed(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as hand:
-            hand.store.jobs.take("sweep", "ann", 30)
-            hand.clock.at = NOON + 90 * SECOND
-            assert hand.store.jobs.renew("sweep", "ann", 30, 1, 2)
-            assert not hand.store.jobs.take("sweep", "bob", 30)
+        with self.hand(tmp_path) as harness:
+            harness.store.jobs.take("sweep", "ann", 30)
+            harness.clock.at = NOON + 90 * SECOND
+            assert harness.store.jobs.renew("sweep", "ann", 30, 1, 2)
+            assert not harness.store.jobs.take("sweep", "bob", 30)
 
     def test_nobody_renews_or_releases_what_was_never_taken(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as hand:
-            assert not hand.store.jobs.renew("sweep", "ann", 30, 1, 1)
-            hand.store.jobs.release("sweep", "ann")
-            assert hand.store.jobs.list() == []
-            hand.store.jobs.take("sweep", "ann", 30)
-            hand.store.jobs.release("sweep", "ann")
-            assert not hand.store.jobs.renew("sweep", "ann", 30, 1, 1)
+        with self.hand(tmp_path) as harness:
+            assert not harness.store.jobs.renew("sweep", "ann", 30, 1, 1)
+            harness.store.jobs.release("sweep", "ann")
+            assert harness.store.jobs.list() == []
+            harness.store.jobs.take("sweep", "ann", 30)
+            harness.store.jobs.release("sweep", "ann")
+            assert not harness.store.jobs.renew("sweep", "ann", 30, 1, 1)
 
     def test_a_lease_outlives_the_store_that_took_it_and_is_no_entry_of_the_journal(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as hand:
-            hand.store.jobs.take("sweep", "ann", 30)
-            assert hand.store.position() == 0
-        with self.hand(tmp_path) as hand:
-            assert not hand.store.jobs.take("sweep", "bob", 30)
-            hand.store.rebuild()
-            assert [job.holder for job in hand.store.jobs.list()] == ["ann"]
+        with self.hand(tmp_path) as harness:
+            harness.store.jobs.take("sweep", "ann", 30)
+            assert harness.store.position() == 0
+        with self.hand(tmp_path) as harness:
+            assert not harness.store.jobs.take("sweep", "bob", 30)
+            harness.store.rebuild()
+            assert [job.holder for job in harness.store.jobs.list()] == ["ann"]

@@ -1,4 +1,4 @@
-"""A small model of its own and a slow look at every passage: what a vector search is measured against."""
+"""A small deterministic model and a brute-force search: the reference for tests of vector search."""
 
 from __future__ import annotations
 
@@ -22,48 +22,52 @@ from lamina.vectors.levels import Asked, Floats, to_asked
 MODEL, OTHER_MODEL = "dice@16", "other dice@16"
 WIDTH = 16
 CLOSE = 0.01
-"""How far a cosine may be off: a store may keep vectors in less than full precision."""
+"""How much a cosine may differ: a store may keep vectors in less than full precision."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Some milliseconds."""
+    """A range of milliseconds."""
 
     start: int
     end: int
 
     def contains(self, times_ms: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return for each time whether it is in the range."""
         return (times_ms >= self.start) & (times_ms < self.end)
 
 
 def vectors_of(text: str) -> Floats:
-    """One to three unit vectors that hang on nothing but the text."""
+    """Return one to three unit vectors that depend on the text only."""
     seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
     thrown = np.random.default_rng(seed).standard_normal((1 + len(text) % 3, WIDTH))
     return np.asarray(thrown / np.linalg.norm(thrown, axis=1, keepdims=True), dtype=np.float32)
 
 
 def states_of(text: str, packing: str = "bytes") -> States:
+    """Return token states that depend on the text only."""
     return States(packing, text.encode()[:40])
 
 
 def asked(text: str) -> Asked:
+    """Return the prepared vector of a question."""
     return to_asked(vectors_of(text)[0])
 
 
 def encode(hand: Hand, model: str = MODEL, packing: str = "bytes") -> int:
-    """Show the model whatever it has not seen, or not in this packing; returns how many texts."""
-    done = 0
-    while found := hand.store.encodings.missing(model, 50, packing=packing):
+    """Encode all texts that have no encoding, or none in this packing; return how many."""
+    count = 0
+    while missing := hand.store.encodings.missing(model, 50, packing=packing):
         hand.store.encodings.put(
-            model, [Encoding(each.digest, vectors_of(each.text), states_of(each.text, packing)) for each in found]
+            model, [Encoding(text.digest, vectors_of(text.text), states_of(text.text, packing)) for text in missing]
         )
-        done += len(found)
-    return done
+        count += len(missing)
+    return count
 
 
 def query(hand: Hand, question: str, *scopes: Scope, **wanted: Any) -> NearQuery:
-    own: dict[str, Any] = {
+    """Return a vector query with defaults."""
+    fields: dict[str, Any] = {
         "statuses": {Status.ACTIVE: 1.0, Status.ARCHIVED: 0.5},
         "memory_types": frozenset(MemoryType),
         "valid_at": hand.clock.now(),
@@ -75,25 +79,25 @@ def query(hand: Hand, question: str, *scopes: Scope, **wanted: Any) -> NearQuery
         "limit": 10,
         **wanted,
     }
-    return NearQuery(scopes=scopes or (LOCAL,), asked=asked(question), **own)
+    return NearQuery(scopes=scopes or (LOCAL,), asked=asked(question), **fields)
 
 
 def near(hand: Hand, question: str, *scopes: Scope, **wanted: Any) -> dict[Key, Near]:
-    """The nearest passages by their key, best first."""
-    found = hand.store.encodings.nearest(query(hand, question, *scopes, **wanted))
-    assert len({each.key for each in found}) == len(found)
-    return {each.key: each for each in sorted(found, key=lambda each: (-each.score, each.key))}
+    """Return the nearest passages by their key, best first."""
+    passages = hand.store.encodings.nearest(query(hand, question, *scopes, **wanted))
+    assert len({passage.key for passage in passages}) == len(passages)
+    return {passage.key: passage for passage in sorted(passages, key=lambda passage: (-passage.score, passage.key))}
 
 
 def scores(hand: Hand, question: str, *scopes: Scope, **wanted: Any) -> dict[Key, tuple[float, float]]:
-    """The cosine and the score of the nearest passages, to be compared to the last bit."""
-    return {key: (each.cosine, each.score) for key, each in near(hand, question, *scopes, **wanted).items()}
+    """Return the cosine and score of the nearest passages, to be compared exactly."""
+    return {key: (passage.cosine, passage.score) for key, passage in near(hand, question, *scopes, **wanted).items()}
 
 
 def by_hand(hand: Hand, text: str, query: NearQuery) -> dict[Key, tuple[float, float]]:
-    """The cosine and the score of every passage a query lets through, worked out one by one."""
+    """Return the cosine and score of every passage that a query admits, computed one by one."""
     question = vectors_of(text)[0].astype(np.float64)
-    found = {}
+    results = {}
     for atom, passage in _let_through(hand, query):
         cosine = float((vectors_of(meant(atom, passage)).astype(np.float64) @ question).max())
         score = cosine * query.vector + query.texts.get((atom.id, passage.n), 0.0) * query.text
@@ -101,8 +105,8 @@ def by_hand(hand: Hand, text: str, query: NearQuery) -> dict[Key, tuple[float, f
         if query.tilts.when is not None and query.tilts.when.contains(_times(atom, passage))[0]:
             score += query.tilts.in_time
         weight = query.statuses[atom.status] if score > 0 else 1.0
-        found[atom.id, passage.n] = cosine, score * weight
-    return found
+        results[atom.id, passage.n] = cosine, score * weight
+    return results
 
 
 def _let_through(hand: Hand, query: NearQuery) -> Iterator[tuple[Atom, Passage]]:
@@ -123,5 +127,5 @@ def _times(atom: Atom, passage: Passage) -> NDArray[np.int64]:
 
 
 def digests(atom: Atom) -> list[bytes]:
-    """What the texts of an atom are known by."""
+    """Return the digests of the texts of an atom."""
     return [digest_of(atom, passage) for passage in passages_of(atom)]

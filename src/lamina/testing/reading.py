@@ -1,4 +1,4 @@
-"""Atoms as they are."""
+"""Contract of reading current atoms."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from lamina.vault import layout
 
 
 class ReadingContract(Contract):
-    """What reading tells."""
+    """What reading returns."""
 
     def test_an_atom_comes_back_as_it_was_written(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as hand:
-            other = hand.kept("other")
-            atom = hand.kept(
+        with self.hand(tmp_path) as harness:
+            other = harness.kept("other")
+            atom = harness.kept(
                 "жук 🐞 \u2028 line\r\n\\ ' \"",
                 subject="Käfer",
                 attribute="farbe",
@@ -53,17 +53,17 @@ class ReadingContract(Contract):
                 trace_id="t",
                 kind="own-kind",
             )
-            assert hand.head(atom) == atom
-            assert hand.store.versions(atom.id)[0].atom == atom
+            assert harness.head(atom) == atom
+            assert harness.store.versions(atom.id)[0].atom == atom
 
     def test_without_scopes_nothing_is_read_found_or_told(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as hand:
-            atom = hand.kept("tea", relations=())
-            assert hand.store.read(Filter(scopes=())) == []
-            assert hand.store.read(Filter(scopes=(), ids=(atom.id,))) == []
-            assert hand.store.journal([]) == []
-            assert hand.store.edges([atom.id], []) == []
-            assert hand.store.counts([], "status") == {}
+        with self.hand(tmp_path) as harness:
+            atom = harness.kept("tea", relations=())
+            assert harness.store.read(Filter(scopes=())) == []
+            assert harness.store.read(Filter(scopes=(), ids=(atom.id,))) == []
+            assert harness.store.journal([]) == []
+            assert harness.store.edges([atom.id], []) == []
+            assert harness.store.counts([], "status") == {}
             query = TextQuery(
                 scopes=(),
                 tokens=("tea",),
@@ -72,31 +72,31 @@ class ReadingContract(Contract):
                 valid_at=NOON,
                 limit=10,
             )
-            assert hand.store.search(query) == []
+            assert harness.store.search(query) == []
 
     def test_a_scope_reads_exactly_the_scopes_it_names(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as hand:
+        with self.hand(tmp_path) as harness:
             for scope in (LOCAL, OTHER, ANN, BOB):
-                hand.kept(f"tea of {scope}", scope=scope)
-            for wanted in ((LOCAL,), (ANN,), (ANN, LOCAL), (BOB, OTHER)):
-                assert {atom.scope for atom in hand.read(*wanted)} == set(wanted)
-                assert len(hand.found("tea", *wanted)) == len(wanted)
-                assert {entry.scope for entry in hand.store.journal(wanted)} == set(wanted)
-                assert hand.store.counts(wanted, "status") == {"active": len(wanted)}
+                harness.kept(f"tea of {scope}", scope=scope)
+            for filters in ((LOCAL,), (ANN,), (ANN, LOCAL), (BOB, OTHER)):
+                assert {atom.scope for atom in harness.read(*filters)} == set(filters)
+                assert len(harness.found("tea", *filters)) == len(filters)
+                assert {entry.scope for entry in harness.store.journal(filters)} == set(filters)
+                assert harness.store.counts(filters, "status") == {"active": len(filters)}
 
     def test_atoms_are_chosen_by_every_part_of_a_filter(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as hand:
-            plain = hand.kept("Plain words!")
-            rule = hand.kept("a rule", kind="rule", subject="Größe  Zwei", status=Status.CHALLENGED)
-            city = hand.kept(
+        with self.hand(tmp_path) as harness:
+            plain = harness.kept("Plain words!")
+            rule = harness.kept("a rule", kind="rule", subject="Größe  Zwei", status=Status.CHALLENGED)
+            city = harness.kept(
                 "Oslo", subject="Ann", attribute="City", session_id="s1", valid_from=NOON, valid_until=NOON + DAY
             )
-            bare = hand.kept("🦊", subject="!!!")
+            bare = harness.kept("🦊", subject="!!!")
 
-            def chosen(**wanted: Any) -> set[AtomId]:
-                found = {atom.id for atom in hand.read(**wanted)}
-                assert hand.store.count(Filter(scopes=(LOCAL,), **wanted, limit=1)) == len(found)
-                return found
+            def chosen(**filters: Any) -> set[AtomId]:
+                matches = {atom.id for atom in harness.read(**filters)}
+                assert harness.store.count(Filter(scopes=(LOCAL,), **filters, limit=1)) == len(matches)
+                return matches
 
             assert chosen() == {plain.id, rule.id, city.id, bare.id}
             assert chosen(ids=(plain.id, city.id)) == {plain.id, city.id}
@@ -125,52 +125,52 @@ class ReadingContract(Contract):
     def test_the_notes_of_a_run_are_chosen_by_its_name_and_left_out_where_they_are_not_wanted(
         self, tmp_path: Path
     ) -> None:
-        with self.hand(tmp_path) as hand:
-            plain = hand.kept("plain")
-            loose = hand.kept("a note of no run", layer=Layer.WORKING)
-            note = hand.kept("a note", layer=Layer.WORKING, run_id="task 7")
-            event = hand.kept("how it ended", kind="event", run_id="task 7")
-            other = hand.kept("another's note", layer=Layer.WORKING, run_id="Task 7")
-            hand.kept("elsewhere", layer=Layer.WORKING, run_id="task 7", scope=OTHER)
+        with self.hand(tmp_path) as harness:
+            plain = harness.kept("plain")
+            loose = harness.kept("a note of no run", layer=Layer.WORKING)
+            note = harness.kept("a note", layer=Layer.WORKING, run_id="task 7")
+            event = harness.kept("how it ended", kind="event", run_id="task 7")
+            other = harness.kept("another's note", layer=Layer.WORKING, run_id="Task 7")
+            harness.kept("elsewhere", layer=Layer.WORKING, run_id="task 7", scope=OTHER)
 
-            def chosen(**wanted: Any) -> set[AtomId]:
-                return {atom.id for atom in hand.read(**wanted)}
+            def chosen(**filters: Any) -> set[AtomId]:
+                return {atom.id for atom in harness.read(**filters)}
 
             assert chosen(run_id="task 7") == {note.id, event.id}
             assert chosen(run_id="Task 7") == {other.id}
             assert chosen(run_id="task 8") == chosen(run_id="") == set()
             assert chosen(notes=False) == {plain.id, loose.id, event.id}
             assert chosen(run_id="task 7", notes=False) == {event.id}
-            gone = hand.head(hand.put(note.with_(status=Status.TOMBSTONED)).atoms[0])
+            gone = harness.head(harness.put(note.with_(status=Status.TOMBSTONED)).atoms[0])
             assert chosen(run_id="task 7", statuses=frozenset({Status.TOMBSTONED})) == {gone.id}
-            assert len(hand.read(notes=False, limit=2)) == 2
+            assert len(harness.read(notes=False, limit=2)) == 2
 
     def test_atoms_come_youngest_record_first_then_by_id_in_pages_that_fit(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as hand:
+        with self.hand(tmp_path) as harness:
             for minute in (0, 0, 3, 1, 2):
-                hand.clock.at = NOON + timedelta(minutes=minute)
-                hand.put(hand.atom(f"{minute} a"), hand.atom(f"{minute} b"))
-            everything = hand.read()
+                harness.clock.at = NOON + timedelta(minutes=minute)
+                harness.put(harness.atom(f"{minute} a"), harness.atom(f"{minute} b"))
+            everything = harness.read()
             assert everything == sorted(everything, key=lambda atom: (-_seconds(atom.recorded_at), atom.id))
-            pages = [hand.read(limit=3, offset=start) for start in range(0, 12, 3)]
+            pages = [harness.read(limit=3, offset=start) for start in range(0, 12, 3)]
             assert [atom for page in pages for atom in page] == everything
-            assert hand.read(offset=4) == everything[4:]
-            assert hand.read(limit=0) == hand.read(limit=5, offset=10) == []
+            assert harness.read(offset=4) == everything[4:]
+            assert harness.read(limit=0) == harness.read(limit=5, offset=10) == []
 
     def test_more_ids_than_a_statement_has_room_for_are_read(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as hand:
-            atom = hand.kept()
-            ids = tuple(hand.atom().id for _ in range(40_000))
-            assert hand.read(ids=(*ids, atom.id)) == [atom]
-            assert hand.store.ledger.paths_of((*ids, atom.id)) == {atom.id: layout.path_for(atom)}
+        with self.hand(tmp_path) as harness:
+            atom = harness.kept()
+            ids = tuple(harness.atom().id for _ in range(40_000))
+            assert harness.read(ids=(*ids, atom.id)) == [atom]
+            assert harness.store.ledger.paths_of((*ids, atom.id)) == {atom.id: layout.path_for(atom)}
 
     def test_counts_tell_how_many_atoms_there_are(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as hand:
-            hand.kept("a"), hand.kept("b", kind="rule"), hand.kept("c", status=Status.ARCHIVED)
-            assert hand.store.counts([LOCAL], "status") == {"active": 2, "archived": 1}
-            assert hand.store.counts([LOCAL], "kind") == {"fact": 2, "rule": 1}
-            assert hand.store.counts([LOCAL], "memory_type") == {"fact": 2, "procedure": 1}
-            assert hand.store.counts([LOCAL], "layer") == {"semantic": 2, "procedural": 1}
+        with self.hand(tmp_path) as harness:
+            harness.kept("a"), harness.kept("b", kind="rule"), harness.kept("c", status=Status.ARCHIVED)
+            assert harness.store.counts([LOCAL], "status") == {"active": 2, "archived": 1}
+            assert harness.store.counts([LOCAL], "kind") == {"fact": 2, "rule": 1}
+            assert harness.store.counts([LOCAL], "memory_type") == {"fact": 2, "procedure": 1}
+            assert harness.store.counts([LOCAL], "layer") == {"semantic": 2, "procedural": 1}
 
 
 def _seconds(moment: datetime | None) -> float:

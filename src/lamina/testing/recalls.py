@@ -1,4 +1,4 @@
-"""What the last recalls returned."""
+"""Contract of recalls: which atoms the last recalls returned."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from lamina.testing.hand import ANN, DAY, LOCAL, NOON, Contract, raises
 
 
 class RecallContract(Contract):
-    """What is kept so that feedback can come later."""
+    """What is stored so that feedback can be given later."""
 
     def test_a_recall_is_known_to_whoever_opens_the_store_of_its_scope_alone(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as hand:
-            one, other = hand.kept("one"), hand.kept("other")
-            hand.store.recalls.remember("r1", [other.id, one.id, other.id], NOON, LOCAL)
-            hand.store.recalls.remember("r2", [], NOON, LOCAL)
-        with self.hand(tmp_path) as hand:
-            recalls = hand.store.recalls
+        with self.hand(tmp_path) as harness:
+            one, other = harness.kept("one"), harness.kept("other")
+            harness.store.recalls.remember("r1", [other.id, one.id, other.id], NOON, LOCAL)
+            harness.store.recalls.remember("r2", [], NOON, LOCAL)
+        with self.hand(tmp_path) as harness:
+            recalls = harness.store.recalls
             assert recalls.hits("r1", LOCAL) == [other.id, one.id]
             assert recalls.hits("r2", LOCAL) == []
             assert recalls.hits("r1", ANN) is recalls.hits("r3", LOCAL) is None
@@ -31,23 +31,23 @@ class RecallContract(Contract):
             assert not one.store.recalls.answer("r1", LOCAL)
 
     def test_the_last_recalls_of_a_scope_tell_what_they_returned(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as hand:
-            assert hand.store.recalls.recent(LOCAL, 5) == []
-            a, b, c = (hand.kept(word).id for word in ("one", "two", "three"))
+        with self.hand(tmp_path) as harness:
+            assert harness.store.recalls.recent(LOCAL, 5) == []
+            a, b, c = (harness.kept(word).id for word in ("one", "two", "three"))
             for name, ids, scope in (
                 ("r1", [a], LOCAL),
                 ("r2", [b, c], LOCAL),
                 ("r3", [c, b], LOCAL),
                 ("r4", [a], ANN),
             ):
-                hand.store.recalls.remember(name, ids, NOON, scope)
-            assert hand.store.recalls.recent(LOCAL, 2) == [c, b]
-            assert hand.store.recalls.recent(LOCAL, 9) == [c, b, a]
-            assert hand.store.recalls.recent(ANN, 9) == [a]
+                harness.store.recalls.remember(name, ids, NOON, scope)
+            assert harness.store.recalls.recent(LOCAL, 2) == [c, b]
+            assert harness.store.recalls.recent(LOCAL, 9) == [c, b, a]
+            assert harness.store.recalls.recent(ANN, 9) == [a]
 
     def test_recalls_of_long_ago_are_let_go(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as hand:
-            recalls, atom = hand.store.recalls, hand.kept()
+        with self.hand(tmp_path) as harness:
+            recalls, atom = harness.store.recalls, harness.kept()
             assert recalls.prune(NOON) == 0
             for days, scope in ((2, LOCAL), (1, ANN), (0, LOCAL)):
                 recalls.remember(f"r{days}", [atom.id], NOON - days * DAY, scope)
@@ -56,9 +56,9 @@ class RecallContract(Contract):
             assert recalls.hits("r1", ANN) == recalls.hits("r0", LOCAL) == [atom.id]
 
     def test_recalls_are_no_entries_of_the_journal_and_stay_when_the_index_is_made_anew(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as hand:
-            atom = hand.kept()
-            hand.store.recalls.remember("r1", [atom.id], NOON, LOCAL)
-            hand.store.rebuild()
-            assert hand.store.position() == 1
-            assert hand.store.recalls.hits("r1", LOCAL) == [atom.id]
+        with self.hand(tmp_path) as harness:
+            atom = harness.kept()
+            harness.store.recalls.remember("r1", [atom.id], NOON, LOCAL)
+            harness.store.rebuild()
+            assert harness.store.position() == 1
+            assert harness.store.recalls.hits("r1", LOCAL) == [atom.id]

@@ -1,7 +1,7 @@
-"""Secrets that open nothing, and technical lines without any: what redaction is measured on.
+"""Made-up secrets, and technical lines without any: the corpus that redaction is measured on.
 
-Every secret is drawn anew from a seed by the provider's published format, checksum included where there is one, and set
-in prose, code, settings, JSON, logs and commands. None was ever handed out.
+Every secret is generated from a seed in the provider's published format, with its checksum if there is one, and placed
+in prose, code, settings, JSON, logs and commands. None was ever issued.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SLOT = re.compile(r"\{([a-z])(\d+)(?:-(\d+))?\}")
 
 
 class Planted(NamedTuple):
-    """A text with a secret in it."""
+    """A text that contains a secret."""
 
     name: str
     secret: str
@@ -45,7 +45,7 @@ Maker = Callable[[random.Random], str]
 
 
 def _drawn(chance: random.Random, template: str) -> str:
-    """A template with every slot filled: {h32} is 32 hexadecimal digits, {w20-40} 20 to 40 characters of a word."""
+    """Return a template with every slot filled: {h32} is 32 hexadecimal digits, {w20-40} 20 to 40 word characters."""
 
     def fill(slot: re.Match[str]) -> str:
         fewest = int(slot[2])
@@ -59,7 +59,7 @@ def _of(*templates: str) -> Maker:
 
 
 def _checked(*prefixes: str) -> Maker:
-    """A token of thirty characters and their checksum."""
+    """Return a maker of tokens with thirty characters and their checksum."""
 
     def make(chance: random.Random) -> str:
         body = _drawn(chance, "{a30}")
@@ -182,7 +182,7 @@ FORMATS: dict[str, tuple[Maker, ...]] = {
     "json web token": (_json_web_token,),
     "age secret key": (_age_key,),
 }
-"""Secrets that carry their provider's mark, in any surroundings."""
+"""Secrets that are recognisable by their provider's prefix, in any context."""
 
 _PLACES = (
     "Here is the key I promised: {}. Please keep it safe.",
@@ -297,16 +297,16 @@ ANNOUNCED: dict[str, tuple[tuple[str, ...], Maker]] = {
         _of("{a32}", "{h64}", "{a20}"),
     ),
 }
-"""Secrets told only by the words around them."""
+"""Secrets that are recognisable only by the words around them."""
 
 
 def format_names() -> tuple[str, ...]:
-    """Every sort of secret that is planted."""
+    """Return the names of all types of secrets that are planted."""
     return (*FORMATS, *(name for name in ANNOUNCED if name not in FORMATS))
 
 
 def planted(seed: int, each: int = 25) -> Iterator[Planted]:
-    """So many texts of every sort, each with one secret in it; the same seed gives the same texts."""
+    """Yield this many texts for every type, each with one secret in it; the same seed gives the same texts."""
     chance = random.Random(seed)
     for name, makers in FORMATS.items():
         for at in range(each):
@@ -400,7 +400,7 @@ _BENIGN = (
 
 
 def benign(seed: int, count: int = 5000) -> Iterator[str]:
-    """Technical lines that look like trouble and hold no secret; the same seed gives the same lines."""
+    """Yield technical lines that look like secrets and contain none; the same seed gives the same lines."""
     chance = random.Random(seed)
     for at in range(count):
         yield _drawn(chance, _BENIGN[at % len(_BENIGN)])

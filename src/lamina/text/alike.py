@@ -1,4 +1,4 @@
-"""When two texts say the same: nothing in which they differ could be what matters."""
+"""Decide whether two texts say the same: whether they differ only in ways that cannot change the meaning."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from lamina.text.analyse import analyse
 from lamina.text.normal import compatible, normal_form
 
 ALIKE_TENTHS = 9
-"""Word sets that overlap by nine tenths (Jaccard) may say the same."""
+"""The overlap of two word sets (Jaccard), in tenths, from which they may say the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A text as it is compared: its normal form, what must be the same in the same order, and its words."""
+    """A text in a form for comparison: its normal form, the signs that must match in order, and its tokens."""
 
     form: str
     signs: tuple[str, ...]
@@ -24,26 +24,33 @@ class Form:
 
 
 def form_of(text: str) -> Form:
-    """The text as it is compared."""
+    """Return the text in a form for comparison."""
     form = normal_form(text)
     tokens = tuple(dict.fromkeys(token for word in form.split() for token in _tokens(word)))
     return Form(form, _signs(text), tokens, frozenset(tokens))
 
 
 def say_the_same(one: Form, other: Form) -> bool:
-    """Equal words, or nearly: with the same numbers, dates, negations and hedges. No words are like no others."""
+    """Return whether two texts have the same or nearly the same words, and the same numbers, dates, negations and
+    hedges.
+
+    A text without words is not equivalent to any other.
+    """
     return bool(one.form) and one.signs == other.signs and (one.form == other.form or nearly(one, other))
 
 
 def nearly(one: Form, other: Form) -> bool:
-    """Whether the words overlap by .9, where one side has no word of its own (a word in place of another may be a
-    changed value) and the shared words come in the same order."""
+    """Return whether the words overlap by 0.9, one side has no word that the other lacks, and the shared words are in
+    the same order.
+
+    A word in place of another may be a changed value, so a replaced word is a difference.
+    """
     shared = one.members & other.members
     if 10 * len(shared) < ALIKE_TENTHS * len(one.members | other.members):
         return False
     if len(shared) < min(len(one.members), len(other.members)):
         return False
-    first, second = ([token for token in each.tokens if token in shared] for each in (one, other))
+    first, second = ([token for token in form.tokens if token in shared] for form in (one, other))
     return first == second
 
 
@@ -81,15 +88,15 @@ _UNSPACED_NEGATION = re.compile(r"[不没沒無无非未別别勿否않없]|아�
 
 
 def _tokens(word: str) -> Sequence[str]:
-    """The word as it is, unstemmed because "lived" is not "lives"; its parts where a script has no spaces."""
+    """Return the word itself, unstemmed because "lived" is not "lives"; its parts if its script has no spaces."""
     return (word,) if word.isascii() else analyse(word)
 
 
 def _signs(text: str) -> tuple[str, ...]:
-    """What must be the same in the same order."""
+    """Return the signs that must be the same in the same order."""
     folded = compatible(text).casefold().replace("’", "'")
-    found = filter(None, map(_sign, _SIGN.findall(folded)))
-    return (*found, *_UNSPACED_NEGATION.findall(folded))
+    signs = filter(None, map(_sign, _SIGN.findall(folded)))
+    return (*signs, *_UNSPACED_NEGATION.findall(folded))
 
 
 def _sign(found: str) -> str:

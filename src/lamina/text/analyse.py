@@ -1,9 +1,9 @@
-"""The one analyser: what is stored and what is asked become the same tokens, on every engine.
+"""Split texts into tokens. Stored text and questions are analysed the same way on every store.
 
-A word is a run of letters, digits and marks of any script. Words that fold to plain Latin get an English stem; scripts
-written without spaces become pairs of characters; an identifier gives its parts and the whole. A token consists of
-ASCII lower-case letters, digits and characters beyond ASCII only, so a search engine that splits at the other ASCII
-characters sees exactly these tokens when they are joined by spaces.
+A word is a run of letters, digits and marks of any script. Words in Latin script get an English stem; scripts written
+without spaces become pairs of characters; an identifier gives its parts and the whole. A token consists only of ASCII
+lower-case letters, digits and non-ASCII characters, so a search engine that splits at other ASCII characters sees
+exactly these tokens when they are joined by spaces.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import Stemmer
 from lamina.text.normal import compatible
 
 MAX_TOKEN = 64
-"""Characters of a word that count; the rest is cut."""
+"""The number of characters of a word that count; the rest is cut."""
 
 _STOP_WORDS = """
     a an the this that these those
@@ -35,43 +35,43 @@ _STOP_WORDS = """
     same own now
 """
 QUESTION_STOP: frozenset[str] = frozenset(_STOP_WORDS.split())
-"""Words a question is made of and an answer is not; compared before stemming."""
+"""Words that questions consist of and answers do not; compared before stemming."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A token of a question and the word as it was asked, for showing."""
+    """A token of a question, and the word as it was asked, for display."""
 
     token: str
     word: str
 
 
 def analyse(text: str) -> list[str]:
-    """The tokens of a text, in order; a text with a letter or digit of any script has at least one."""
+    """Return the tokens of a text, in order; at least one if it has a letter or digit of any script."""
     if not text.isascii():
         text = compatible(text).translate(_FOLDED)
     return list(map(_TOKENS.__getitem__, _words(text)))
 
 
 def content_words(text: str) -> list[str]:
-    """The tokens of a text without stop words, in order; none where it has no other words."""
+    """Return the tokens of a text without stop words, in order; none if it has no other words."""
     if not text.isascii():
         text = compatible(text).translate(_FOLDED)
     return [_TOKENS[word] for word in _words(text) if word not in QUESTION_STOP]
 
 
 def question_terms(text: str) -> list[Term]:
-    """The tokens of a question without its stop words and without duplicates; all of them if nothing else is left."""
+    """Return the tokens of a question without stop words and duplicates; all of them if nothing else is left."""
     if not text.isascii():
         text = compatible(text).translate(_SHOWN)
-    asked: dict[str, Term] = {}
-    stopped: dict[str, Term] = {}
+    tokens: dict[str, Term] = {}
+    stop_tokens: dict[str, Term] = {}
     for chunk in _CHUNK.findall(text):
         for word in _words(chunk.translate(_FOLDED)):
             token = _TOKENS[word]
-            shown = word if _PAIRED.search(chunk) else chunk.strip("'_")
-            (stopped if word in QUESTION_STOP else asked).setdefault(token, Term(token, shown))
-    return list((asked or stopped).values())
+            display = word if _PAIRED.search(chunk) else chunk.strip("'_")
+            (stop_tokens if word in QUESTION_STOP else tokens).setdefault(token, Term(token, display))
+    return list((tokens or stop_tokens).values())
 
 
 _HAN_KANA = (
@@ -98,7 +98,7 @@ _PLAIN = "".join(chr(code).lower() if chr(code).isalnum() else " " for code in r
 
 
 def _words(folded: str) -> list[str]:
-    """The words of a folded text before stemming."""
+    """Return the words of a folded text before stemming."""
     if "'" in folded or "ʼ" in folded:
         folded = _APOSTROPHE.sub("", folded)
     identifiers = _IDENTIFIER.search(folded) is not None
@@ -116,7 +116,8 @@ def _words(folded: str) -> list[str]:
 
 
 def _pairs(run: str) -> list[str]:
-    """Overlapping pairs, with the whole of a spaced word and each Han character, which may be a word by itself."""
+    """Return overlapping pairs of characters, also the whole of a spaced word and each Han character, which may be a
+    word."""
     pairs = [run[at : at + 2] for at in range(max(1, len(run) - 1))]
     if len(run) < 2:
         return pairs
@@ -131,7 +132,7 @@ def _parts(identifier: str) -> list[str]:
 
 
 class _Tokens(dict[str, str]):
-    """The token of each word: its stem where it is plain Latin. The stemmer itself serves one thread at a time."""
+    """A cache of the token of each word: the stem of a Latin word. The stemmer serves one thread at a time."""
 
     def __init__(self) -> None:
         self._stemmer = Stemmer.Stemmer("english", 0)
@@ -150,13 +151,13 @@ class _Tokens(dict[str, str]):
 
 
 ANALYSER = f"1 snowball {Stemmer.version()}"
-"""Which tokens a text gives hangs on this; an index made by another analyser is made anew."""
+"""The version of the analyser; an index built with another version is rebuilt."""
 _KNOWN_WORDS = 100_000
 _TOKENS = _Tokens()
 
 
 class _Folded(dict[int, str]):
-    """What each character counts as: itself without its accents, a space, or nothing. Filled as characters are met."""
+    """What each character is indexed as: itself without accents, a space, or nothing. Filled on demand."""
 
     def __missing__(self, code: int) -> str:
         self[code] = folded = _fold(chr(code))
@@ -164,7 +165,7 @@ class _Folded(dict[int, str]):
 
 
 class _Shown(dict[int, str]):
-    """The same cut into words, with every character of a word as it was written."""
+    """The same split into words, with every character of a word as it was written."""
 
     def __missing__(self, code: int) -> str:
         folded = _FOLDED[code]
@@ -205,7 +206,7 @@ def _fold(char: str) -> str:
         return _fold_letter(char)
     if category in ("So", "Cn") and _EMOJI.match(char):
         return f" {char} "
-    # A letter of a script younger than this Python's tables has no category yet; it is still a letter.
+    # A letter of a script newer than this Python's tables has no category yet; it is still a letter.
     return char if category[0] in "MN" or category == "Cn" else " "
 
 

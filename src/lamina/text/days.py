@@ -1,7 +1,7 @@
-"""The days that words name: "last May", "8 May 2023", "two weeks ago". English words; others name nothing.
+"""Find dates in English text: "last May", "8 May 2023", "two weeks ago".
 
-The text is read twice: first for dates by name, then for times told from a day, which is the day it is or a date that
-stands beside them. Every pattern takes time linear in the text.
+The text is read twice: first for named dates, then for dates relative to a day, which is today or a date beside them.
+Every pattern takes time linear in the text.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ Span = tuple[date, date]
 
 @dataclass(frozen=True, slots=True)
 class Yearly:
-    """The same days of every year, as (month, day): from the first, until before the other."""
+    """The same days of every year, as (month, day): from `first` until before `until`."""
 
     first: tuple[int, int]
     until: tuple[int, int]
 
     def of(self, year: int) -> Span:
-        """These days as they begin in one year; empty where that year has no such day."""
+        """Return these days as they begin in one year; empty if that year has no such day."""
         last_year = year + (self.until <= self.first)
         return _rolled(year, self.first), _rolled(last_year, self.until) if last_year <= MAXYEAR else date.max
 
     def nearest(self, today: date) -> Span | None:
-        """The latest of them that has begun."""
+        """Return the latest of these days that has begun by today; None if there is none."""
         for year in range(today.year, max(0, today.year - 9), -1):
             start, end = self.of(year)
             if start < end and start <= today:
@@ -39,7 +39,7 @@ class Yearly:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Where in a text days are named; a date that another span is told from is not itself what is told of."""
+    """A place in a text that names days; `is_anchor`: another mention is relative to this date."""
 
     start: int
     end: int
@@ -48,12 +48,12 @@ class Named:
 
 
 def absolute(days: Span | Yearly, today: date) -> Span | None:
-    """The days of one year: those without a year are the nearest past ones."""
+    """Return days with a year; for days without one, the latest that have begun."""
     return days.nearest(today) if isinstance(days, Yearly) else days
 
 
 def find_days(text: str, today: date) -> list[Named]:
-    """All the days a text names, in order."""
+    """Return all mentions of days in a text, in order."""
     text = text.translate(_PLAIN)
     if _HINTS.isdisjoint(_LETTERS.findall(text.lower())) and not _A_YEAR.search(text):
         return []
@@ -66,8 +66,8 @@ def find_days(text: str, today: date) -> list[Named]:
     anchors = {named.start: day for named in dates if (day := _one_day(named.days, today))}
     leaned_on: set[int] = set()
 
-    def told_from(match: re.Match[str]) -> date | None:
-        """The day that the words are told from; none if they only say again the date beside them."""
+    def reference_day(match: re.Match[str]) -> date | None:
+        """Return the day that a match is relative to; None if it only repeats the date beside it."""
         glue = _AS_OF.match(text, match.end())
         at = glue.end() if glue else match.end()
         needs_a_date = (match.groupdict().get("way") or "").lower() in _NEEDS_A_DATE
@@ -78,24 +78,26 @@ def find_days(text: str, today: date) -> list[Named]:
         leaned_on.add(at)
         return anchors[at]
 
-    near = [
-        Named(match.start(), match.end(), days) for match, days in _read(text, _FROM_A_DAY, taken, told_from) if days
+    relative = [
+        Named(match.start(), match.end(), days)
+        for match, days in _read(text, _FROM_A_DAY, taken, reference_day)
+        if days
     ]
     dates = [
         replace(named, leaned_on=named.start in leaned_on) for named in sorted(dates, key=lambda named: named.start)
     ]
-    return sorted(near + _spread(text, dates, today), key=lambda named: named.start)
+    return sorted(relative + _spread(text, dates, today), key=lambda named: named.start)
 
 
 _DAY = timedelta(days=1)
 
 
 def _rolled(year: int, day: tuple[int, int]) -> date:
-    """The day of a year; 29 February is 1 March in a year without one."""
+    """Return the day of a year; 29 February is 1 March in a year without one."""
     return date(year, day[0], 1) + timedelta(days=day[1] - 1)
 
 
-# What words are read as. Every reader may raise ValueError or OverflowError for days no calendar has.
+# Readers of matches. Each may raise ValueError or OverflowError for days that do not exist.
 
 _YEAR = r"(?:19|20)[0-9]{2}"
 _MONTH_NAMES = (
@@ -174,7 +176,7 @@ _STEP = {"last": -1, "past": -1, "this": 0, "next": 1}
 
 
 def _chosen(days: Yearly, which: str, today: date) -> Span:
-    """The last of them that is over, the one of this time, or the next that begins."""
+    """Return the last of these days that has ended, the current ones, or the next that begin."""
     if which == "next":
         return next(span for year in (0, 1) if (span := days.of(today.year + year))[0] > today)
     if which == "this":
@@ -198,8 +200,8 @@ def _whole_year(match: re.Match[str], today: date) -> Span:
 
 def _near_day(match: re.Match[str], today: date) -> Span:
     words = match.group().lower()
-    away = -2 if "before" in words else -1 if words in _DAY_BACK else 1 if words == "tomorrow" else 0
-    return _around(today, away)
+    offset = -2 if "before" in words else -1 if words in _DAY_BACK else 1 if words == "tomorrow" else 0
+    return _around(today, offset)
 
 
 _DAY_BACK = ("yesterday", "last night")
@@ -211,7 +213,7 @@ def _around(today: date, away: int, days: int = 1) -> Span:
 
 
 def _counted(match: re.Match[str], today: date) -> Span:
-    """So many units ago, or before or after a day: about that far, the wider the unit the looser."""
+    """Return the days a number of units ago, or before or after a day; the larger the unit, the wider."""
     fewest, most = _how_many(match["number"])
     sign = 1 if match["way"].lower() == "after" else -1
     near, far = sorted((sign * fewest, sign * most))
@@ -230,7 +232,7 @@ def _counted(match: re.Match[str], today: date) -> Span:
 
 
 def _past(match: re.Match[str], today: date) -> Span:
-    """The so many units up to today."""
+    """Return the given number of units up to today."""
     _, most = _how_many(match.groupdict().get("number") or "one")
     match match["unit"].lower():
         case "month":
@@ -245,7 +247,7 @@ def _past(match: re.Match[str], today: date) -> Span:
 
 
 def _near_unit(match: re.Match[str], today: date) -> Span:
-    """Last, this or next week, weekend, month or year, by the calendar."""
+    """Return the last, this or the next week, weekend, month or year of the calendar."""
     return _unit_away(match["unit"].lower(), _STEP[match["chosen"].lower()], today)
 
 
@@ -284,14 +286,14 @@ def _weekday(match: re.Match[str], today: date) -> Span:
 
 
 def _beside(match: re.Match[str], today: date) -> Span | None:
-    """The day, week, weekend, month, year or weekday before or after a day, or the week or weekend of it."""
+    """Return the day, week, weekend, month, year or weekday before or after a day, or the week or weekend of it."""
     if match["way"].lower() == "of":
         return _unit_away((match["unit"] or "").lower(), 0, today) if match["unit"] in ("week", "weekend") else None
     sign = 1 if match["way"].lower() == "after" else -1
     if match["weekday"]:
         day = _WEEKDAYS[match["weekday"].lower()]
-        away = (sign * (day - today.weekday()) - 1) % 7 + 1
-        return _around(today, sign * away)
+        distance = (sign * (day - today.weekday()) - 1) % 7 + 1
+        return _around(today, sign * distance)
     match match["unit"].lower():
         case "weekend":
             return _around(_weekend(today, sign), 0, 2)
@@ -306,7 +308,7 @@ def _beside(match: re.Match[str], today: date) -> Span | None:
 
 
 def _weekend(today: date, sign: int) -> date:
-    """The Saturday of the last weekend that is over, or of the next that begins."""
+    """Return the Saturday of the last weekend that has ended, or of the next that begins."""
     if sign > 0:
         return today + timedelta(days=(5 - today.weekday() - 1) % 7 + 1)
     saturday = today - timedelta(days=(today.weekday() - 5) % 7)
@@ -336,7 +338,7 @@ def _how_many(number: str) -> tuple[int, int]:
     return count, count
 
 
-# Whether the words around a match mean something else.
+# Checks whether the words around a match give it another meaning.
 
 _LAST_WORD = re.compile(r"([\w']+)\W{0,3}\Z", re.ASCII)
 _OWNING = "my his our their your its a the every each whose"
@@ -353,7 +355,7 @@ _OF = _rule(r"\bof\s+\Z")
 
 
 def _means_the_month(text: str, match: re.Match[str]) -> bool:
-    """Whether "may" and "march" are the months: led to by a preposition, or with a capital inside a sentence."""
+    """Return whether "may" and "march" are months: after a preposition, or capitalised inside a sentence."""
     word, groups = match["month"], match.groupdict()
     if word.lower() not in _VERBS:
         return True
@@ -369,17 +371,17 @@ def _means_the_month(text: str, match: re.Match[str]) -> bool:
 
 
 def _is_chosen(text: str, match: re.Match[str]) -> bool:
-    """Whether "last" and its kin choose by time: "last May", but neither "my last May" nor "the last fall"."""
-    led, groups = _word_before(text, match.start()), match.groupdict()
-    if led in _OWNERS or led.endswith("'s"):
+    """Return whether "last" and similar words select by time: "last May", but not "my last May" or "the last fall"."""
+    previous, groups = _word_before(text, match.start()), match.groupdict()
+    if previous in _OWNERS or previous.endswith("'s"):
         return False
     if (groups.get("season") or "").lower() == "fall":
-        return led not in _HELPERS and led != "her" and not _FALLS.match(text, match.end())
+        return previous not in _HELPERS and previous != "her" and not _FALLS.match(text, match.end())
     return not groups.get("month") or _means_the_month(text, match)
 
 
 def _is_past(text: str, match: re.Match[str]) -> bool:
-    """Whether "last two weeks" is a time and not how long something lasted."""
+    """Return whether "last two weeks" is a time and not how long something lasted."""
     if match["led"] or match["chosen"].lower() != "last":
         return True
     sentence = re.split(r"[.?!]", text[max(0, match.start() - 200) : match.start()].lower())[-1]
@@ -404,7 +406,7 @@ def _word_before(text: str, at: int) -> str:
 
 
 def _opens(text: str, at: int) -> bool:
-    """Whether a sentence begins here."""
+    """Return whether a sentence begins at this position."""
     before = _before(text, at).rstrip(" \"'(")
     return before[-1:] in ".?!:;\n" if before else at <= 24
 
@@ -468,7 +470,7 @@ _DATES: tuple[_Rule, ...] = (
         _whole_year,
     ),
 )
-"""Dates by name. The first that fits takes its words."""
+"""Named dates. The first rule that matches takes the words."""
 
 _FROM_A_DAY: tuple[_Rule, ...] = (
     (
@@ -500,7 +502,7 @@ _FROM_A_DAY: tuple[_Rule, ...] = (
         _beside,
     ),
 )
-"""Times told from a day: the day it is, or a date that follows."""
+"""Dates relative to a day: today, or a date that follows."""
 
 _NEEDS_A_DATE = frozenset({"before", "after", "of"})
 _AS_OF = _rule(
@@ -514,9 +516,9 @@ _RANGE_GOES_ON = _rule(r"\s*(?:and|to|until|till|through|-)\s*(?:the\s+)?")
 def _read(
     text: str, rules: tuple[_Rule, ...], taken: bytearray, told_from: Callable[[re.Match[str]], date | None]
 ) -> Iterator[tuple[re.Match[str], Span | Yearly | None]]:
-    for pattern, fits, reader in rules:
+    for pattern, is_match, reader in rules:
         for match in pattern.finditer(text):
-            if taken.find(1, match.start(), match.end()) >= 0 or not fits(text, match):
+            if taken.find(1, match.start(), match.end()) >= 0 or not is_match(text, match):
                 continue
             today = told_from(match)
             if today is None:
@@ -535,17 +537,17 @@ def _one_day(days: Span | Yearly, today: date) -> date | None:
 
 
 def _spread(text: str, dates: list[Named], today: date) -> list[Named]:
-    """The dates, with "between one and another" as one span and "since one" up to today."""
-    spread: list[Named] = []
+    """Return the dates, with "between one and another" as one span and "since one" up to today."""
+    joined: list[Named] = []
     for named in dates:
-        last = spread[-1] if spread else None
+        last = joined[-1] if joined else None
         if last and _RANGE_OPENS.search(_before(text, last.start)):
-            goes_on = _RANGE_GOES_ON.match(text, last.end)
-            if goes_on and goes_on.end() == named.start and (days := _between(last.days, named.days)):
-                spread[-1] = Named(last.start, named.end, days)
+            continuation = _RANGE_GOES_ON.match(text, last.end)
+            if continuation and continuation.end() == named.start and (days := _between(last.days, named.days)):
+                joined[-1] = Named(last.start, named.end, days)
                 continue
-        spread.append(named)
-    return [_until_today(text, named, today) for named in spread]
+        joined.append(named)
+    return [_until_today(text, named, today) for named in joined]
 
 
 def _between(first: Span | Yearly, last: Span | Yearly) -> Span | Yearly | None:
@@ -557,8 +559,8 @@ def _between(first: Span | Yearly, last: Span | Yearly) -> Span | Yearly | None:
 
 
 def _until_today(text: str, named: Named, today: date) -> Named:
-    since = text[named.start : named.start + 5].lower() == "since" or _SINCE.search(_before(text, named.start))
-    days = absolute(named.days, today) if since else None
+    is_since = text[named.start : named.start + 5].lower() == "since" or _SINCE.search(_before(text, named.start))
+    days = absolute(named.days, today) if is_since else None
     return replace(named, days=(days[0], today + _DAY)) if days and days[0] <= today < date.max else named
 
 
@@ -568,13 +570,14 @@ _MONTH_WORDS = """
 """
 _NEAR_WORDS = "last this next past ago yesterday today tonight tomorrow"
 _HINTS = frozenset([*_MONTH_WORDS.split(), *_NEAR_WORDS.split(), *_WEEKDAYS, *_SEASONS])
-"""A text without one of these, and without a year, names no day; most texts are done with here."""
+"""A text without one of these words and without a year names no day; most texts need no further work."""
 _LETTERS = re.compile(r"[a-z]+")
 _A_YEAR = re.compile(_YEAR)
 
 
 class _Plain(dict[int, str]):
-    """ASCII for every character, so that words end where they end in any script and no position moves."""
+    """Maps every character to one ASCII character, so that word boundaries are right in any script and positions
+    stay."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)

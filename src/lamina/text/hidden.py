@@ -1,7 +1,7 @@
-"""Text that nobody sees: characters that carry words or turn them around without showing. Told apart, never dropped.
+"""Find hidden characters: those that carry text or reverse it without being visible. They are marked, never dropped.
 
 Joiners inside an emoji or a script that needs them, the tags of a flag, and direction marks beside right-to-left
-letters belong to what is seen.
+letters count as visible.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 HIDDEN = "hidden text"
-"""The tag of words that hold some of it."""
+"""The tag of a text that contains hidden characters."""
 
 _BELONGS = re.compile(
     "\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f"
@@ -24,25 +24,25 @@ _UNSEEN = re.compile(
 
 
 def is_hidden(text: str) -> bool:
-    """Whether some of the text cannot be seen."""
+    """Return whether a text contains hidden characters."""
     return not text.isascii() and bool(_unseen(text))
 
 
 def escaped(text: str) -> str:
-    """The text with every character that cannot be seen written out, as `<U+200B>`."""
+    """Return the text with every hidden character written out, as `<U+200B>`."""
     if text.isascii():
         return text
-    for at in reversed(_unseen(text)):
-        text = f"{text[:at]}<U+{ord(text[at]):04X}>{text[at + 1 :]}"
+    for position in reversed(_unseen(text)):
+        text = f"{text[:position]}<U+{ord(text[position]):04X}>{text[position + 1 :]}"
     return text
 
 
 def only_seen(text: str) -> str:
-    """The text without the characters that cannot be seen."""
-    places = frozenset(_unseen(text)) if not text.isascii() else frozenset()
-    return "".join(char for at, char in enumerate(text) if at not in places) if places else text
+    """Return the text without its hidden characters."""
+    positions = frozenset(_unseen(text)) if not text.isascii() else frozenset()
+    return "".join(char for position, char in enumerate(text) if position not in positions) if positions else text
 
 
 def _unseen(text: str) -> list[int]:
-    kept = {at for found in _BELONGS.finditer(text) for at in range(*found.span())}
-    return [found.start() for found in _UNSEEN.finditer(text) if found.start() not in kept]
+    visible = {position for match in _BELONGS.finditer(text) for position in range(*match.span())}
+    return [match.start() for match in _UNSEEN.finditer(text) if match.start() not in visible]

@@ -1,4 +1,4 @@
-"""The one normal form by which two texts are called the same."""
+"""Convert texts to the normal form in which they are compared."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _BLOCK = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]{1,1000}")
 
 
 def compatible(text: str) -> str:
-    """The text compatibility composed (NFKC). Long texts go in blocks: the time for one run of marks is its square."""
+    """Return the text in NFKC. Long texts are converted in blocks, because long runs of marks take quadratic time."""
     if len(text) <= _SHORT:
         return unicodedata.normalize("NFKC", text)
     return _BLOCK.sub(lambda block: unicodedata.normalize("NFKC", block.group()), text)
 
 
 def normal_form(text: str) -> str:
-    """Letters and digits of any script, case folded and compatibility composed, words joined by single spaces."""
+    """Return letters and digits of any script, case folded and in NFKC, words joined by single spaces."""
     if text.isascii():
         return " ".join(text.translate(_ASCII_WORDS).split())
     folded = compatible(compatible(text).casefold())
@@ -27,31 +27,31 @@ def normal_form(text: str) -> str:
 
 
 def name_form(name: str) -> str:
-    """The normal form of a name in which signs right behind a word count: neither C++ nor C# is C."""
-    if "+" not in (whole := compatible(name)) and "#" not in whole:
+    """Return the normal form of a name in which signs right after a word count: C++, C# and C are different."""
+    if "+" not in (composed := compatible(name)) and "#" not in composed:
         return normal_form(name)
-    return " ".join(filter(None, map(_signed, whole.split())))
+    return " ".join(filter(None, map(_signed, composed.split())))
 
 
 def _signed(word: str) -> str:
     signs, form = _SIGNS.fullmatch(word), normal_form(word)
-    # Behind a mark that joins no letter they would not be found again.
+    # After a mark that joins no letter they could not be found again.
     return form + signs[1] if signs and re.fullmatch(r".*\w", form) else form
 
 
 def value_form(text: str) -> str:
-    """By which two values are the same: case, spaces and stops around them do not count, every sign within does."""
+    """Return the form in which two values are compared: case, spaces and surrounding punctuation do not count."""
     return one_line(compatible(compatible(text).casefold())).strip(" .,;:!?\"'“”‘’")
 
 
 def same_text(one: str, other: str) -> bool:
-    """Whether two texts say the same words; texts without any word are never the same."""
+    """Return whether two texts have the same words; texts without words are never the same."""
     form = normal_form(one)
     return bool(form) and form == normal_form(other)
 
 
 def one_line(text: str) -> str:
-    """The text on one line, white space folded; for labels such as a subject."""
+    """Return the text on one line with white space collapsed, for labels such as a subject."""
     return " ".join(text.split())
 
 

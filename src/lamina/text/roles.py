@@ -1,4 +1,4 @@
-"""Speakers that are parts in a conversation, not people with names."""
+"""Recognise speakers that are roles in a conversation, not named people."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ ROLES = ASSISTANTS | INSTRUMENTS | {"user", "human", "system", "developer"}
 
 
 def is_role(speaker: str | None) -> bool:
-    """Whether a speaker is a part such as user or assistant."""
+    """Return whether a speaker is a role such as user or assistant."""
     return speaker is not None and normal_form(speaker) in ROLES
 
 
 def is_instrument(speaker: str | None) -> bool:
-    """Whether a speaker is no one but a tool whose output stands in the conversation."""
+    """Return whether a speaker is a tool whose output is part of the conversation."""
     name = normal_form(speaker) if speaker else ""
     return name in INSTRUMENTS or name.split(" ")[0] in ("tool", "function")
 
 
 def is_prompt(speaker: str | None) -> bool:
-    """Whether a speaker is whoever set the machine up, and not a person in the conversation."""
+    """Return whether a speaker is the system prompt or developer, not a participant."""
     return speaker is not None and normal_form(speaker) in ("system", "developer")
 
 
 def is_assistant(speaker: str | None) -> bool:
-    """Whether a speaker is the machine in a conversation."""
+    """Return whether a speaker is the assistant."""
     return speaker is not None and normal_form(speaker) in ASSISTANTS

@@ -1,4 +1,4 @@
-"""Where sentences begin and end, with little knowledge of any language and in linear time."""
+"""Split texts into sentences, with little knowledge of any language and in linear time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _STARTERS = frozenset(_FIRST_WORDS.split())
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """The (start, end) of each sentence, in order; none is blank, and only white space lies between them."""
+    """Return the (start, end) of each sentence, in order; none is blank, and only white space is between them."""
     spans: list[tuple[int, int]] = []
     start = 0
     for stop in _STOP.finditer(text):
@@ -42,9 +42,9 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 
 def _span(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    piece = text[start:end].rstrip()
-    words = piece.lstrip()
-    return [(start + len(piece) - len(words), start + len(piece))] if words else []
+    stripped = text[start:end].rstrip()
+    content = stripped.lstrip()
+    return [(start + len(stripped) - len(content), start + len(stripped))] if content else []
 
 
 def _ends(text: str, start: int, stop: re.Match[str]) -> bool:
@@ -62,12 +62,12 @@ def _trails_off(stop: str) -> bool:
 
 
 def _word_before(text: str, start: int, at: int) -> str:
-    """The word a full stop follows; an item's number at the start of a sentence reads as an initial."""
+    """Return the word before a full stop; "#" for the number of a list item at the start of a sentence."""
     before = text[max(start, at - _LONGEST_BEFORE) : at]
-    pieces = before.split()
-    word = pieces[-1].lstrip(_OPENERS) if pieces and not before[-1].isspace() else ""
-    opens = len(pieces) == 1 and at - start <= _LONGEST_BEFORE
-    return "" if not word else "#" if opens and word.isdecimal() and len(word) <= 3 else word
+    words = before.split()
+    word = words[-1].lstrip(_OPENERS) if words and not before[-1].isspace() else ""
+    is_first = len(words) == 1 and at - start <= _LONGEST_BEFORE
+    return "" if not word else "#" if is_first and word.isdecimal() and len(word) <= 3 else word
 
 
 def _full_stop_ends(before: str, after: str) -> bool:

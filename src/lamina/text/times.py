@@ -1,4 +1,4 @@
-"""Moments as text: ISO 8601 in UTC, read leniently and written one way."""
+"""Convert times to and from text: ISO 8601 in UTC, parsed leniently and written in one way."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ _BARE_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def format_time(moment: datetime) -> str:
-    """The moment in UTC, with milliseconds only where it has them."""
+    """Return the time in UTC, with milliseconds only if it has them."""
     moment = to_utc(moment)
     return moment.isoformat(timespec="milliseconds" if moment.microsecond else "seconds")[:-6] + "Z"
 
 
 def parse_time(text: str, *, end: bool = False) -> datetime:
-    """The moment a text names; without a zone it is UTC. A bare date as an `end` means through that day."""
+    """Return the time that a text names, in UTC unless it has a zone; ValueError if it is none.
+
+    With `end`, a bare date means through that day.
+    """
     text = text.strip()
     if _BARE_DATE.fullmatch(text):
         day = date.fromisoformat(text)
@@ -27,7 +30,7 @@ def parse_time(text: str, *, end: bool = False) -> datetime:
 
 
 def to_utc(moment: datetime) -> datetime:
-    """The same moment as aware UTC, cut to the millisecond."""
+    """Return the same time as aware UTC, rounded down to the millisecond."""
     if moment.tzinfo is UTC and moment.microsecond % 1000 == 0:
         return moment
     aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
@@ -35,7 +38,7 @@ def to_utc(moment: datetime) -> datetime:
 
 
 def _day_after(day: date) -> datetime:
-    """The first moment after a day; after the last day of all there is only its last millisecond."""
+    """Return the first moment after a day; for the last possible day its last millisecond."""
     if day == date.max:
         return to_utc(datetime.max)
     return datetime.combine(day + timedelta(days=1), time.min, UTC)

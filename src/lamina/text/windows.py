@@ -1,4 +1,4 @@
-"""When a question's words say that something was, and when a stored turn's words say it."""
+"""Find the time windows that a question names, and those that a stored turn names."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from lamina.text.days import Yearly, absolute, find_days
 from lamina.text.times import to_utc
 
 SLACK = timedelta(days=1)
-"""How long after a window a turn still belongs to it, in whole days: people tell on the day after, and days differ by
-zone."""
+"""How long after a window a turn still belongs to it, in whole days: people report on the next day, and days differ by
+time zone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """When something a question asks about may have been said, and the words that named it."""
+    """The times that a question asks about, and the phrases that named them."""
 
     spans: tuple[tuple[datetime, datetime], ...] = ()
     yearly: tuple[Yearly, ...] = ()
@@ -29,11 +29,11 @@ class Windows:
         return bool(self.spans or self.yearly)
 
     def holds(self, moment: datetime) -> bool:
-        """Whether the moment lies in a window."""
+        """Return whether a time is in a window."""
         return bool(self.contains(np.array([_milliseconds(to_utc(moment))], np.int64))[0])
 
     def contains(self, times_ms: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of the times, in milliseconds since 1970, lie in a window."""
+        """Return which of the times, in milliseconds since 1970, are in a window."""
         if not self or not times_ms.size:
             return np.zeros(times_ms.shape, np.bool_)
         days = np.clip(times_ms, _FIRST_MS, _LAST_MS) // _DAY_MS
@@ -41,11 +41,11 @@ class Windows:
         calendar = np.zeros(last - first + 1, np.bool_)
         for start, end in self._days(first, last):
             calendar[max(0, start - first) : max(0, end - first)] = True
-        inside: NDArray[np.bool_] = calendar[days - first]
-        return inside
+        is_inside: NDArray[np.bool_] = calendar[days - first]
+        return is_inside
 
     def _days(self, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """The windows as days since 1970, those of every year for the years between two days."""
+        """Yield the windows as days since 1970, yearly ones for the years between two days."""
         for begin, finish in self.spans:
             yield _milliseconds(begin) // _DAY_MS, -(-_milliseconds(finish) // _DAY_MS)
         years = range(max(1, _date(first).year - 1), _date(last).year + 1)
@@ -55,28 +55,28 @@ class Windows:
 
 
 def windows(question: str, now: datetime) -> Windows:
-    """The windows a question names, each with its slack."""
+    """Return the windows that a question names, each with its slack."""
     spans: list[tuple[datetime, datetime]] = []
     yearly: list[Yearly] = []
-    said: list[str] = []
-    for found in find_days(question, to_utc(now).date()):
-        if isinstance(found.days, Yearly):
-            yearly.append(found.days)
+    phrases: list[str] = []
+    for mention in find_days(question, to_utc(now).date()):
+        if isinstance(mention.days, Yearly):
+            yearly.append(mention.days)
         else:
-            start, end = found.days
+            start, end = mention.days
             spans.append((_midnight(start), _later(_midnight(end), SLACK)))
-        said.append(" ".join(question[found.start : found.end].split()))
-    return Windows(tuple(dict.fromkeys(spans)), tuple(dict.fromkeys(yearly)), tuple(dict.fromkeys(said)))
+        phrases.append(" ".join(question[mention.start : mention.end].split()))
+    return Windows(tuple(dict.fromkeys(spans)), tuple(dict.fromkeys(yearly)), tuple(dict.fromkeys(phrases)))
 
 
 def mentioned(text: str, said_at: datetime) -> tuple[tuple[datetime, datetime], ...]:
-    """The spans, without slack, that a turn's words name as seen from when it was said."""
+    """Return the spans, without slack, that a turn's text names, relative to the day it was said."""
     today = to_utc(said_at).date()
     spans: dict[tuple[datetime, datetime], None] = {}
-    for found in find_days(text, today):
-        days = absolute(found.days, today)
-        if days and not found.leaned_on:
-            spans[_midnight(days[0]), _midnight(days[1])] = None
+    for mention in find_days(text, today):
+        span = absolute(mention.days, today)
+        if span and not mention.leaned_on:
+            spans[_midnight(span[0]), _midnight(span[1])] = None
     return tuple(spans)
 
 

@@ -1,1 +1,1 @@
-""""""
+"""Read, write, name and watch the markdown files that a person owns."""

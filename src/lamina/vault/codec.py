@@ -1,4 +1,4 @@
-"""An atom as a markdown file, and back. What a person wrote beside it (comments, unknown keys, order) is kept."""
+"""Convert an atom to a markdown file and back. What a person wrote in it (comments, unknown keys, order) is kept."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from lamina.vault.links import Link
 __all__ = ["SHEET_FIELDS", "Link", "Sheet", "Unreadable", "read_sheet", "render"]
 
 SHEET_FIELDS: tuple[str, ...] = (*FIELDS, "content")
-"""Every field of an atom that its file says; the scope is said by the folder."""
+"""Every field of an atom that its file contains; the scope follows from the folder."""
 
 _ALWAYS = ("id", "kind", "observed_at", "recorded_at")
 _FROM_KIND = ("layer", "durability", "memory_type")
@@ -55,7 +55,7 @@ _KEYS = (*ORDER, MARKERS_KEY)
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What a file says: `fields` has every field of SHEET_FIELDS, with its default where the file is silent."""
+    """The content of a file: `fields` has every field of FILE_FIELDS, with its default if the file does not set it."""
 
     id: AtomId | None
     foreign_id: str | None
@@ -66,13 +66,13 @@ class Sheet:
 
     @property
     def lines(self) -> Mapping[str, int]:
-        """The line of the file that says each field."""
-        own = self.document.lines
-        found = {"content": own["content"] if self._content_is_a_key else self.document.body_line}
+        """Return the line of the file that sets each field."""
+        key_lines = self.document.lines
+        field_lines = {"content": key_lines["content"] if self._content_is_a_key else self.document.body_line}
         for key in ("provenance", *_ALIASES):
-            if key in own:
-                found |= dict.fromkeys(_said_by(self.document.values, key), own[key])
-        return found | {key: line for key, line in own.items() if key != "content"}
+            if key in key_lines:
+                field_lines |= dict.fromkeys(_said_by(self.document.values, key), key_lines[key])
+        return field_lines | {key: line for key, line in key_lines.items() if key != "content"}
 
     @property
     def _content_is_a_key(self) -> bool:
@@ -80,42 +80,43 @@ class Sheet:
 
 
 def read_sheet(data: bytes) -> Sheet:
-    """What the bytes of a file say, or Unreadable with the line and the reason."""
+    """Return what the bytes of a file say; Unreadable, with the line and the reason, if they cannot be parsed."""
     document = Document.parse(data)
     values = document.values
-    said: dict[str, Any] = {}
-    counted: dict[str, Any] = {}
+    stated: dict[str, Any] = {}
+    counters: dict[str, Any] = {}
     for key, value in values.items():
         if key in FIELDS:
-            _take(said, document, key, key, FIELDS[key], value)
+            _take(stated, document, key, key, FIELDS[key], value)
         elif key in SIGNALS:
-            _take(counted, document, key, key, SIGNALS[key], value)
-    _take_older_shapes(said, document)
-    own_id, foreign_id = _identify(said.get("id"), _older_id(document))
+            _take(counters, document, key, key, SIGNALS[key], value)
+    _take_older_shapes(stated, document)
+    atom_id, foreign_id = _identify(stated.get("id"), _older_id(document))
     content_key = _read_content_key(document)
     content = document.body.strip("\r\n")
     if content_key is not None and not content.strip():
         content = content_key
-    fields = {**DEFAULTS, "metadata": {}, **said, "id": own_id, "content": content}
-    _fill_from_kind(fields, said)
-    signals = Signals(**{**SIGNAL_DEFAULTS, **counted}) if counted else Signals()
-    return Sheet(own_id, foreign_id, fields, content_key, signals, document)
+    fields = {**DEFAULTS, "metadata": {}, **stated, "id": atom_id, "content": content}
+    _fill_from_kind(fields, stated)
+    signals = Signals(**{**SIGNAL_DEFAULTS, **counters}) if counters else Signals()
+    return Sheet(atom_id, foreign_id, fields, content_key, signals, document)
 
 
 def render(atom: Atom, base: bytes | None, link: Link, *, signals: Signals | None = None) -> bytes:
-    """The file of an atom: a fresh one, or the base with only what differs edited. Nothing differs: the same bytes."""
+    """Return the file of an atom: a new one, or the base with only the differences edited; the same bytes if there are
+    none."""
     if base is None:
         return _checked(_fresh(atom, link, signals or Signals()), atom.id)
-    sheet = read_sheet(base)
-    edits = _field_edits(atom, sheet, link)
+    file = read_sheet(base)
+    edits = _field_edits(atom, file, link)
     if signals is not None:
-        edits |= _signal_edits(signals, sheet.signals, link)
+        edits |= _signal_edits(signals, file.signals, link)
     body = None
-    if atom.content != sheet.fields["content"]:
+    if atom.content != file.fields["content"]:
         body = atom.content
-        edits |= _content_edits(atom.content, sheet)
-    ranked = {key: edits[key] for key in (*ORDER, *_NOTES, *_ALIASES) if key in edits}
-    return _checked(sheet.document.edited(ranked, body, ORDER), atom.id)
+        edits |= _content_edits(atom.content, file)
+    ordered = {key: edits[key] for key in (*ORDER, *_NOTES, *_ALIASES) if key in edits}
+    return _checked(file.document.edited(ordered, body, ORDER), atom.id)
 
 
 def _fresh(atom: Atom, link: Link, signals: Signals) -> bytes:
@@ -133,7 +134,7 @@ def _fresh(atom: Atom, link: Link, signals: Signals) -> bytes:
 
 
 def _take(said: dict[str, Any], document: Document, key: str, name: str, field: Field, value: Value) -> None:
-    """Read one value into `said`; an emptied one says nothing but still hides an older shape of the same field."""
+    """Read one value; an empty one sets the default, and still takes precedence over a legacy key of the same field."""
     if value == "" or value == []:
         if name not in _FROM_KIND:
             said[name] = DEFAULTS[name] if name in DEFAULTS else SIGNAL_DEFAULTS[name]
@@ -158,16 +159,16 @@ def _take_older_shapes(said: dict[str, Any], document: Document) -> None:
 
 
 def _older_id(document: Document) -> str | None:
-    said: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     if "atom_id" in document.values:
-        _take(said, document, "atom_id", "id", FIELDS["id"], document.values["atom_id"])
-    return said.get("id")
+        _take(values, document, "atom_id", "id", FIELDS["id"], document.values["atom_id"])
+    return values.get("id")
 
 
 def _identify(*candidates: str | None) -> tuple[AtomId | None, str | None]:
     texts = [text.strip() for text in candidates if text and text.strip()]
-    own = next((AtomId(text) for text in texts if is_atom_id(text)), None)
-    return own, next((text for text in texts if not is_atom_id(text)), None)
+    atom_id = next((AtomId(text) for text in texts if is_atom_id(text)), None)
+    return atom_id, next((text for text in texts if not is_atom_id(text)), None)
 
 
 def _read_content_key(document: Document) -> str | None:
@@ -193,8 +194,8 @@ def _field_edits(atom: Atom, sheet: Sheet, link: Link) -> dict[str, Emitted | No
         value = getattr(atom, name)
         if value == "":
             value = defaults[name]
-        silent = name in _FROM_KIND and not _is_said(values, name)
-        if value == (defaults[name] if silent else sheet.fields[name]):
+        is_implied = name in _FROM_KIND and not _is_said(values, name)
+        if value == (defaults[name] if is_implied else sheet.fields[name]):
             continue
         edits |= _alias_edits(name, value, values)
         if value != defaults[name]:
@@ -211,7 +212,7 @@ def _is_said(values: Mapping[str, Value], name: str) -> bool:
 
 
 def _said_by(values: Mapping[str, Value], key: str) -> set[str]:
-    """The fields an older key speaks of."""
+    """Return the fields that a legacy key sets."""
     if key in _ALIASES:
         return {_ALIASES[key]}
     provenance = values.get(key)
@@ -236,21 +237,24 @@ def _signal_edits(signals: Signals, shown: Signals, link: Link) -> dict[str, Emi
 
 
 def _content_edits(content: str, sheet: Sheet) -> dict[str, Emitted | None]:
-    """What must go with a changed body: a `content` key that said the same or would now count, and the markers."""
+    """Return the edits that a changed body needs: of a `content` key that repeats it or would take effect, and of the
+    merge markers."""
     edits: dict[str, Emitted | None] = {}
     if has_markers(content):
         edits[MARKERS_KEY] = MARKERS_KEPT
     if sheet.content_key is not None and (sheet.content_key == sheet.fields["content"] or not content.strip()):
-        fits = content and len(content) <= _LONGEST_CONTENT_KEY
-        edits["content"] = content if fits else None
+        is_short = content and len(content) <= _LONGEST_CONTENT_KEY
+        edits["content"] = content if is_short else None
     return edits
 
 
 def _checked(data: bytes, atom_id: str) -> bytes:
     if len(data) > MAX_FILE:
-        raise InvalidInput(f"{atom_id} does not fit in a file of {MAX_FILE >> 20} MiB")
+        raise InvalidInput(f"{atom_id} does not fit in a file of {MAX_FILE >> 20} MiB; shorten its content")
     if len(data) > MAX_FRONTMATTER:
         front = data[: data.find(b"\n---", 3) + 1]
         if len(front) > MAX_FRONTMATTER:
-            raise InvalidInput(f"the fields of {atom_id} do not fit in {MAX_FRONTMATTER >> 10} KiB of frontmatter")
+            raise InvalidInput(
+                f"the fields of {atom_id} do not fit in {MAX_FRONTMATTER >> 10} KiB of frontmatter; shorten them"
+            )
     return data

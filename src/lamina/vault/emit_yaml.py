@@ -1,4 +1,4 @@
-"""Values as YAML that Obsidian and every other reader takes for the same text: plain if beyond doubt, else quoted."""
+"""Write values as YAML that Obsidian and other readers parse as the same text: plain if unambiguous, else quoted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lamina.errors import InvalidInput
 
 
 class Plain(str):
-    """Text written as it stands: a number, a truth value or a moment that other tools should read as one."""
+    """Text that is written without quotes: a number, a boolean or a time that other tools should parse as one."""
 
     __slots__ = ()
 
@@ -27,7 +27,7 @@ _LONGEST_SIMPLE_KEY = 1000
 
 
 def emit_scalar(text: str) -> str:
-    """One text, plain or in double quotes."""
+    """Return one text, plain or in double quotes."""
     if isinstance(text, Plain):
         return str(text)
     if (_WORDS.fullmatch(text) and text.lower() not in _AMBIGUOUS) or _ID.fullmatch(text):
@@ -36,7 +36,7 @@ def emit_scalar(text: str) -> str:
 
 
 def emit_entry(key: str, value: Emitted, indent: int = 0, comment: str = "") -> list[str]:
-    """The lines, without their ends, of a top-level entry; the comment stays on the key's line."""
+    """Return the lines, without line ends, of a top-level entry; the comment stays on the key's line."""
     margin = " " * indent
     head = margin + _key(key) + ":"
     if isinstance(value, str):
@@ -51,7 +51,7 @@ def emit_entry(key: str, value: Emitted, indent: int = 0, comment: str = "") -> 
 def _key(text: str) -> str:
     key = emit_scalar(text)
     if len(key) > _LONGEST_SIMPLE_KEY:
-        raise InvalidInput(f"the key {text[:40]!r}… is longer than a YAML key may be")
+        raise InvalidInput(f"the key {text[:40]!r}… is longer than a YAML key may be; shorten it")
     return key
 
 

@@ -1,7 +1,7 @@
-"""The operating system as the vault sees it, and the renames that never lose what a person is saving.
+"""Wrap the system calls of the vault, and renames that never lose what a person is saving.
 
 Every call is one small method of `Syscalls`, so that a test can make any of them fail. Folders are open descriptors and
-names are single components: nothing here follows a link out of the vault.
+names are single components: no link is followed out of the vault.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Place(NamedTuple):
 
 
 class Syscalls:
-    """What the vault asks of the operating system."""
+    """The system calls that the vault uses."""
 
     def open_folder(self, path: str, folder: int | None = None) -> int:
         return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
@@ -54,7 +54,7 @@ class Syscalls:
         return os.open(place.name, flags, FILE_MODE, dir_fd=place.folder)
 
     def open_read(self, place: Place) -> int:
-        # Without O_NONBLOCK a pipe put in the file's place would hold us for ever.
+        # Without O_NONBLOCK a pipe in the file's place would block forever.
         return os.open(place.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=place.folder)
 
     def open_lock(self, place: Place) -> int:
@@ -82,8 +82,8 @@ class Syscalls:
         return os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
 
     def entries(self, folder: int) -> list[os.DirEntry[str]]:
-        with os.scandir(folder) as found:
-            return list(found)
+        with os.scandir(folder) as listing:
+            return list(listing)
 
     def entry_stat(self, entry: os.DirEntry[str]) -> os.stat_result:
         return entry.stat(follow_symlinks=False)
@@ -104,33 +104,33 @@ class Syscalls:
         os.rename(old.name, new.name, src_dir_fd=old.folder, dst_dir_fd=new.folder)
 
     def rename_new(self, old: Place, new: Place) -> None:
-        """Rename, refusing with FileExistsError to replace anything."""
+        """Rename; FileExistsError if anything has the new name."""
         _flagged(old, new, _NOREPLACE)
 
     def exchange(self, one: Place, other: Place) -> None:
-        """Let two names change places in one step."""
+        """Exchange two names atomically."""
         _flagged(one, other, _EXCHANGE)
 
 
 def unsupported(error: OSError) -> bool:
-    """Whether the file system or kernel lacks the call, as opposed to failing in it."""
+    """Return whether the file system or kernel does not support the call, as opposed to a failure of the call."""
     return error.errno in _UNSUPPORTED
 
 
 def put_new(system: Syscalls, old: Place, new: Place) -> None:
-    """Give our own file its final name; FileExistsError if something is there."""
+    """Give our own file its final name; FileExistsError if anything has it."""
     try:
         system.rename_new(old, new)
     except OSError as error:
         if not unsupported(error):
             raise
         system.link(old, new)
-        with suppress(OSError):  # the file is in place; a second name in our own folder is swept later
+        with suppress(OSError):  # the file is in place; its second name in our folder is deleted later
             system.unlink(old)
 
 
 def move_by_link(system: Syscalls, old: Place, new: Place, aside: Place) -> None:
-    """Rename a person's file where the file system cannot refuse by itself to replace another.
+    """Rename a person's file on a file system that cannot refuse to replace another.
 
     The file gets its second name first. The old name is then set aside rather than deleted, because an editor may have
     saved a new file there meanwhile.
@@ -145,12 +145,12 @@ def move_by_link(system: Syscalls, old: Place, new: Place, aside: Place) -> None
 
 
 def swap(system: Syscalls, ours: Place, theirs: Place, aside: Place) -> None:
-    """Put `ours` in the place of `theirs`; what stood there is found under the name of `ours` afterwards.
+    """Replace `theirs` by `ours`; the replaced file has the name of `ours` afterwards.
 
-    Where no exchange is offered, the old file gets a second name (`aside`) before it is replaced. An editor that saves
-    by renaming between those two calls (some microseconds) would lose that save; one that writes in place would not.
-    Where links are not offered either, the old file is moved away first: nothing can be lost, but for some
-    microseconds no file is there, and FileExistsError tells that a person saved a new one in that gap.
+    If the system has no exchange, the old file gets a second name (`aside`) before it is replaced. An editor that saves
+    by renaming between those two calls (some microseconds) would lose that save; one that writes in place would not. If
+    there are no links either, the old file is moved away first: nothing can be lost, but for some microseconds there is
+    no file, and FileExistsError means that a person saved a new one in that gap.
     """
     try:
         system.exchange(ours, theirs)
@@ -177,7 +177,7 @@ def _swap_without_links(system: Syscalls, ours: Place, theirs: Place, aside: Pla
     try:
         system.rename_new(ours, theirs)
     except OSError:
-        with suppress(OSError):  # a save made meanwhile keeps its place, and the older one stays aside
+        with suppress(OSError):  # a file saved meanwhile keeps its name, and the older one stays aside
             system.rename_new(aside, theirs)
         raise
 
@@ -191,19 +191,20 @@ def _flagged(old: Place, new: Place, flag: int) -> None:
 
 
 def bind_rename(libc: ctypes.CDLL, *, by_number: bool = False) -> Rename | None:
-    """The flagged rename of this system; by its number where the C library has no name for it (musl, old glibc)."""
+    """Return the system's rename with flags, by its number if the C library has no name for it (musl, old glibc); None
+    if there is none."""
     name = "renameatx_np" if _DARWIN else "renameat2"
     number = _SYSCALL_NUMBERS.get(platform.machine()) if sys.platform == "linux" else None
     arguments = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
     if hasattr(libc, name) and not by_number:
-        named = libc[name]
-        named.argtypes, named.restype = arguments, ctypes.c_int
-        return named
+        function = libc[name]
+        function.argtypes, function.restype = arguments, ctypes.c_int
+        return function
     if number is None:
         return None
     call = libc["syscall"]
     call.argtypes, call.restype = (ctypes.c_long, *arguments), ctypes.c_long
-    return lambda *given: int(call(number, *given))
+    return lambda *values: int(call(number, *values))
 
 
 def _load() -> Rename | None:
@@ -214,10 +215,10 @@ _RENAME = _load()
 
 
 def is_link(info: os.stat_result) -> bool:
-    """Whether a stat describes a symbolic link."""
+    """Return whether a stat result describes a symbolic link."""
     return stat.S_ISLNK(info.st_mode)
 
 
 def is_regular(info: os.stat_result) -> bool:
-    """Whether a stat describes a plain file."""
+    """Return whether a stat result describes a plain file."""
     return stat.S_ISREG(info.st_mode)

@@ -1,4 +1,4 @@
-"""Each field of an atom as frontmatter says it: how it is read, how it is written, and what silence means."""
+"""Define how each field of an atom is read from and written to frontmatter, and its default."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _E = TypeVar("_E", bound=StrEnum)
 
 
 class Field(NamedTuple):
-    """How one field is read from frontmatter (ValueError: it cannot be) and written to it."""
+    """How one field is read from frontmatter (ValueError if it cannot be) and written to it."""
 
     read: Callable[[Value], Any]
     write: Callable[[Any, Link], Emitted]
 
 
 def read_text(value: Value) -> str:
-    """Text as written."""
+    """Return the text as written; ValueError if it is a list or map or contains NUL."""
     if not isinstance(value, str):
         raise ValueError(f"must be text, not a {_shape(value)}")
     if "\0" in value:
@@ -44,7 +44,7 @@ def read_text(value: Value) -> str:
 
 
 def read_truth(value: Value) -> bool:
-    """true or false, yes or no."""
+    """Return the boolean of true, false, yes or no; ValueError for other values."""
     truth = truth_of(read_text(value))
     if truth is None:
         raise ValueError(f"{value!r} is neither true nor false")
@@ -52,12 +52,12 @@ def read_truth(value: Value) -> bool:
 
 
 def truth_of(value: Value) -> bool | None:
-    """The truth value a text names, if it names one."""
+    """Return the boolean that a text names; None if it names none."""
     return _TRUTH.get(value.strip().lower()) if isinstance(value, str) else None
 
 
 def read_layer(value: Value) -> Layer:
-    """A layer, or the tier of older files."""
+    """Return the layer, or the layer of a tier in older files; ValueError if it is unknown."""
     return Layer.EPISODIC if value == "stm" else _one_of(Layer)(value)
 
 
@@ -105,14 +105,14 @@ def _one_of(enum: type[_E]) -> Callable[[Value], _E]:
     def read(value: Value) -> _E:
         member = members.get(read_text(value).strip().lower())
         if member is None:
-            raise ValueError(f"{value!r} is unknown; one of {', '.join(members)}")
+            raise ValueError(f"{value!r} is unknown; choose one of {', '.join(members)}")
         return member
 
     return read
 
 
 def _items(value: Value) -> list[str]:
-    """The texts of a list; `[[name]]` without quotes is YAML for a list in a list, and means the link."""
+    """Return the texts of a list; `[[name]]` without quotes is YAML for a list in a list, and means the link."""
     if isinstance(value, str):
         return [read_text(value)]
     if isinstance(value, dict):
@@ -121,10 +121,10 @@ def _items(value: Value) -> list[str]:
 
 
 def _item(value: Value) -> str:
-    linked = isinstance(value, list)
+    is_link = isinstance(value, list)
     while isinstance(value, list) and len(value) == 1:
         value = value[0]
-    return f"[[{read_text(value)}]]" if linked else read_text(value)
+    return f"[[{read_text(value)}]]" if is_link else read_text(value)
 
 
 def _read_texts(value: Value) -> tuple[str, ...]:
@@ -140,7 +140,7 @@ def _read_names(value: Value) -> tuple[str, ...]:
 
 
 def _each(read: Callable[[str], Any]) -> Callable[[Value], tuple[Any, ...]]:
-    return lambda value: tuple(found for text in _items(value) if text.strip() and (found := read(text)))
+    return lambda value: tuple(item for text in _items(value) if text.strip() and (item := read(text)))
 
 
 def _read_map(value: Value) -> dict[str, str]:
@@ -210,7 +210,7 @@ FIELDS: Mapping[str, Field] = {
     "run_id": _TEXT,
     "metadata": Field(_read_map, lambda pairs, _: dict(pairs)),
 }
-"""Every field that stands in frontmatter, in the order in which a fresh file has them."""
+"""Every field of the frontmatter, in the order of a new file."""
 
 SIGNALS: Mapping[str, Field] = {
     "quality_score": Field(_number(0, 10), lambda number, _: Plain(repr(number))),
@@ -230,6 +230,6 @@ DEFAULTS: Mapping[str, Any] = {
     },
     "metadata": MappingProxyType({}),
 }
-"""What a field is when the file does not say; layer, durability and memory_type follow from the kind instead."""
+"""The value of a field that the file does not set; layer, durability and memory_type depend on the kind instead."""
 
 SIGNAL_DEFAULTS: Mapping[str, Any] = {name: getattr(Signals(), name) for name in SIGNALS}

@@ -1,7 +1,7 @@
-"""The only module that touches the disk for the vault: complete or absent, never over a person's save.
+"""Access the files of the vault: a file is complete or absent, and a person's save is never overwritten.
 
-Files carry no fsync of their own: the journal is durable and writes them again after a crash. What an exchange brings
-out is kept under `.lamina/swapped`, because an editor may still hold it open and write into it later.
+Files are not synced to disk: the journal is durable and writes them again after a crash. A file that an exchange
+replaced is kept under `.lamina/swapped`, because an editor may still have it open and write to it later.
 """
 
 from __future__ import annotations
@@ -53,15 +53,16 @@ _name = attrgetter("name")
 
 
 class UnusableFile(InvalidInput):
-    """Something in the vault that is no plain file of a sensible size, or lies behind a link."""
+    """Raised if something in the vault is no plain file, too large, or behind a link."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
-        super().__init__(f"{path!r} {reason}; it is left as it is")
+        super().__init__(f"{path!r} {reason}; it is left unchanged")
 
 
 class Stamp(NamedTuple):
-    """What tells a changed file from an unchanged one. A tuple: every look makes and compares one for each file."""
+    """What distinguishes a changed file from an unchanged one. A tuple, because every scan creates and compares
+    many."""
 
     size: int
     mtime_ns: int
@@ -70,13 +71,13 @@ class Stamp(NamedTuple):
 
     @property
     def content(self) -> tuple[int, int, int]:
-        """The part that a rename leaves alone and a save does not."""
+        """Return the part that a save changes and a rename does not."""
         return self.size, self.mtime_ns, self.inode
 
 
 @dataclass(frozen=True, slots=True)
 class Swapped:
-    """What an exchange brought out, and the stamp of what is at the path in its stead."""
+    """The bytes that an exchange replaced, the name of their copy, and the stamp of the new file."""
 
     data: bytes
     kept: str
@@ -85,9 +86,9 @@ class Swapped:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A swapped-out copy. Bytes that no longer hash to `sha256` were never seen by the engine: somebody wrote later.
+    """A copy of a replaced file. If its bytes no longer hash to `sha256`, they were written after the exchange.
 
-    `stirred`: it was written about when it came out or later, so that its bytes have to be looked at.
+    `is_recent`: it was written shortly before it was replaced or later, so its bytes must be checked.
     """
 
     name: str
@@ -107,55 +108,55 @@ class Disk:
         self._sweep()
 
     def read(self, path: str) -> tuple[bytes, Stamp]:
-        """The bytes and the stamp they belong to; FileNotFoundError or UnusableFile if there is no such file."""
-        with self._spot(path) as spot:
-            return self._read_at(spot, path)
+        """Return the bytes of a file and their stamp; FileNotFoundError or UnusableFile if there is no such file."""
+        with self._spot(path) as entry:
+            return self._read_at(entry, path)
 
     def stamp(self, path: str) -> Stamp | None:
-        """The stamp of the file, or None if there is no plain file within the vault at the path."""
+        """Return the stamp of the file; None if there is no plain file at the path."""
         try:
-            with self._spot(path) as spot:
-                return self._stamp_at(spot)
+            with self._spot(path) as entry:
+                return self._stamp_at(entry)
         except (FileNotFoundError, NotADirectoryError, UnusableFile):
             return None
 
     def create(self, path: str, data: bytes) -> Stamp:
-        """Write a new file, complete at once; FileExistsError if anything is there."""
+        """Write a new file atomically; FileExistsError if anything is there."""
         try:
             return self._create(path, data)
-        except FileNotFoundError:  # somebody removed a folder between two steps: make it again, once
+        except FileNotFoundError:  # a folder was removed between two steps: create it again, once
             return self._create(path, data)
 
     def exchange(self, path: str, data: bytes) -> Swapped:
-        """Replace a file that a person may be saving at this moment, and return what stood there."""
-        with self._spot(path) as spot, self._room(_SWAPPED) as room:
-            self._check(self._sys.stat(spot), path)
-            with self._draft(data) as (draft, ours), self._slot(room, path) as slot:
-                staged = Place(room, f"{_UNREAD}-{slot}")
-                # Under this name a copy found after a crash is either complete and ours, or a person's.
+        """Replace a file that a person may be saving at this moment, and return what it was."""
+        with self._spot(path) as entry, self._room(_SWAPPED) as folder:
+            self._check(self._sys.stat(entry), path)
+            with self._draft(data) as (draft, own_stamp), self._slot(folder, path) as slot:
+                staged = Place(folder, f"{_UNREAD}-{slot}")
+                # A copy with this name after a crash is either complete and ours, or a person's.
                 self._sys.rename(draft, staged)
                 try:
-                    return self._swap(staged, spot, slot, ours, path)
+                    return self._swap(staged, entry, slot, own_stamp, path)
                 except (OSError, UnusableFile):
-                    self._retract(staged, ours)
+                    self._retract(staged, own_stamp)
                     raise
 
     def put_back(self, kept: str, path: str) -> Swapped:
-        """Exchange a kept copy back into place; FileNotFoundError, and the copy stays, if no file is there."""
+        """Exchange a copy back into place; FileNotFoundError, and the copy stays, if there is no file."""
         old_slot = _slot_of(kept)
-        with self._spot(path) as spot, self._room(_SWAPPED) as room:
-            copy = Place(room, kept)
+        with self._spot(path) as entry, self._room(_SWAPPED) as folder:
+            copy = Place(folder, kept)
             before = _stamp(self._sys.stat(copy))
-            self._check(self._sys.stat(spot), path)
-            with self._slot(room, path) as slot:
-                swapped = self._swap(copy, spot, slot, before, path)
-            self._forget(Place(room, f"{old_slot}.path"))
+            self._check(self._sys.stat(entry), path)
+            with self._slot(folder, path) as slot:
+                swapped = self._swap(copy, entry, slot, before, path)
+            self._forget(Place(folder, f"{old_slot}.path"))
             return swapped
 
     def move(self, old: str, new: str) -> Stamp:
-        """Rename a file, making folders; FileExistsError if anything is there.
+        """Rename a file and create its folders; FileExistsError if anything is there.
 
-        A person may have saved since the caller last looked: compare `Stamp.content` with the known one.
+        A person may have saved since the caller last read it: compare `Stamp.content` with the known one.
         """
         with self._spot(old) as source, self._spot(new, make=True) as target:
             before = self._sys.stat(source)
@@ -166,29 +167,29 @@ class Disk:
             except OSError as error:
                 if not unsupported(error):
                     raise
-                with self._room(_SWAPPED) as room, self._slot(room, old) as slot:
-                    move_by_link(self._sys, source, target, Place(room, f"{_ASIDE}-{slot}"))
-                    self._forget(Place(room, f"{slot}.path"))
+                with self._room(_SWAPPED) as folder, self._slot(folder, old) as slot:
+                    move_by_link(self._sys, source, target, Place(folder, f"{_ASIDE}-{slot}"))
+                    self._forget(Place(folder, f"{slot}.path"))
             return self._settled(target, _stamp(before))
 
     def put_away(self, old: str, new: str) -> Stamp:
-        """Move a file, on the disk for certain when this returns; FileExistsError if anything is there."""
+        """Move a file durably; FileExistsError if anything is there."""
         moved = self.move(old, new)
         self._settle_names(old, new)
         return moved
 
     def put_copy(self, path: str, data: bytes) -> None:
-        """Write a new file, on the disk for certain when this returns; FileExistsError if anything is there."""
-        with self._spot(path, make=True) as spot, self._draft(data, durable=True) as (draft, _):
-            put_new(self._sys, draft, spot)
+        """Write a new file durably; FileExistsError if anything is there."""
+        with self._spot(path, make=True) as entry, self._draft(data, durable=True) as (draft, _):
+            put_new(self._sys, draft, entry)
         self._settle_names(path)
 
     def remove(self, path: str, known: Stamp) -> bool:
-        """Delete a file if it is still the known one; on the disk for certain when this returns."""
-        with self._spot(path) as spot:
-            if self._stamp_at(spot) != known:
+        """Delete a file durably if it is still the known one; return whether it was."""
+        with self._spot(path) as entry:
+            if self._stamp_at(entry) != known:
                 return False
-            self._sys.unlink(spot)
+            self._sys.unlink(entry)
         self._settle_names(path)
         return True
 
@@ -198,16 +199,19 @@ class Disk:
                 self._sys.fsync(folder)
 
     def files_in(self, folder: str) -> Iterator[tuple[str, Stamp]]:
-        """Every plain file of a folder (ending in a slash) and of those in it, whatever its name; none if it is not
-        there. What is hidden is left out, and links are not followed."""
-        waiting = [folder]
-        while waiting:
-            files, folders = self._list(waiting.pop(), "")
+        """Yield every plain file in a folder (ending in a slash) and its subfolders, whatever its name; none if there
+        is no folder.
+
+        Hidden files are left out, and links are not followed.
+        """
+        remaining = [folder]
+        while remaining:
+            files, folders = self._list(remaining.pop(), "")
             yield from files
-            waiting.extend(reversed(folders))
+            remaining.extend(reversed(folders))
 
     def remove_empty_dirs(self, path: str, keep: int = 1) -> None:
-        """Remove the folders that a moved file left empty, but none of the topmost. Best effort."""
+        """Remove the folders that a moved file left empty, except the topmost `keep`. Errors are ignored."""
         folders = _checked(path)[:-1]
         with suppress(OSError, UnusableFile):
             while len(folders) > keep:
@@ -216,26 +220,26 @@ class Disk:
                 folders = folders[:-1]
 
     def scan(self) -> Iterator[tuple[str, Stamp]]:
-        """Every plain `.md` file outside hidden folders; links are not followed.
+        """Yield every plain `.md` file outside hidden folders; links are not followed.
 
-        A folder that cannot be listed raises: its files must not look deleted. A path with characters that `read`
-        refuses is still told, so that it can be reported; one that is no UTF-8 is not.
+        A folder that cannot be listed raises, because its files must not look deleted. A path that `read` refuses is
+        included, so that it can be reported; one that is not UTF-8 is not.
         """
-        waiting = [""]
-        while waiting:
-            prefix = waiting.pop()
+        remaining = [""]
+        while remaining:
+            prefix = remaining.pop()
             files, folders = self._list(prefix)
             yield from files
-            waiting.extend(reversed(folders))
+            remaining.extend(reversed(folders))
 
     def kept(self) -> list[Kept]:
-        """The swapped-out copies, oldest first.
+        """Return the copies of replaced files, oldest first.
 
-        A hash of zeros or of f marks a copy that nobody has read, left by a killed process or a failing disk.
+        A hash of zeros or of f marks a copy that was not read yet, left by a killed process or a failing disk.
         """
-        with self._room(_SWAPPED) as room:
-            kept = [copy for entry in self._sys.entries(room) if (copy := self._kept(entry))]
-        return sorted(kept, key=lambda copy: (copy.at_ns, copy.name))
+        with self._room(_SWAPPED) as folder:
+            copies = [copy for entry in self._sys.entries(folder) if (copy := self._kept(entry))]
+        return sorted(copies, key=lambda copy: (copy.at_ns, copy.name))
 
     def _kept(self, entry: os.DirEntry[str]) -> Kept | None:
         match = _KEPT_NAME.fullmatch(entry.name)
@@ -246,34 +250,34 @@ class Disk:
         return Kept(match[0], match[1], at_ns, match[1] in (_UNREAD, _ASIDE) or written > at_ns - _JUST_BEFORE_NS)
 
     def kept_path(self, name: str) -> str | None:
-        """Where a kept copy stood; None if that is not known any more."""
-        with self._room(_SWAPPED) as room:
-            return self._origin(room, _slot_of(name))
+        """Return the path that a copy had; None if it is not known."""
+        with self._room(_SWAPPED) as folder:
+            return self._origin(folder, _slot_of(name))
 
     def kept_bytes(self, name: str) -> bytes:
-        """What a kept copy holds at this moment."""
+        """Return the current bytes of a copy."""
         _slot_of(name)
-        with self._room(_SWAPPED) as room:
-            return self._read_at(Place(room, name), name)[0]
+        with self._room(_SWAPPED) as folder:
+            return self._read_at(Place(folder, name), name)[0]
 
     def drop_kept(self, name: str) -> None:
-        """Delete a kept copy; it need not be there."""
+        """Delete a copy if it exists."""
         slot = _slot_of(name)
-        with self._room(_SWAPPED) as room:
+        with self._room(_SWAPPED) as folder:
             with suppress(FileNotFoundError):
-                self._sys.unlink(Place(room, name))
+                self._sys.unlink(Place(folder, name))
             with suppress(FileNotFoundError):
-                self._sys.unlink(Place(room, f"{slot}.path"))
+                self._sys.unlink(Place(folder, f"{slot}.path"))
 
     def save_conflict(self, path: str, data: bytes) -> str:
-        """Write a copy under `.lamina/conflicts`, on the disk for certain when this returns, and return its path."""
+        """Write a copy under `.lamina/conflicts` durably, and return its path."""
         stem = _checked(path)[-1].removesuffix(".md").encode()[:100].decode(errors="ignore")
         name = f"{stem}-{disk_time_ns()}-{secrets.token_hex(4)}.md"
-        with self._room(_CONFLICTS) as room, self._folder([_HOME]) as home:
+        with self._room(_CONFLICTS) as folder, self._folder([_HOME]) as internal:
             with self._draft(data, durable=True) as (draft, _):
-                put_new(self._sys, draft, Place(room, name))
-            self._sys.fsync(room)
-            self._sys.fsync(home)
+                put_new(self._sys, draft, Place(folder, name))
+            self._sys.fsync(folder)
+            self._sys.fsync(internal)
         return f"{_HOME}/{_CONFLICTS}/{name}"
 
     @contextmanager
@@ -282,7 +286,7 @@ class Disk:
         fd = self._try_lock(name)
         while fd is None:
             if time.monotonic() >= deadline:
-                raise StoreBusy(f"another process held {name!r} for more than {timeout:g} s; try again")
+                raise StoreBusy(f"another process held {name!r} for more than {timeout:g} s; try again later")
             time.sleep(random.uniform(0.001, 0.012))
             fd = self._try_lock(name)
         try:
@@ -292,52 +296,53 @@ class Disk:
             self._sys.close(fd)
 
     def lock(self, name: str, timeout: float) -> AbstractContextManager[None]:
-        """Hold `.lamina/<name>.lock`; StoreBusy after `timeout` seconds. The system frees it when its holder dies."""
+        """Hold `.lamina/<name>.lock`; StoreBusy after `timeout` seconds. The system releases it when the process
+        ends."""
         if not _LOCK_NAME.fullmatch(name):
-            raise InvalidInput(f"{name!r} is no name for a lock; use small letters, digits and hyphens")
+            raise InvalidInput(f"{name!r} is not a valid lock name; use lower-case letters, digits and hyphens")
         return self._lock(name, timeout)
 
     def _try_lock(self, name: str) -> int | None:
-        with self._folder([_HOME], make=True) as home:
-            place = Place(home, f"{name}.lock")
-            fd = self._sys.open_lock(place)
+        with self._folder([_HOME], make=True) as internal:
+            entry = Place(internal, f"{name}.lock")
+            fd = self._sys.open_lock(entry)
             try:
-                # Somebody may have deleted the lock file: a lock on a file without a name protects nothing.
-                held = _locked(fd) and self._is_at(place, self._sys.fstat(fd).st_ino)
+                # The lock file may have been deleted: a lock on a file without a name protects nothing.
+                is_locked = _locked(fd) and self._is_at(entry, self._sys.fstat(fd).st_ino)
             except BaseException:
                 self._leave(fd)
                 raise
-            if held:
+            if is_locked:
                 return fd
             self._leave(fd)
             return None
 
     def _create(self, path: str, data: bytes) -> Stamp:
-        with self._spot(path, make=True) as spot, self._draft(data) as (draft, ours):
-            put_new(self._sys, draft, spot)
-            return self._settled(spot, ours)
+        with self._spot(path, make=True) as entry, self._draft(data) as (draft, own_stamp):
+            put_new(self._sys, draft, entry)
+            return self._settled(entry, own_stamp)
 
     def _swap(self, ours: Place, spot: Place, slot: str, before: Stamp, path: str) -> Swapped:
         aside = Place(ours.folder, f"{_ASIDE}-{slot}")
         swap(self._sys, ours, spot, aside)
         try:
             data, _ = self._read_at(ours, path)
-        except UnusableFile:  # a link or a giant came out: it belongs where it was
+        except UnusableFile:  # it was a link or too large: put it back
             swap(self._sys, ours, spot, aside)
             raise
-        kept = f"{hashlib.sha256(data).hexdigest()}-{slot}"
-        self._sys.rename(ours, Place(ours.folder, kept))
-        return Swapped(data, kept, self._settled(spot, before))
+        copy_name = f"{hashlib.sha256(data).hexdigest()}-{slot}"
+        self._sys.rename(ours, Place(ours.folder, copy_name))
+        return Swapped(data, copy_name, self._settled(spot, before))
 
     def _retract(self, staged: Place, ours: Stamp) -> None:
-        """Delete our own bytes, but never what an exchange that failed half-way may have brought out."""
+        """Delete our own bytes, but never what a failed exchange may have brought out."""
         with suppress(OSError):
             if self._is_at(staged, ours.inode):
                 self._sys.unlink(staged)
 
     @contextmanager
     def _slot(self, room: int, path: str) -> Iterator[str]:
-        """A fresh ending for the names of one exchange, and a file beside them that tells the path."""
+        """Create a unique ending for the names of one exchange, and a file beside them that contains the path."""
         slot = f"{secrets.token_hex(8)}-{disk_time_ns()}"
         origin = Place(room, f"{slot}.path")
         try:
@@ -350,23 +355,23 @@ class Disk:
             raise
 
     def _slots(self, room: int) -> set[str]:
-        """The endings of the copies that are there."""
-        found = (_KEPT_NAME.fullmatch(entry.name) for entry in self._sys.entries(room))
-        return {match[2] for match in found if match}
+        """Return the endings of the existing copies."""
+        matches = (_KEPT_NAME.fullmatch(entry.name) for entry in self._sys.entries(room))
+        return {match[2] for match in matches if match}
 
     def _origin(self, room: int, slot: str) -> str | None:
         try:
             path = self._read_at(Place(room, f"{slot}.path"), slot)[0].decode()
             _checked(path)
-        except (FileNotFoundError, UnicodeDecodeError, InvalidInput):  # a crash may leave it empty or torn
+        except (FileNotFoundError, UnicodeDecodeError, InvalidInput):  # a crash may leave it empty or incomplete
             return None
         return path
 
     @contextmanager
     def _draft(self, data: bytes, *, durable: bool = False) -> Iterator[tuple[Place, Stamp]]:
-        """A complete file in a folder where nobody looks for atoms, to be renamed by the caller."""
-        with self._room(_TMP) as room:
-            draft = Place(room, secrets.token_hex(8))
+        """Write a complete file to a folder that is not scanned, for the caller to rename."""
+        with self._room(_TMP) as folder:
+            draft = Place(folder, secrets.token_hex(8))
             try:
                 yield draft, self._write_new(draft, data, durable=durable)
             except BaseException:
@@ -387,7 +392,7 @@ class Disk:
             self._sys.close(fd)
 
     def _read_at(self, spot: Place, label: str) -> tuple[bytes, Stamp]:
-        """If the file never stands still, the stamp is one that no longer fits, so the next look reads it again."""
+        """Return bytes and stamp; if the file keeps changing, the stamp will not match, so that it is read again."""
         data, before, after = self._read_once(spot, label)
         for _ in range(_READ_TRIES):
             if before == after:
@@ -396,7 +401,7 @@ class Disk:
         return data, before
 
     def _read_once(self, spot: Place, label: str) -> tuple[bytes, Stamp, Stamp]:
-        self._check(self._sys.stat(spot), label)  # before opening: to open a device may already do something
+        self._check(self._sys.stat(spot), label)  # before opening: opening a device may have effects
         fd = self._sys.open_read(spot)
         try:
             before = self._sys.fstat(fd)
@@ -408,11 +413,11 @@ class Disk:
 
     def _read_all(self, fd: int, label: str) -> bytes:
         parts: list[bytes] = []
-        room = LARGEST_FILE + 1
-        while room and (part := self._sys.read(fd, min(room, 65536))):
+        remaining = LARGEST_FILE + 1
+        while remaining and (part := self._sys.read(fd, min(remaining, 65536))):
             parts.append(part)
-            room -= len(part)
-        if not room:
+            remaining -= len(part)
+        if not remaining:
             _too_large(label)
         return b"".join(parts)
 
@@ -430,13 +435,14 @@ class Disk:
         return _stamp(info) if is_regular(info) else None
 
     def _settled(self, spot: Place, before: Stamp) -> Stamp:
-        """The stamp after a rename; one that does not fit if a person has saved meanwhile, so that the save is seen."""
+        """Return the stamp after a rename; one that does not match if a person saved meanwhile, so that the save is
+        noticed."""
         after = self._stamp_at(spot)
         return after if after and after.content == before.content else before
 
     def _is_at(self, place: Place, inode: int) -> bool:
-        found = self._stamp_at(place)
-        return found is not None and found.inode == inode
+        stamp = self._stamp_at(place)
+        return stamp is not None and stamp.inode == inode
 
     def _forget(self, place: Place) -> None:
         with suppress(OSError):
@@ -453,16 +459,16 @@ class Disk:
 
     @contextmanager
     def _folder(self, names: Sequence[str], *, make: bool = False) -> Iterator[int]:
-        """Walked afresh each time: a folder that a person moves or links elsewhere is noticed, and it costs little."""
-        here = self._root
+        """Open a folder component by component, each time, so that one that a person moved or linked is noticed."""
+        folder = self._root
         try:
             for name in names:
-                there = self._step(Place(here, name), make)
-                self._leave(here)
-                here = there
-            yield here
+                subfolder = self._step(Place(folder, name), make)
+                self._leave(folder)
+                folder = subfolder
+            yield folder
         finally:
-            self._leave(here)
+            self._leave(folder)
 
     def _leave(self, folder: int) -> None:
         if folder != self._root:
@@ -499,9 +505,9 @@ class Disk:
         folders: list[str] = []
         with (
             suppress(FileNotFoundError, NotADirectoryError, UnusableFile),
-            self._folder(prefix.split("/")[:-1]) as here,
+            self._folder(prefix.split("/")[:-1]) as descriptor,
         ):
-            for entry in sorted(self._sys.entries(here), key=_name):
+            for entry in sorted(self._sys.entries(descriptor), key=_name):
                 name = entry.name
                 if not _is_told(name):
                     continue
@@ -515,22 +521,22 @@ class Disk:
         return files, [folder for folder in folders if len(folder) < _LONGEST_PATH]
 
     def _sweep(self) -> None:
-        """Delete what killed processes left: drafts, and the paths of copies that are gone. Copies are never swept."""
+        """Delete what killed processes left: drafts, and the paths of deleted copies. Copies are never deleted."""
         oldest = disk_time_ns() - _LEFTOVER_NS
         for name in (_TMP, _SWAPPED):
-            with suppress(OSError, UnusableFile), self._folder([_HOME, name]) as room:
-                used = self._slots(room)
-                for entry in self._sys.entries(room):
-                    leftover = name == _TMP or (entry.name.endswith(".path") and entry.name[:-5] not in used)
-                    if leftover and self._sys.entry_stat(entry).st_mtime_ns < oldest:
-                        self._forget(Place(room, entry.name))
+            with suppress(OSError, UnusableFile), self._folder([_HOME, name]) as folder:
+                used = self._slots(folder)
+                for entry in self._sys.entries(folder):
+                    is_leftover = name == _TMP or (entry.name.endswith(".path") and entry.name[:-5] not in used)
+                    if is_leftover and self._sys.entry_stat(entry).st_mtime_ns < oldest:
+                        self._forget(Place(folder, entry.name))
 
 
 def _checked(path: str) -> list[str]:
-    """The components of a path that stays within the vault and out of its hidden folders."""
+    """Return the components of a path; InvalidInput if it leaves the vault or enters its hidden folders."""
     names = path.split("/")
     if _CONTROL.search(path) or _DRIVE.match(path):
-        _refuse(path, "holds a character that file names here may not have")
+        _refuse(path, "contains a character that is not allowed in file names")
     if any(not name or name.startswith(".") for name in names):
         _refuse(path, "is not a plain path below the vault")
     try:
@@ -553,7 +559,7 @@ def _too_large(label: str) -> NoReturn:
 def _slot_of(kept: str) -> str:
     match = _KEPT_NAME.fullmatch(kept)
     if match is None:
-        raise InvalidInput(f"{kept[:200]!r} is not the name of a kept copy")
+        raise InvalidInput(f"{kept[:200]!r} is not the name of a stored copy")
     return match[2]
 
 

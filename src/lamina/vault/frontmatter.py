@@ -1,4 +1,4 @@
-"""A markdown file with YAML frontmatter, read without implicit types and edited without touching any other byte."""
+"""Parse a markdown file with YAML frontmatter without implicit types, and edit it without changing any other byte."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_FRONTMATTER = 64 << 10
 
 MARKERS_KEY = "merge_markers"
 MARKERS_KEPT = "verbatim"
-"""`merge_markers: verbatim` says that the merge markers in the body are the remembered words themselves."""
+"""`merge_markers: verbatim` means that merge markers in the body are part of the remembered text."""
 
 _BOM = "\ufeff"
 _OPENING = re.compile(r"---[ \t]*(?:\r?\n|\Z)")
@@ -31,11 +31,11 @@ _SPECIAL = re.compile(r"[^\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00
 _MARKER_IN_FRONT = re.compile(r"\n(?:<{7}|={7}|>{7}|\|{7})(?= |\n)")
 _MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 _OPENS_MERGE = re.compile(r"(?m)^<{7} ")
-_MERGED = "a merge left its markers here; choose one side"
+_MERGED = "there are merge markers here; choose one side and remove the markers"
 
 
 class _Frame(NamedTuple):
-    """Where the parts of the text are: frontmatter from `head` to `tail`, body from `rest`."""
+    """The positions of the parts of a text: frontmatter from `front_start` to `front_end`, body from `body_start`."""
 
     head: int
     tail: int
@@ -46,7 +46,7 @@ class _Frame(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Document:
-    """One file: `values` as text, lists and maps of text, `body` with its newlines as `\\n`, `data` byte for byte."""
+    r"""One file: `values` as text, lists and maps of text, `body` with newlines as `\\n`, `data` byte for byte."""
 
     data: bytes
     values: Mapping[str, Value]
@@ -56,7 +56,8 @@ class Document:
 
     @classmethod
     def parse(cls, data: bytes) -> Document:
-        """The document in the bytes of a file, or Unreadable with the line and the reason."""
+        """Return the document in the bytes of a file; Unreadable, with the line and the reason, if it cannot be
+        parsed."""
         text = _decode(data)
         start = 1 if text[:1] == _BOM else 0
         opening = _OPENING.match(text, start)
@@ -85,16 +86,17 @@ class Document:
 
     @property
     def lines(self) -> Mapping[str, int]:
-        """The line of the file on which each key stands."""
+        """Return the line of the file of each key."""
         return {key: start + _FIRST_LINE for key, (start, _) in self._spans.items()}
 
     @property
     def body_line(self) -> int:
-        """The line of the file on which the body begins."""
+        """Return the line of the file on which the body begins."""
         return self.data.decode().count("\n", 0, self._frame.rest) + 1 if self._frame else 1
 
     def edited(self, values: Mapping[str, Emitted | None], body: str | None = None, order: Sequence[str] = ()) -> bytes:
-        """The bytes with these entries set (None removes) and every other byte kept; new keys are put in `order`."""
+        """Return the bytes with these entries set (None removes) and every other byte unchanged; new keys are placed by
+        `order`."""
         if not values and body is None:
             return self.data
         text = self.data.decode()
@@ -149,8 +151,8 @@ def _read(front: str) -> Mapped:
     if "\r" in front:
         front = front.replace("\r\n", "\n")
     rows = front.split("\n")[:-1]
-    if any(marker in front for marker in _MARKERS) and (found := _MARKER_IN_FRONT.search("\n" + front)):
-        raise Unreadable(_MERGED, _line_at(front, found.start()))
+    if any(marker in front for marker in _MARKERS) and (match := _MARKER_IN_FRONT.search("\n" + front)):
+        raise Unreadable(_MERGED, _line_at(front, match.start()))
     if "".join(rows).isprintable() or not (special := _SPECIAL.search(front)):
         return _quickly_read(rows) or read_mapping(front, _FIRST_LINE)
     while special:
@@ -162,31 +164,31 @@ def _read(front: str) -> Mapped:
 
 
 def _quickly_read(rows: list[str]) -> Mapped | None:
-    """The entries, each read on its own; None when only the whole can tell."""
-    found = Mapped({}, {}, 0)
-    values, spans, _ = found
+    """Return the entries, each parsed separately; None if only a full parse can decide."""
+    mapping = Mapped({}, {}, 0)
+    values, spans, _ = mapping
     nested = 0
-    at, count = 0, len(rows)
-    while at < count:
-        match = KEY_LINE.fullmatch(rows[at])
+    row, count = 0, len(rows)
+    while row < count:
+        match = KEY_LINE.fullmatch(rows[row])
         if match is None:
-            if rows[at][:1] in ("", "#"):
-                at += 1
+            if rows[row][:1] in ("", "#"):
+                row += 1
                 continue
             return None
         key, inline = match.groups("")
-        stop = end = at + 1
-        while stop < count and rows[stop][:1] in _CONTINUES:
-            stop += 1
-        value = read_inline(inline) if stop == end else None
+        next_row = end = row + 1
+        while next_row < count and rows[next_row][:1] in _CONTINUES:
+            next_row += 1
+        value = read_inline(inline) if next_row == end else None
         if value is None:
-            value, end = _read_entry(rows, at, stop, inline)
+            value, end = _read_entry(rows, row, next_row, inline)
         if value is None or key in values:
             return None
-        values[key], spans[key] = value, (at, end)
+        values[key], spans[key] = value, (row, end)
         nested += len(value) if isinstance(value, dict) else 0
-        at = stop
-    return found if len(values) + nested <= MAX_KEYS else None
+        row = next_row
+    return mapping if len(values) + nested <= MAX_KEYS else None
 
 
 def _read_entry(rows: list[str], at: int, stop: int, inline: str) -> tuple[Value | None, int]:
@@ -219,7 +221,7 @@ def _refuse_markers(body: str, first_line: int) -> None:
 
 
 def has_markers(text: str) -> bool:
-    """Whether a text holds what a failed merge leaves in a file."""
+    """Return whether a text contains the markers of a failed merge."""
     return _find_markers(text) is not None
 
 

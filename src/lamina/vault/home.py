@@ -1,4 +1,4 @@
-"""A vault's own folder: its marker, its welcome page, and where its databases live."""
+"""Create and recognise a vault: its marker file, its welcome page, and the folder of its databases."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ FORMAT = 1
 _WELCOME = """\
 # Home
 
-This folder is a memory. Every fact is one markdown file: open it, edit it, move it, delete it; the change counts at
-once. What was said stands word for word in `sessions/`, and every fact links to the turn it came from.
+This folder is a memory. Every statement is one markdown file: open, edit, move or delete it; the change takes effect
+immediately. Conversations are stored word for word in `sessions/`, and every statement links to the turn it came from.
 
-- `atoms/`: what is remembered, a folder a day
+- `atoms/`: the statements, one folder per day
 - `sessions/`: conversations and documents, word for word
-- `inbox/`: drop a file here; it is read, and kept under `sessions/`
-- `archive/`: what was set aside or forgotten; nothing is ever lost
+- `inbox/`: drop a file here; it is captured, and stored under `sessions/`
+- `archive/`: archived and forgotten files
 
-## Waiting for review
+## Pending review
 ```query
 path:atoms ["status":constrained]
 ```
@@ -59,9 +59,9 @@ _VAULT_ID = re.compile(r"[0-9a-f]{32}")
 
 
 def establish(root: Path) -> bool:
-    """Make the folder a vault if it is none yet; what a person already has there is left alone. True if it is new."""
+    """Make the folder a vault if it is not one yet, leaving existing files alone; return whether it is new."""
     if root.exists() and not root.is_dir():
-        raise InvalidInput(f"{root} is a file; a vault is a folder")
+        raise InvalidInput(f"{root} is a file; give a folder for the vault")
     make_own(root)
     (root / FOLDER).mkdir(mode=0o700, exist_ok=True)
     for name in ("atoms", "sessions", "inbox"):
@@ -76,45 +76,46 @@ def establish(root: Path) -> bool:
 
 
 def make_own(folder: Path) -> None:
-    """Make a folder, and those above it that are missing, for this user alone; StoreError where others may take it.
+    """Create a folder and its missing parents for this user only; StoreError if other users could replace it.
 
-    Whoever may write to the folder above can put another one in its place, whatever its own rights are. The sticky bit,
-    as of /tmp, keeps them from it.
+    A user who can write to the parent folder can replace the folder, whatever its own permissions are, unless the
+    sticky bit, as on /tmp, prevents it.
     """
-    for each in reversed([folder, *folder.parents]):
-        if not each.exists():
-            each.mkdir(mode=0o700, exist_ok=True)
-    for place in (folder, folder.parent, folder.resolve().parent):
-        rights = place.stat().st_mode
-        safe = bool(rights & stat.S_ISVTX) and place != folder
-        if rights & stat.S_IWOTH and not safe and _keeps_rights(folder):
+    for parent in reversed([folder, *folder.parents]):
+        if not parent.exists():
+            parent.mkdir(mode=0o700, exist_ok=True)
+    for checked in (folder, folder.parent, folder.resolve().parent):
+        mode = checked.stat().st_mode
+        is_protected = bool(mode & stat.S_ISVTX) and checked != folder
+        if mode & stat.S_IWOTH and not is_protected and _keeps_rights(folder):
             raise StoreError(
-                f"everybody on this machine may write to {place}, and so put other memories in place of yours; "
-                f"`chmod o-w {place}`, or keep the vault elsewhere"
+                f"every user of this machine can write to {checked} and could replace your memories; "
+                f"run `chmod o-w {checked}`, or move the vault elsewhere"
             )
 
 
 def _keeps_rights(folder: Path) -> bool:
-    """Whether the file system knows who may do what; some drives let everybody do everything, and nothing helps."""
-    with tempfile.TemporaryDirectory(prefix=".lamina-", dir=folder) as own:
-        return not Path(own).stat().st_mode & stat.S_IWOTH
+    """Return whether the file system stores permissions; on some drives everyone may do everything."""
+    with tempfile.TemporaryDirectory(prefix=".lamina-", dir=folder) as name:
+        return not Path(name).stat().st_mode & stat.S_IWOTH
 
 
 def is_vault(root: Path) -> bool:
-    """Whether a folder carries the marker."""
+    """Return whether a folder has the marker file."""
     return (root / MARKER).is_file()
 
 
 def vault_id(root: Path) -> str:
-    """The name by which a vault knows itself, wherever it is moved."""
-    found = _marker(root / MARKER).get("id")
-    if not isinstance(found, str) or not _VAULT_ID.fullmatch(found):
+    """Return the id of a vault, which stays the same when it is moved; InvalidInput if the marker file is damaged."""
+    stored_id = _marker(root / MARKER).get("id")
+    if not isinstance(stored_id, str) or not _VAULT_ID.fullmatch(stored_id):
         raise InvalidInput(f"{root / MARKER} is damaged: it has no id; delete it and open the vault again")
-    return found
+    return stored_id
 
 
 def state_folder(root: Path, chosen: Path | None) -> Path:
-    """Where the databases live: beside the files, or in the user's state folder where a sync tool owns the vault."""
+    """Return the folder of the databases: inside the vault, or in the user's state folder if a sync tool owns the
+    vault."""
     if chosen is not None:
         return chosen.expanduser()
     if sync_tool(root) is None or (root / FOLDER / "history.db").exists():
@@ -124,21 +125,23 @@ def state_folder(root: Path, chosen: Path | None) -> Path:
 
 
 def sync_tool(root: Path) -> str | None:
-    """The sync tool that owns a folder, by the traces it leaves there or above."""
+    """Return the sync tool that owns a folder, by the files it leaves there or above; None if there is none."""
     for folder in (root, *root.parents):
-        for trace, tool in _TRACES.items():
-            if (folder / trace).exists() and not (trace == ".dropbox" and (folder / trace).is_dir()):
+        for name, tool in _TRACES.items():
+            if (folder / name).exists() and not (name == ".dropbox" and (folder / name).is_dir()):
                 return tool  # a folder ~/.dropbox only holds settings
-        found = _SYNCED.fullmatch(folder.name.casefold())
-        if found:
-            return _FOLDERS[found[1]]
+        match = _SYNCED.fullmatch(folder.name.casefold())
+        if match:
+            return _FOLDERS[match[1]]
     return None
 
 
 def _check_format(marker: Path) -> None:
-    found = _marker(marker).get("format", FORMAT)
-    if not isinstance(found, int) or found > FORMAT:
-        raise StoreTooNew(f"the vault has format {found}, this lamina reads up to {FORMAT}; upgrade lamina to open it")
+    version = _marker(marker).get("format", FORMAT)
+    if not isinstance(version, int) or version > FORMAT:
+        raise StoreTooNew(
+            f"the vault has format {version}, this lamina reads up to {FORMAT}; upgrade lamina to open it"
+        )
 
 
 def _marker(marker: Path) -> dict[str, object]:
@@ -149,7 +152,7 @@ def _marker(marker: Path) -> dict[str, object]:
 
 
 def _write_new(path: Path, text: str) -> None:
-    """Write a file that is complete from the first moment, unless there is one."""
+    """Write a file atomically, unless it exists."""
     draft = path.parent / f".{path.name}-{secrets.token_hex(4)}"
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         file.write(text)

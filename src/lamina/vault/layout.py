@@ -1,4 +1,4 @@
-"""Where each file lives, as paths relative to the vault. Pure: nothing here looks at the disk."""
+"""Define the path of each file, relative to the vault. Pure: no disk access."""
 
 from __future__ import annotations
 
@@ -50,21 +50,22 @@ _OURS = re.compile(rf"[a-z0-9-]+-{_ID}")
 
 
 def path_for(atom: Atom) -> str:
-    """Where the file of an atom is put: by scope, by day, by kind; the whole id is in its name."""
+    """Return the path of an atom's file: by scope, day and kind; the whole id is in its name."""
     day = atom.observed_at.astimezone(UTC).date().isoformat()
     if atom.is_segment:
-        place = f"sessions/{day}/{slug(atom.segment_id or '', 'segment')}-{atom.id}{SUFFIX}"
+        path = f"sessions/{day}/{slug(atom.segment_id or '', 'segment')}-{atom.id}{SUFFIX}"
     elif atom.kind == "entity" and (is_page(atom.content) or atom.origin is Origin.DREAM):
-        place = _page_place(atom)
+        path = _page_place(atom)
     elif atom.kind == "box":
-        place = f"boxes/{day}/box-{atom.id}{SUFFIX}"
+        path = f"boxes/{day}/box-{atom.id}{SUFFIX}"
     else:
-        place = f"atoms/{day}/{slug(atom.kind, 'atom')}-{atom.id}{SUFFIX}"
-    return folder_of(atom.scope) + ("archive/" if atom.status in _ARCHIVED else "") + place
+        path = f"atoms/{day}/{slug(atom.kind, 'atom')}-{atom.id}{SUFFIX}"
+    return folder_of(atom.scope) + ("archive/" if atom.status in _ARCHIVED else "") + path
 
 
 def _page_place(atom: Atom) -> str:
-    """A page that a scope has once is known by its name; laid aside it may not stand in the next one's way."""
+    """Return the path of a page. A root page has a fixed name; an archived one gets another, to make room for the
+    next."""
     name, mark = single_page(atom.metadata), atom.id[-6:]
     if name is None or atom.origin is not Origin.DREAM:
         return f"entities/{slug(atom.subject, 'entity')}-{mark}{SUFFIX}"
@@ -72,7 +73,7 @@ def _page_place(atom: Atom) -> str:
 
 
 def folder_of(scope: Scope) -> str:
-    """The folder of a scope, with a slash at its end; the default scope is the vault itself."""
+    """Return the folder of a scope, with a slash at its end; the default scope is the vault itself."""
     if scope == DEFAULT_SCOPE:
         return ""
     name = agent(scope)
@@ -80,71 +81,71 @@ def folder_of(scope: Scope) -> str:
 
 
 def scope_of(path: str) -> Scope | None:
-    """Whose memory a file is in, by its place; None where the place belongs to nobody."""
-    found = _placed(path)
-    return found[0] if found else None
+    """Return the scope that a path belongs to; None if it belongs to none."""
+    placed = _placed(path)
+    return placed[0] if placed else None
 
 
 def is_home(path: str) -> bool:
-    """Whether a markdown file without an id becomes an atom where it lies: under `atoms/` of a scope only."""
-    found = _placed(path)
-    if found is None or not path.endswith(SUFFIX):
+    """Return whether a markdown file without an id becomes an atom at this path: only under `atoms/` of a scope."""
+    placed = _placed(path)
+    if placed is None or not path.endswith(SUFFIX):
         return False
-    parts = found[1]
+    parts = placed[1]
     return len(parts) > 1 and parts[0] == "atoms" and all(map(is_searched_dir, parts))
 
 
 def inbox_of(scope: Scope) -> str:
-    """The folder into which files for a scope are dropped, with a slash at its end."""
+    """Return the folder in which files for a scope are dropped, with a slash at its end."""
     return f"{folder_of(scope)}{_INBOX}/"
 
 
 def original_for(scope: Scope, day: date, name: str) -> str:
-    """Where a file that came through the inbox is kept as it was."""
+    """Return where a file from the inbox is stored unchanged."""
     return f"{folder_of(scope)}sessions/{day.isoformat()}/{_ORIGINALS}/{name}"
 
 
 def is_inbox(path: str) -> bool:
-    """Whether a path lies in some scope's inbox."""
+    """Return whether a path is in the inbox of a scope."""
     if f"{_INBOX}/" not in path:
         return False
-    found = _placed(path)
-    return found is not None and len(found[1]) > 1 and found[1][0] == _INBOX
+    placed = _placed(path)
+    return placed is not None and len(placed[1]) > 1 and placed[1][0] == _INBOX
 
 
 def is_fed(path: str) -> bool:
-    """Whether a file was fed rather than written here: what lies in an inbox, or came through one, is no atom's."""
+    """Return whether a file is a document and not an atom's file: it is in an inbox, or came from one."""
     if f"/{_ORIGINALS}/" not in path:
         return is_inbox(path)
-    found = _placed(path)
-    return found is not None and found[1][0] == "sessions" and _ORIGINALS in found[1][1:-1]
+    placed = _placed(path)
+    return placed is not None and placed[1][0] == "sessions" and _ORIGINALS in placed[1][1:-1]
 
 
 def is_searched_dir(name: str) -> bool:
-    """Whether a folder (or file) of this name is looked at; hidden ones never are."""
+    """Return whether a folder or file of this name is scanned; hidden ones are not."""
     return not name.startswith(".")
 
 
 def stem(path: str) -> str:
-    """The name a wikilink uses for a file."""
+    """Return the name of a file in a wikilink."""
     return path.rpartition("/")[2].removesuffix(SUFFIX)
 
 
 def conflict_copy(path: str) -> bool:
-    """Whether the name is one that sync tools and mergers give to the losing side."""
+    """Return whether the name is one that sync and merge tools give to the losing side of a conflict."""
     name = stem(path)
     return not _OURS.fullmatch(name) and any(pattern.search(name) for pattern in _COPIES)
 
 
 @lru_cache(maxsize=1024)
 def slug(text: str, otherwise: str) -> str:
-    """The text in [a-z0-9-], accents dropped; `otherwise` where nothing is left of it."""
+    """Return the text in [a-z0-9-], without accents; the default if nothing is left of it."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST_SLUG].strip("-") or otherwise
 
 
 def _placed(path: str) -> tuple[Scope, tuple[str, ...]] | None:
-    """The scope of a file and its path inside the scope's folder."""
+    """Return the scope of a path and the path inside the scope's folder; None if it belongs to no scope."""
     parts = PurePosixPath(path).parts
     if not parts or parts[0] == "/" or ".." in parts:
         return None
@@ -161,7 +162,7 @@ def _placed(path: str) -> tuple[Scope, tuple[str, ...]] | None:
 
 
 def _is_reserved(name: str, word: str) -> bool:
-    """Whether the name is the word on some file system; a look-alike must not open another scope's folder."""
+    """Return whether a name is the word on some file system; a similar one must not open another scope's folder."""
     return unicodedata.normalize("NFKC", name).casefold() == word
 
 

@@ -1,4 +1,4 @@
-"""Links between atoms as text a person can click: wikilinks that carry the id of what they point at."""
+"""Write links between atoms as wikilinks that a person can click and that carry the id of their target."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lamina.atom.relation import Relation, RelationName
 from lamina.text.times import format_time, parse_time
 
 Link = Callable[[str], str]
-"""Gives the file stem to put in a wikilink for an id."""
+"""Returns the file stem for the wikilink to an id."""
 
 ID_LENGTH = 26
 
@@ -24,7 +24,7 @@ _RELATION = re.compile(
 
 
 def read_link(text: str) -> AtomId:
-    """The id a link or a bare name points at; the name itself where it carries no id."""
+    """Return the id that a link or a bare name points to; the name itself if it carries no id."""
     match = _WIKILINK.fullmatch(text.strip())
     if match is None:
         return AtomId(_id_at_end(text.strip()))
@@ -35,7 +35,7 @@ def read_link(text: str) -> AtomId:
 
 
 def write_link(target: str, link: Link) -> str:
-    """A wikilink to an atom. A file whose name does not end with the id is shown with the id as the link's text."""
+    """Return a wikilink to an atom. If the name of its file does not end with the id, the id is the link's text."""
     if is_atom_id(target):
         stem = link(target)
         return f"[[{stem}]]" if stem.endswith(target) else f"[[{stem}|{target}]]"
@@ -43,18 +43,18 @@ def write_link(target: str, link: Link) -> str:
 
 
 def read_evidence(text: str) -> Evidence:
-    """The place in a segment that `[[segment#^p7|12-48]]` names."""
+    """Return the position in a segment that `[[segment#^p7|12-48]]` names; ValueError if malformed."""
     match = _EVIDENCE.fullmatch(text.strip())
     if match is None:
         raise ValueError(f'{text!r} is not a place in a segment; write "[[segment#^p7|12-48]]"')
-    segment, passage, start, end, own_id = match.groups()
-    if own_id is None or not is_atom_id(own_id):
-        own_id = _id_at_end(segment)
-    return Evidence(own_id, int(passage), int(start or 0), int(end or 0))
+    segment, passage, start, end, segment_id = match.groups()
+    if segment_id is None or not is_atom_id(segment_id):
+        segment_id = _id_at_end(segment)
+    return Evidence(segment_id, int(passage), int(start or 0), int(end or 0))
 
 
 def write_evidence(evidence: Evidence, link: Link) -> str:
-    """The place as a wikilink to its passage."""
+    """Return the position as a wikilink to its passage."""
     segment = evidence.segment
     stem = link(segment) if is_atom_id(segment) else segment
     span = f"{evidence.start}-{evidence.end}" if evidence.start or evidence.end else ""
@@ -64,21 +64,23 @@ def write_evidence(evidence: Evidence, link: Link) -> str:
 
 
 def read_relation(text: str) -> Relation:
-    """The edge that `depends_on [[fact-01…]] 0.85 2026-11-14T09:12:00Z` names."""
+    """Return the relation that `depends_on [[fact-01…]] 0.85 2026-11-14T09:12:00Z` names; ValueError if malformed."""
     match = _RELATION.fullmatch(text.strip())
     if match is None:
         raise ValueError(f'{text!r} is not a relation; write "depends_on [[name]] 0.85"')
-    name, target, confidence, seen = match.groups()
+    name, target, confidence, reinforced_at = match.groups()
     if name not in RelationName.__members__.values():
-        raise ValueError(f"{name!r} is not a relation; one of {', '.join(RelationName)}")
+        raise ValueError(f"{name!r} is not a relation; choose one of {', '.join(RelationName)}")
     strength = float(confidence) if confidence else 1.0
     if strength > 1.0:
         raise ValueError(f"the confidence {confidence} of a relation is above 1")
-    return Relation(RelationName(name), read_link(target), strength, parse_time(seen) if seen else None)
+    return Relation(
+        RelationName(name), read_link(target), strength, parse_time(reinforced_at) if reinforced_at else None
+    )
 
 
 def write_relation(relation: Relation, link: Link) -> str:
-    """The edge as text: its name, a wikilink, its strength unless full, and when it was last reinforced."""
+    """Return the relation as text: its name, a wikilink, its confidence unless 1, and when it was last reinforced."""
     words = [relation.name.value, write_link(relation.target, link)]
     if relation.confidence != 1.0:
         words.append(repr(relation.confidence))

@@ -1,6 +1,6 @@
-"""The shapes of YAML value that nearly every file uses, read without a parser. None means: not sure, ask it.
+"""Read the YAML values that nearly every file uses, without a parser. None means: use the strict reader.
 
-The text must hold no tab, control character or line separator other than the newline; the caller sees to that.
+The caller ensures that the text has no tab, control character or line separator other than the newline.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NUMBER_FIRST = frozenset("0123456789.")
 
 
 def read_inline(text: str) -> Value | None:
-    """The value of what follows `key: ` on the key's own line."""
+    """Return the value that follows `key: ` on the key's line; None if unsure."""
     if not text or text[0] == "#":
         return ""
     if text[0] == "[":
@@ -39,14 +39,14 @@ def read_inline(text: str) -> Value | None:
 
 
 def read_block(rows: Sequence[str]) -> Value | None:
-    """The value of the lines below a key: a list of scalars, or a map of them."""
+    """Return the value of the lines below a key, a list or a map of scalars; None if unsure."""
     if rows[0].lstrip(" ").startswith("-"):
         return _block_list(rows)
     return _block_map(rows)
 
 
 def comment_of(text: str) -> str:
-    """The trailing comment, with the space before it, of what follows `key: `."""
+    """Return the trailing comment, with the space before it, of what follows `key: `."""
     if not text or text[0] == "#":
         return f" {text}" if text else ""
     quoted = _QUOTED.fullmatch(text) or _FLOW.fullmatch(text)
@@ -83,7 +83,7 @@ def _unescaped(text: str) -> str | None:
     plain = _ESCAPED.sub("", text)
     if "\\" in plain or any("d800" <= code.lower() <= "dfff" for _, code in _ESCAPED.findall(text)):
         return None
-    return _ESCAPED.sub(lambda found: _ESCAPES[found[1]] if found[1] else chr(int(found[2], 16)), text)
+    return _ESCAPED.sub(lambda match: _ESCAPES[match[1]] if match[1] else chr(int(match[2], 16)), text)
 
 
 def _flow(text: str) -> list[Value] | None:
@@ -94,17 +94,17 @@ def _flow(text: str) -> list[Value] | None:
         return None
     inner = match[1].strip(" ")
     items: list[Value] = []
-    at = 0
-    while at < len(inner):
-        found = _FLOW_ITEM.match(inner, at)
-        if found is None:
+    position = 0
+    while position < len(inner):
+        item_match = _FLOW_ITEM.match(inner, position)
+        if item_match is None:
             return None
-        double, single, plain = found.groups()
+        double, single, plain = item_match.groups()
         item = plain.rstrip(" ") if plain is not None else single if double is None else _unescaped(double)
         if item is None:
             return None
         items.append(item)
-        at = found.end()
+        position = item_match.end()
     return None if inner.endswith(",") else items
 
 

@@ -1,4 +1,4 @@
-"""Frontmatter as rows of text, so that one entry can be put, replaced or removed and no other row is touched."""
+"""Edit frontmatter as rows of text, so that one entry can be set or removed without changing any other row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class _Part:
 
 
 class Rows:
-    """Frontmatter as rows, cut into parts that can be replaced one by one; the first part has no key."""
+    """Frontmatter as rows, split into parts that can be replaced one by one; the first part has no key."""
 
     def __init__(self, front: str, spans: Mapping[str, tuple[int, int]]) -> None:
         rows = [row + "\n" for row in front.split("\n")[:-1]]
@@ -28,32 +28,32 @@ class Rows:
         self._known = {part.key: part for part in self._parts}
 
     def text(self) -> str:
-        """The rows joined again."""
+        """Return the rows as text."""
         return "".join("".join(part.rows) + "".join(part.after) for part in self._parts)
 
     def comment(self, key: str) -> str:
-        """The comment on the line of a key."""
+        """Return the comment on the line of a key."""
         part = self._known.get(key)
         match = KEY_LINE.fullmatch(part.rows[0].strip()) if part else None
         return comment_of(match[2] or "") if match else ""
 
     def remove(self, key: str) -> None:
-        """Take an entry out; what stands after it stays."""
+        """Remove an entry; what follows it stays."""
         if part := self._known.pop(key, None):
-            at = self._parts.index(part)
-            self._parts[at - 1].after += self._parts.pop(at).after
+            index = self._parts.index(part)
+            self._parts[index - 1].after += self._parts.pop(index).after
 
     def put(self, key: str, rows: list[str], order: Sequence[str]) -> None:
-        """Replace an entry, or put it in after the last key that comes before it in the order."""
+        """Replace an entry, or insert it after the last key that precedes it in the order."""
         if part := self._known.get(key):
             part.rows = rows
             return
-        at, behind = self._place(key, order)
+        index, follows_key = self._place(key, order)
         after: list[str] = []
-        if behind:
-            after, self._parts[at - 1].after = self._parts[at - 1].after, []
+        if follows_key:
+            after, self._parts[index - 1].after = self._parts[index - 1].after, []
         self._known[key] = _Part(key, rows, after)
-        self._parts.insert(at, self._known[key])
+        self._parts.insert(index, self._known[key])
 
     def _place(self, key: str, order: Sequence[str]) -> tuple[int, bool]:
         if key in order:

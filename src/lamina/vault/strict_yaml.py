@@ -1,4 +1,4 @@
-"""The reference reader of frontmatter: PyYAML's events, everything clever refused and every scalar kept as text."""
+"""Read frontmatter strictly, from PyYAML's events: advanced features are refused and every scalar stays text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BLOCK = ("|", ">")
 
 
 class Unreadable(InvalidInput):
-    """A file that cannot be taken as it is; `line` (from 1) is where to look and `reason` what to mend."""
+    """Raised if a file cannot be parsed; `line` (from 1) is where, and `reason` what to correct."""
 
     def __init__(self, reason: str, line: int) -> None:
         self.reason, self.line = reason, line
@@ -28,7 +28,7 @@ class Unreadable(InvalidInput):
 
 
 class Mapped(NamedTuple):
-    """A block mapping: its values, the lines each stands on (first, and the one after the last), and its indent."""
+    """A block mapping: its values, the lines of each (first, and the one after the last), and its indent."""
 
     values: dict[str, Value]
     spans: dict[str, tuple[int, int]]
@@ -36,7 +36,7 @@ class Mapped(NamedTuple):
 
 
 def read_mapping(text: str, first_line: int) -> Mapped:
-    """The entries of a YAML mapping; `first_line` is the line of the file at which the text begins."""
+    """Return the entries of a YAML mapping that begins at `first_line` of the file; Unreadable if it is not allowed."""
     try:
         return _Walk(text, first_line).mapping()
     except yaml.MarkedYAMLError as error:
@@ -62,26 +62,26 @@ class _Walk:
         root: Any = next(self._events)
         self._check(root)
         if isinstance(root, yaml.ScalarEvent) and not root.value and not root.style:
-            found = Mapped({}, {}, 0)
+            mapping = Mapped({}, {}, 0)
         elif not isinstance(root, yaml.MappingStartEvent) or root.flow_style:
             self._refuse("frontmatter must be `key: value` lines", root)
         else:
-            found = self._entries(_column(root))
+            mapping = self._entries(_column(root))
         end: Any = next(self._events)
         for mark in (start, end, next(self._events)):
             if getattr(mark, "explicit", False):
-                self._refuse("`---` and `...` may not stand inside frontmatter", mark)
-        return found
+                self._refuse("`---` and `...` are not allowed inside frontmatter", mark)
+        return mapping
 
     def _entries(self, indent: int) -> Mapped:
-        found = Mapped({}, {}, indent)
+        mapping = Mapped({}, {}, indent)
         while not isinstance(key := next(self._events), yaml.MappingEndEvent):
-            name = self._key(key, found.values)
+            name = self._key(key, mapping.values)
             if key.start_mark.column != indent:
                 self._refuse("each key must begin its own line", key)
-            found.values[name] = self._value(next(self._events), 1)
-            found.spans[name] = (key.start_mark.line, max(self._end, key.end_mark.line) + 1)
-        return found
+            mapping.values[name] = self._value(next(self._events), 1)
+            mapping.spans[name] = (key.start_mark.line, max(self._end, key.end_mark.line) + 1)
+        return mapping
 
     def _value(self, event: Any, depth: int) -> Value:
         self._check(event)

@@ -1,6 +1,7 @@
-"""Tells within milliseconds which files of the vault a person has touched.
+"""Report within milliseconds which files of the vault a person has changed.
 
-A hint, not a promise: the system may drop events when very many come at once, so the caller still scans now and then.
+This is a hint, not a guarantee: the system may drop events when there are very many, so the caller still scans now and
+then.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ def _log_error(error: Exception) -> None:
 class Watcher:
     """Calls `on_change` with the paths of changed `.md` files, and with folders (ending in a slash) to scan again.
 
-    Of an inbox every file and folder is told, whatever its name.
+    In an inbox every file and folder is reported, whatever its name.
 
-    What is not a `.md` file and is gone may have been a folder, so it is told as one.
+    A deleted path that is not a `.md` file may have been a folder, so it is reported as one.
     """
 
     def __init__(
@@ -49,15 +50,15 @@ class Watcher:
 
     @property
     def alive(self) -> bool:
-        """Whether changes are being told at this moment."""
+        """Return whether changes are being reported."""
         return self._thread is not None and self._thread.is_alive()
 
     def start(self) -> bool:
-        """Watch from the moment this returns; False where the system refuses to, and the caller must scan."""
+        """Start watching before this returns; return False if the system refuses, so that the caller must scan."""
         if self.alive:
             return True
         try:
-            # The last argument: a folder that may not be watched is an error, or its edits would be missed in silence.
+            # The last argument: a folder that cannot be watched is an error, or its edits would be missed silently.
             notify = RustNotify([str(self._root)], False, False, 0, True, False)
         except (OSError, WatchfilesRustInternalError) as error:
             _log.warning("the vault cannot be watched, it will be scanned instead: %s", wordless(error))
@@ -68,7 +69,7 @@ class Watcher:
         return True
 
     def stop(self) -> None:
-        """Stop telling changes; returns when the last call of `on_change` has ended, or after a second."""
+        """Stop reporting; returns when the last call of `on_change` has ended, or after a second."""
         self._stopping.set()
         # A listener may stop its own watcher, and a thread cannot wait for itself.
         if self._thread is not None and self._thread is not threading.current_thread():
@@ -77,9 +78,9 @@ class Watcher:
     def _run(self, notify: RustNotify) -> None:
         try:
             while not self._stopping.is_set():
-                found = notify.watch(_DEBOUNCE_MS, _STEP_MS, 0, self._stopping)
-                if isinstance(found, set):
-                    self._tell(found)
+                changes = notify.watch(_DEBOUNCE_MS, _STEP_MS, 0, self._stopping)
+                if isinstance(changes, set):
+                    self._tell(changes)
         except (OSError, WatchfilesRustInternalError) as error:
             self._on_error(error)
         finally:
@@ -91,7 +92,7 @@ class Watcher:
             return
         try:
             self._on_change(paths)
-        except Exception as error:  # noqa: BLE001 - the listener is outside code; its failure must not end the watch
+        except Exception as error:  # noqa: BLE001 - the listener is external code; its failure must not end the watcher
             self._on_error(error)
 
     def _path(self, change: Change, name: str) -> str | None:

@@ -1,1 +1,1 @@
-"""Numbers: vectors as exact integers, their search, and late interaction between token states."""
+"""Store vectors as exact integers, search them, and compare token states by late interaction."""

@@ -1,8 +1,8 @@
-"""The levels a rotated coordinate is rounded to: the best there are for a bell curve (Lloyd-Max), by number of bits.
+"""Define the levels that a rotated coordinate is rounded to: optimal for a normal distribution (Lloyd-Max), by bits.
 
-Each level is the mean of what is rounded to it, and the border of two lies halfway between them. The levels are whole
-multiples of 1/65536, given and not computed: a float32 holds them and their borders exactly, a sum of products with
-them can be exact, and no mathematics library has a say in which code a coordinate gets.
+Each level is the mean of the values rounded to it, and the border of two levels is halfway between them. The levels are
+integer multiples of 1/65536 and are given, not computed: float32 represents them and their borders exactly, sums of
+products with them can be exact, and no mathematics library affects the code of a coordinate.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from lamina.vectors.levels import Floats
 
 UNIT = 65536
-"""Parts that a standard deviation of the bell curve is divided into."""
+"""The number of parts that a standard deviation is divided into."""
 PRECISIONS = (32, 8, 4, 2)
-"""Bits a dimension, the best first; 32 is the vector itself and has no codebook."""
+"""Bits per dimension, the highest first; 32 is the vector itself and has no codebook."""
 DISTORTION = {32: 0.0, 8: 0.0000411849, 4: 0.0095010080, 2: 0.1174818478}
-"""The mean squared error of a coordinate, of the 1 it varies by."""
+"""The mean squared error of a coordinate with variance 1."""
 _POSITIVE: dict[int, tuple[int, ...]] = {
     2: (29673, 98987),
     4: (8414, 25431, 43041, 61757, 82328, 106040, 135595, 179083),
@@ -159,7 +159,7 @@ _POSITIVE: dict[int, tuple[int, ...]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Codebook:
-    """Levels in ascending order; the code of a level is its place, and so the first bit of a code is the sign."""
+    """Levels in ascending order. The code of a level is its index, so the first bit of a code is the sign."""
 
     bits: int
     whole: NDArray[np.int64]
@@ -167,20 +167,20 @@ class Codebook:
     borders: Floats
 
     def codes(self, coordinates: Floats) -> NDArray[np.uint8]:
-        """The code of the nearest level; on a border, and at 0, the lower one."""
-        found = np.zeros(coordinates.shape, dtype=np.intp)
-        # All coordinates at once, a bit at a time: several times as fast as a search for each.
+        """Return the code of the nearest level; on a border, and at 0, the lower one."""
+        codes = np.zeros(coordinates.shape, dtype=np.intp)
+        # All coordinates together, one bit at a time: several times as fast as a search for each.
         for bit in reversed(range(self.bits)):
-            found += (coordinates > self.borders[found + (1 << bit) - 1]).astype(np.intp) << bit
-        return found.astype(np.uint8)
+            codes += (coordinates > self.borders[codes + (1 << bit) - 1]).astype(np.intp) << bit
+        return codes.astype(np.uint8)
 
 
 @lru_cache(maxsize=len(_POSITIVE))
 def codebook(bits: int) -> Codebook:
-    """The codebook for 8, 4 or 2 bits."""
+    """Return the codebook for 8, 4 or 2 bits; ValueError for other precisions."""
     if bits not in _POSITIVE:
-        raise ValueError(f"a vector is coded in 8, 4 or 2 bits a dimension, not {bits}")
-    half = np.array(_POSITIVE[bits], dtype=np.int64)
-    whole = np.concatenate([-half[::-1], half])
-    borders = (whole[:-1] + whole[1:]) / (2 * UNIT)
-    return Codebook(bits, whole, (whole / UNIT).astype(np.float32), borders.astype(np.float32))
+        raise ValueError(f"a vector is coded in 8, 4 or 2 bits per dimension, not {bits}")
+    positive = np.array(_POSITIVE[bits], dtype=np.int64)
+    unit_levels = np.concatenate([-positive[::-1], positive])
+    borders = (unit_levels[:-1] + unit_levels[1:]) / (2 * UNIT)
+    return Codebook(bits, unit_levels, (unit_levels / UNIT).astype(np.float32), borders.astype(np.float32))

@@ -1,8 +1,8 @@
-"""Vectors as small integers, so that a dot product is the same number on every day, in every order, beside any others.
+"""Convert vectors to small integers, so that a dot product is always the same number, in any order and beside any
+others.
 
-A sum of floats depends on the order a library adds them in, and that order depends on how many rows stand beside them.
-A float32 holds every integer up to 2^24 exactly, so rows of integers small enough to stay below give exact sums however
-they are added.
+A sum of floats depends on the order of addition, which depends on the number of rows. A float32 represents every
+integer up to 2^24 exactly, so rows of integers that stay below give exact sums in any order.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ Levels: TypeAlias = NDArray[np.int8]
 ROW_LEVELS = 127
 ASKED_LEVELS = 255
 FINE_LEVELS = 2**20
-"""A float64 holds every sum of products of two such exactly, up to eight thousand of them."""
+"""A float64 represents every sum of up to eight thousand products of two such levels exactly."""
 EXACT = 2**24
-"""No dot product is larger: a question so wide and even that it would be gets fewer levels."""
+"""The maximum of a dot product: a query for which it could be larger gets fewer levels."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Unit vectors as levels, one a row; `levels × scale` is the vector again to about a thousandth.
+    """Unit vectors as levels, one per row; `levels × scale` is the vector to about a thousandth.
 
-    `slack` is how much a row is doubted: 0 for one that is known exactly.
+    `uncertainty` is 0 for a row that is known exactly.
     """
 
     levels: Levels
@@ -40,8 +40,8 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The vector of a question as levels, kept as float32 because that is what multiplies fast; `fine` is the same in a
-    million levels, for comparing the best few."""
+    """The vector of a query as levels, in float32 because that multiplies fast; `fine` has a million levels, for the
+    best few."""
 
     levels: Floats
     scale: float
@@ -49,7 +49,7 @@ class Asked:
 
 
 def to_rows(vectors: Floats, slack: Floats | None = None) -> Rows:
-    """The levels of each row; a row's own largest entry sets its scale, so no row depends on another."""
+    """Return the levels of each row; its largest entry sets its scale, so no row depends on another."""
     peak = np.abs(vectors).max(axis=1, initial=0.0)
     scale = np.where(peak > 0, peak, np.float32(1)).astype(np.float32) / np.float32(ROW_LEVELS)
     levels = np.rint(vectors / scale[:, None]).astype(np.int8)
@@ -57,28 +57,33 @@ def to_rows(vectors: Floats, slack: Floats | None = None) -> Rows:
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
-    """The rows of many, one after the other."""
-    return Rows(*(np.concatenate(each) for each in zip(*((p.levels, p.scale, p.slack) for p in parts), strict=True)))
+    """Return the rows of several tables, one after the other."""
+    return Rows(
+        *(
+            np.concatenate(columns)
+            for columns in zip(*((part.levels, part.scale, part.slack) for part in parts), strict=True)
+        )
+    )
 
 
 def to_asked(vector: Floats) -> Asked:
-    """The levels of a question's vector, as many as keep every dot product with a row exact."""
+    """Return the levels of a query's vector, as many as keep every dot product with a row exact."""
     total = math.fsum(np.abs(vector).tolist())
     peak = float(np.abs(vector).max(initial=0.0)) or 1.0
-    # Rounding adds half a level a dimension at most.
-    room = EXACT / ROW_LEVELS - len(vector) / 2
-    scale = peak / (min(ASKED_LEVELS, int(room * peak / total)) if total else ASKED_LEVELS)
+    # Rounding adds at most half a level per dimension.
+    max_level_sum = EXACT / ROW_LEVELS - len(vector) / 2
+    scale = peak / (min(ASKED_LEVELS, int(max_level_sum * peak / total)) if total else ASKED_LEVELS)
     return Asked(np.rint(vector / np.float32(scale)).astype(np.float32), scale, _finely(vector))
 
 
 def cosines(rows: Rows, asked: Asked) -> Floats:
-    """The cosine of the question with each row: exact dot products, one scaling, and less where the row is doubted."""
+    """Return the cosine of the query with each row: exact dot products, scaled once, less the row's uncertainty."""
     exact = rows.levels.astype(np.float32) @ asked.levels
     return _doubted(np.asarray(exact * rows.scale * np.float32(asked.scale), dtype=np.float32), rows.slack)
 
 
 def fine_cosines(vectors: Floats, slack: Floats, asked: Asked) -> Floats:
-    """The same for a few vectors as they are, to the last digit that a float32 has."""
+    """Return the same for a few whole vectors, to full float32 precision."""
     exact = _finely(vectors) @ asked.fine
     return _doubted((exact / FINE_LEVELS**2).astype(np.float32), slack)
 

@@ -1,13 +1,13 @@
-"""A fixed rotation that spreads every vector evenly over its dimensions, so that few bits a dimension say much.
+"""Rotate vectors so that each spreads evenly over its dimensions, which makes few bits per dimension enough.
 
-Whatever a vector looks like, its rotated coordinates look like draws from a bell curve. A dense random rotation would
-do, but its bits depend on the library that multiplies; this one is made of sign flips, permutations and Hadamard
-blocks, which are nothing but additions and subtractions of two numbers at a time, and so gives the same bits on every
-machine, beside any other rows. Its signs and permutations are hashes of a counter for the same reason.
+Whatever a vector is, its rotated coordinates look like samples of a normal distribution. A dense random rotation would
+do, but its bits depend on the library that multiplies; this one consists of sign flips, permutations and Hadamard
+blocks, which only add and subtract two numbers at a time, and so gives the same bits on every machine and beside any
+other rows. Its signs and permutations are hashes of a counter for the same reason.
 
-Blocks are as large as the largest power of two that divides the width. Where that is below 64 three rounds do not
-spread a single large dimension, so such vectors are padded with zeros to the next multiple of 64. What is lost is
-size: 300 dimensions take the bytes of 320, and 8 take those of 64.
+Blocks are as large as the largest power of two that divides the width. Below 64, three rounds do not spread a single
+large dimension, so such vectors are padded with zeros to the next multiple of 64. This costs space: 300 dimensions take
+the bytes of 320, and 8 take those of 64.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Order: TypeAlias = NDArray[np.intp]
 ROUNDS = 3
 SMALLEST_BLOCK = 64
 LANES = 128
-"""Vectors turned at a time: few enough to stay in the processor's cache."""
+"""The number of vectors rotated together: few enough for the processor's cache."""
 _SEED = b"lamina rotation 1"
 
 
@@ -44,11 +44,11 @@ class Rotation:
     orders: tuple[Order, ...]
 
     def turn(self, rows: Floats) -> Floats:
-        """The rotated rows; lengths and angles stay what they were."""
+        """Return the rotated rows; lengths and angles do not change."""
         return _in_lanes(rows, self.padded, self._turned)
 
     def back(self, rows: Floats) -> Floats:
-        """What was rotated, as it was; whatever has come to stand in the padding is dropped."""
+        """Return the rows before the rotation, without the padding."""
         return _in_lanes(rows, self.padded, self._returned)[:, : self.width]
 
     def _turned(self, lanes: Floats) -> Floats:
@@ -66,13 +66,13 @@ class Rotation:
 
     @property
     def _scale(self) -> np.float32:
-        # A Hadamard block as it is added up is longer by the root of its size; all rounds are made good at once.
+        # Each Hadamard round multiplies the length by the root of the block size; all rounds are corrected together.
         return np.float32(1 / math.sqrt(self.block**ROUNDS))
 
 
 @lru_cache(maxsize=16)
 def rotation(width: int) -> Rotation:
-    """The rotation for vectors of this width: always the same one."""
+    """Return the rotation for vectors of this width: always the same one."""
     padded = padded_width(width)
     signs = tuple(_signs(padded, n) for n in range(ROUNDS))
     orders = tuple(_order(padded, n) for n in range(ROUNDS))
@@ -80,31 +80,31 @@ def rotation(width: int) -> Rotation:
 
 
 def padded_width(width: int) -> int:
-    """How many dimensions a rotated vector has."""
+    """Return the number of dimensions of a rotated vector; ValueError if the width is below 1."""
     if width < 1:
-        raise ValueError(f"a vector has at least one dimension, not {width}")
-    divides = width & -width
-    return width if divides >= SMALLEST_BLOCK else -(-width // SMALLEST_BLOCK) * SMALLEST_BLOCK
+        raise ValueError(f"a vector must have at least one dimension, not {width}")
+    power_of_two = width & -width
+    return width if power_of_two >= SMALLEST_BLOCK else -(-width // SMALLEST_BLOCK) * SMALLEST_BLOCK
 
 
 def _in_lanes(rows: Floats, padded: int, work: Callable[[Floats], Floats]) -> Floats:
-    """Work on a few rows at a time, each of them a column, so that neighbours in memory are added together."""
-    found = np.empty((len(rows), padded), dtype=np.float32)
+    """Apply a function to a few rows at a time, each as a column, so that neighbours in memory are added together."""
+    result = np.empty((len(rows), padded), dtype=np.float32)
     for start in range(0, len(rows), LANES):
-        some = rows[start : start + LANES]
-        lanes = np.zeros((padded, len(some)), dtype=np.float32)
-        lanes[: rows.shape[1]] = some.T
-        found[start : start + LANES] = work(lanes).T
-    return found
+        batch = rows[start : start + LANES]
+        lanes = np.zeros((padded, len(batch)), dtype=np.float32)
+        lanes[: rows.shape[1]] = batch.T
+        result[start : start + LANES] = work(lanes).T
+    return result
 
 
 def _hadamard(lanes: Floats, block: int) -> Floats:
-    """Each block of dimensions through a Hadamard matrix, as large as the sums are; overwrites what it is given."""
+    """Apply an unscaled Hadamard matrix to each block of dimensions; overwrites its input."""
     spare, size = np.empty_like(lanes), 1
     while size < block:
-        given, taken = (each.reshape(-1, 2, size * lanes.shape[1]) for each in (lanes, spare))
-        np.add(given[:, 0], given[:, 1], out=taken[:, 0])
-        np.subtract(given[:, 0], given[:, 1], out=taken[:, 1])
+        inputs, outputs = (array.reshape(-1, 2, size * lanes.shape[1]) for array in (lanes, spare))
+        np.add(inputs[:, 0], inputs[:, 1], out=outputs[:, 0])
+        np.subtract(inputs[:, 0], inputs[:, 1], out=outputs[:, 1])
         lanes, spare, size = spare, lanes, 2 * size
     return lanes
 
@@ -119,7 +119,7 @@ def _order(width: int, turn: int) -> Order:
 
 
 def _drawn(purpose: bytes, width: int, turn: int) -> NDArray[np.uint64]:
-    """A 64-bit number for each dimension, the same everywhere and for ever."""
+    """Return a 64-bit number for each dimension, the same on every machine."""
     stem = b"%s/%s/%d/%d/" % (_SEED, purpose, width, turn)
     digests = (hashlib.blake2b(stem + b"%d" % n, digest_size=8).digest() for n in range(width))
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)

@@ -1,12 +1,12 @@
-"""How near a question is to every row of a large table: two bits a dimension, counted as whole numbers.
+"""Estimate the cosine of a query with every row of a large table, in two bits per dimension and integer arithmetic.
 
-A row coded in 2 bits is two planes of bits (see `quantise`): its signs, and its low bits. The four levels of the
-codebook are exactly ±a ± b, one sign from each plane, so the inner product with a question that is itself a sum of
-signs (16 even levels, four planes) is a sum of counts: of how many bits of this plane differ from those of that one.
-Such counts are whole numbers, the same on every machine, in any order, in numpy and in machine code.
+A row coded in 2 bits is two bit planes (see `quantisation`): its signs, and its low bits. The four levels of the
+codebook are exactly ±a ± b, one sign from each plane, so the inner product with a query that is itself a sum of signs
+(16 even levels, four planes) is a sum of counts of differing bits. Such counts are integers, the same on every machine,
+in any order, in numpy and in compiled code.
 
-The rounding of the question costs little beside that of the rows (an error of .0189 a cosine instead of .0180 at 384
-dimensions). Whoever needs the order of the best few scores those again from what is kept of them.
+Rounding the query costs little compared with the rows (an error of .0189 per cosine instead of .0180 at 384
+dimensions). A caller that needs the order of the best few scores them again from the stored vectors.
 """
 
 from __future__ import annotations
@@ -28,122 +28,123 @@ from lamina.vectors.rotation import rotation
 
 Words: TypeAlias = NDArray[np.uint64]
 Kernel: TypeAlias = Callable[[Words, Floats, Words, np.float32, Floats], None]
-"""Takes rows, their factors, a question's planes and scale, and writes the estimates."""
+"""Takes rows, their factors, a query's planes and scale, and writes the estimates."""
 
 QUESTION_BITS = 4
 HIGHEST = (1 << QUESTION_BITS) - 1
 STEP = np.float32(0.335)
-"""Between two levels of a question's coordinate: the best even step for sixteen levels of a bell curve."""
-_INNER, _OUTER = (int(each) for each in codebook(2).whole[2:])
+"""The distance of two levels of a query's coordinate: the best even step for sixteen levels of a normal
+distribution."""
+_INNER, _OUTER = (int(level) for level in codebook(2).whole[2:])
 SIGN_WEIGHT, LOW_WEIGHT = (_OUTER + _INNER) // 2, (_OUTER - _INNER) // 2
-"""What the signs and the low bits add to a level, in parts of `codebook.UNIT`."""
+"""What the signs and the low bits add to a level, in units of `codebook.UNIT`."""
 BLOCK = 4096
-"""Rows counted by numpy, or gathered, at a time: few enough to stay in the processor's cache."""
+"""The number of rows processed by numpy, or gathered, at a time: few enough for the processor's cache."""
 SHARE = 131_072
-"""Fewer rows are not worth a thread of their own."""
+"""The number of rows from which a further thread is worthwhile."""
 MOST_THREADS = 4
 PAYS_AFTER = 8_000_000
-"""Rows after which loading machine code has paid: counting them with numpy takes as long."""
+"""The number of rows after which compiling is worthwhile: numpy takes as long for them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScanQuestion:
-    """A question's vector as planes of bits, the least significant first, and what a count of 1 is worth."""
+    """A query's vector as bit planes, the least significant first, and the value of a count of 1."""
 
     planes: Words
     scale: np.float32
 
 
 def to_question(vector: Floats) -> ScanQuestion:
-    """The vector of a question made ready for the scan; its length is of no account."""
-    given = np.asarray(vector, dtype=np.float32)[None, :]
-    if not np.isfinite(given).all():
-        raise ValueError("the vector of a question holds a value that is no finite number; encode the question again")
-    turn, long = rotation(given.shape[1]), lengths(given)
-    unit = (given / np.where(long > 0, long, 1)[:, None]).astype(np.float32)
-    coordinates = turn.turn(unit)[0] * np.float32(np.sqrt(turn.padded))
+    """Return the vector of a query prepared for the scan; its length does not matter."""
+    row = np.asarray(vector, dtype=np.float32)[None, :]
+    if not np.isfinite(row).all():
+        raise ValueError("the vector of the query contains a value that is not finite; encode the query again")
+    rotator, length = rotation(row.shape[1]), lengths(row)
+    unit = (row / np.where(length > 0, length, 1)[:, None]).astype(np.float32)
+    coordinates = rotator.turn(unit)[0] * np.float32(np.sqrt(rotator.padded))
     codes = np.clip(np.floor(coordinates / STEP) + (HIGHEST + 1) // 2, 0, HIGHEST).astype(np.uint8)
     planes = np.stack([np.packbits(codes >> bit & 1) for bit in range(QUESTION_BITS)])
-    # As for a row: what the rounding kept of the direction, so that estimates are right on average.
-    kept = float(added(np.multiply(2.0 * codes - HIGHEST, coordinates, dtype=np.float64)[None, :])[0])
-    return ScanQuestion(planes.view(np.uint64), np.float32(1 / (UNIT * kept) if kept > 0 else 0))
+    # As for a row: the share of the direction that rounding kept, so that estimates are right on average.
+    preserved = float(added(np.multiply(2.0 * codes - HIGHEST, coordinates, dtype=np.float64)[None, :])[0])
+    return ScanQuestion(planes.view(np.uint64), np.float32(1 / (UNIT * preserved) if preserved > 0 else 0))
 
 
 def to_planes(vectors: Floats) -> tuple[Words, Floats]:
-    """The rows and factors of a table that is to be scanned."""
+    """Return the rows and factors of a table for the scan."""
     coded = encode(vectors, 2)
     return words_of(coded), coded.factor
 
 
 def words_of(coded: Coded) -> Words:
-    """The codes of vectors in 2 bits as the scan reads them: the planes of a row side by side, 64 bits to a word."""
+    """Return the codes of 2-bit vectors as the scan reads them: the planes of a row side by side, 64 bits per word."""
     if coded.bits != 2:
         raise ValueError(f"the scan reads vectors coded in 2 bits, not in {coded.bits}")
     return np.ascontiguousarray(coded.codes).view(np.uint64)
 
 
 def estimates(words: Words, factors: Floats, question: ScanQuestion) -> Floats:
-    """The cosine of the question with every row, estimated; `factors` are those the rows were coded with."""
+    """Return the estimated cosine of the query with every row; `factors` are those the rows were coded with."""
     _check(words, factors, question)
     count = len(words)
-    found = np.empty(count, dtype=np.float32)
+    cosines = np.empty(count, dtype=np.float32)
     kernel, table = _choice.kernel(count), np.ascontiguousarray(words)
-    weighed = np.ascontiguousarray(factors)
+    row_factors = np.ascontiguousarray(factors)
 
     def work(rows: slice) -> None:
-        kernel(table[rows], weighed[rows], question.planes, question.scale, found[rows])
+        kernel(table[rows], row_factors[rows], question.planes, question.scale, cosines[rows])
 
-    shares = _shares(count)
-    if len(shares) == 1:
-        work(shares[0])
-        return found
-    # Threads of this call alone: none is left over when the process forks, and callers never wait for each other.
-    with ThreadPoolExecutor(len(shares)) as threads:
-        for done in [threads.submit(work, rows) for rows in shares]:
-            done.result()
-    return found
+    parts = _shares(count)
+    if len(parts) == 1:
+        work(parts[0])
+        return cosines
+    # Threads only for this call: none is left when the process forks, and callers never wait for each other.
+    with ThreadPoolExecutor(len(parts)) as threads:
+        for future in [threads.submit(work, rows) for rows in parts]:
+            future.result()
+    return cosines
 
 
 def estimates_of(words: Words, factors: Floats, question: ScanQuestion, rows: NDArray[np.int64]) -> Floats:
-    """The same for some rows, in the order they are named."""
+    """Return the same for some rows, in the given order."""
     _check(words, factors, question)
-    kernel, table, weighed = _choice.kernel(len(rows)), np.asarray(words), np.asarray(factors)
-    found = np.empty(len(rows), dtype=np.float32)
+    kernel, table, row_factors = _choice.kernel(len(rows)), np.asarray(words), np.asarray(factors)
+    cosines = np.empty(len(rows), dtype=np.float32)
     for start in range(0, len(rows), BLOCK):
-        some, into = rows[start : start + BLOCK], found[start : start + BLOCK]
+        batch, out = rows[start : start + BLOCK], cosines[start : start + BLOCK]
         # `take` gathers rows in half the time that indexing needs.
-        kernel(table.take(some, axis=0), weighed.take(some), question.planes, question.scale, into)
-    return found
+        kernel(table.take(batch, axis=0), row_factors.take(batch), question.planes, question.scale, out)
+    return cosines
 
 
 def prepare() -> bool:
-    """Load the machine code at once, for a process that will ask often; false where numba is not installed."""
+    """Load the compiled kernel immediately, for a process that scans often; False if numba is not installed."""
     return _choice.hurry()
 
 
 def counted(words: Words, factors: Floats, planes: Words, scale: np.float32, found: Floats) -> None:
-    """The scan in numpy."""
-    width, both = planes.shape[1], np.concatenate([planes, planes], axis=1)[:, :, None]
+    """Scan in numpy: write the estimates of the rows to `out`."""
+    width, doubled = planes.shape[1], np.concatenate([planes, planes], axis=1)[:, :, None]
     for start in range(0, len(words), BLOCK):
         block = np.ascontiguousarray(words[start : start + BLOCK].T)
-        differ = np.zeros((2, block.shape[1]), dtype=np.int64)
+        differing = np.zeros((2, block.shape[1]), dtype=np.int64)
         for bit in range(len(planes)):
-            counts = np.bitwise_count(block ^ both[bit]).reshape(2, width, -1)
-            differ += np.add.reduce(counts, axis=1, dtype=np.uint32).astype(np.int64) << bit
-        exact = most(width) - 2 * (SIGN_WEIGHT * differ[0] + LOW_WEIGHT * differ[1])
+            counts = np.bitwise_count(block ^ doubled[bit]).reshape(2, width, -1)
+            differing += np.add.reduce(counts, axis=1, dtype=np.uint32).astype(np.int64) << bit
+        exact = most(width) - 2 * (SIGN_WEIGHT * differing[0] + LOW_WEIGHT * differing[1])
         found[start : start + BLOCK] = exact.astype(np.float32) * factors[start : start + BLOCK] * scale
 
 
 def most(width: int) -> int:
-    """The count of a row of so many words a plane that differs from the question nowhere."""
+    """Return the count of a row with this many words per plane that does not differ from the query."""
     return HIGHEST * 64 * width * (SIGN_WEIGHT + LOW_WEIGHT)
 
 
 class _Choice:
-    """Which kernel counts: numpy, until so much was counted that machine code has paid for being loaded.
+    """Chooses the kernel: numpy, until so many rows were scanned that compiling is worthwhile.
 
-    One question from the command line never waits for a compiler, a process that stays gets what is fastest, and
-    nobody can tell from the numbers which it was.
+    A single query from the command line never waits for a compiler, a long-running process gets the fastest kernel, and
+    both give the same numbers.
     """
 
     def __init__(self) -> None:
@@ -151,8 +152,8 @@ class _Choice:
 
     def kernel(self, rows: int) -> Kernel:
         self._rows += rows
-        fast = _machine_code() if self._rows > PAYS_AFTER else None
-        return fast or counted
+        compiled = _machine_code() if self._rows > PAYS_AFTER else None
+        return compiled or counted
 
     def hurry(self) -> bool:
         self._rows = max(self._rows, PAYS_AFTER)
@@ -178,13 +179,13 @@ def _shares(count: int) -> list[slice]:
 
 
 def _cores() -> int:
-    granted = getattr(os, "sched_getaffinity", None)
-    return len(granted(0)) if granted else os.cpu_count() or 1
+    get_affinity = getattr(os, "sched_getaffinity", None)
+    return len(get_affinity(0)) if get_affinity else os.cpu_count() or 1
 
 
 def _check(words: Words, factors: Floats, question: ScanQuestion) -> None:
-    """Machine code looks at no borders, so they are looked at before."""
+    """Check the shapes, because the compiled kernel checks no bounds."""
     if words.ndim != 2 or words.dtype != np.uint64 or words.shape[1] != 2 * question.planes.shape[1]:
-        raise ValueError("the rows and the question are not of one width")
+        raise ValueError("the rows and the query have different widths")
     if factors.dtype != np.float32 or factors.shape != words.shape[:1]:
-        raise ValueError("every row has one factor")
+        raise ValueError("every row must have one float32 factor")

@@ -1,6 +1,6 @@
-"""The scan in machine code, for processes that scan much; imported only by them, because numba takes its time.
+"""Compile the scan with numba, for processes that scan often; imported only by them, because numba loads slowly.
 
-Written as plain loops over whole numbers: nothing is added in floating point, so it gives the bits that numpy gives.
+Written as plain loops over integers: nothing is added in floating point, so it gives the same bits as numpy.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _EACH_BYTE = np.uint64(0x0101010101010101)
 
 
 def _ones(word: np.uint64) -> np.int64:
-    """How many bits are set. Compilers know these four lines and put one instruction in their place."""
+    """Return the number of bits set. Compilers recognise these four lines and replace them by one instruction."""
     word = word - ((word >> np.uint64(1)) & _PAIRS)
     word = (word & _FOURS) + ((word >> np.uint64(2)) & _FOURS)
     word = (word + (word >> np.uint64(4))) & _EIGHTS
@@ -29,7 +29,7 @@ _ones_in = numba.njit()(_ones)
 
 
 def _differing(word: np.uint64, planes: Words, at: int) -> np.int64:
-    """In how many bits a word differs from those of a question, each bit counted for what it is worth."""
+    """Return the number of bits in which a word differs from those of a query, each weighted by its plane."""
     return (
         _ones_in(word ^ planes[0, at])
         + 2 * _ones_in(word ^ planes[1, at])
@@ -53,7 +53,7 @@ def _counted(words: Words, factors: Floats, planes: Words, scale: np.float32, fo
 
 
 def kernel() -> Kernel:
-    """The scan compiled for this processor, and kept on the disk for the next process where numba may write."""
+    """Return the scan compiled for this processor, cached on disk for the next process if numba can write."""
     try:
         return _compiled(keep=True)
     except RuntimeError:
@@ -61,8 +61,8 @@ def kernel() -> Kernel:
 
 
 def _compiled(*, keep: bool) -> Kernel:
-    # Arrays that may not be written to, as maps of a file are; numba takes any other for one of those.
-    bits, floats = (types.Array(each, n, "C", readonly=True) for each, n in ((types.uint64, 2), (types.float32, 1)))
+    # Read-only arrays, as memory-mapped files are; numba accepts writable ones for them too.
+    bits, floats = (types.Array(type_, n, "C", readonly=True) for type_, n in ((types.uint64, 2), (types.float32, 1)))
     signature = types.void(bits, floats, bits, types.float32, types.float32[::1])
     compiled: Kernel = numba.njit(signature, nogil=True, cache=keep)(_counted)
     return compiled

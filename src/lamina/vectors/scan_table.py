@@ -1,4 +1,4 @@
-"""A growing table of vectors in two bits a dimension: about how near each is, at a fraction of the room."""
+"""Store a growing table of vectors in two bits per dimension: approximate search in a fraction of the memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AT_ONCE = 4096
 
 
 class ScanTable:
-    """Runs of vectors, a run a text: its chunks stand side by side and the nearest one counts."""
+    """Runs of vectors, one run per text: its chunks are adjacent, and the nearest chunk counts."""
 
     def __init__(self, width: int) -> None:
         self._width = width
@@ -31,19 +31,19 @@ class ScanTable:
 
     @property
     def held(self) -> int:
-        """Bytes of the rows that are there."""
-        return sum(each.nbytes for each in self.saved().values())
+        """Return the bytes of the stored rows."""
+        return sum(array.nbytes for array in self.saved().values())
 
     @classmethod
     def of_table(cls, table: VectorTable) -> ScanTable:
-        """The same vectors, in less room."""
-        made = cls(table.width)
+        """Return the vectors of a table in less memory."""
+        scan_table = cls(table.width)
         for rows, sizes in table.parts(_AT_ONCE):
-            made.append(rows, sizes)
-        return made
+            scan_table.append(rows, sizes)
+        return scan_table
 
     def append(self, rows: Rows, sizes: Numbers) -> None:
-        """Add runs; `sizes` is how many rows each has, at least one."""
+        """Add runs; `sizes` is the number of rows of each, at least one."""
         words, factors = to_planes(rows.levels * rows.scale[:, None])
         count, runs = self._rows + len(words), self._runs + len(sizes)
         self._words, self._factors = grown(self._words, count), grown(self._factors, count)
@@ -53,41 +53,41 @@ class ScanTable:
         self._rows, self._runs = count, runs
 
     def scan(self, asked: Asked) -> Floats:
-        """About the cosine of the nearest chunk of every run."""
+        """Return the estimated cosine of the nearest chunk of every run."""
         if not self._runs:
             return np.empty(0, dtype=np.float32)
-        found = estimates(self._words[: self._rows], self._factors[: self._rows], to_question(_vector(asked)))
-        return found if self._runs == self._rows else np.maximum.reduceat(found, self._starts[: self._runs])
+        cosines = estimates(self._words[: self._rows], self._factors[: self._rows], to_question(_vector(asked)))
+        return cosines if self._runs == self._rows else np.maximum.reduceat(cosines, self._starts[: self._runs])
 
     def of(self, asked: Asked, runs: Numbers) -> Floats:
-        """About the cosine of the nearest chunk of some runs; a run below 0 has none and gives 0."""
-        found = np.zeros(len(runs), dtype=np.float32)
+        """Return the estimated cosine of the nearest chunk of some runs; 0 for a run below 0, which has none."""
+        cosines = np.zeros(len(runs), dtype=np.float32)
         known = np.flatnonzero(runs >= 0)
         if len(known):
             rows, offsets = self._rows_of(runs[known])
             words, factors = self._words[: self._rows], self._factors[: self._rows]
-            near = estimates_of(words, factors, to_question(_vector(asked)), rows)
-            found[known] = np.maximum.reduceat(near, offsets)
-        return found
+            estimated = estimates_of(words, factors, to_question(_vector(asked)), rows)
+            cosines[known] = np.maximum.reduceat(estimated, offsets)
+        return cosines
 
     def _rows_of(self, runs: Numbers) -> tuple[Numbers, Numbers]:
-        """The rows of some runs one after the other, and where each run begins among them."""
+        """Return the rows of some runs one after the other, and where each run begins among them."""
         return rows_of_runs(self._starts[: self._runs], self._rows, runs)
 
     def arrange(self, runs: Numbers) -> Numbers:
-        """Drop all runs but these (below 0: none, each once) and put them in this order; returns their new numbers."""
+        """Keep only these runs (below 0: none, each once) in this order; return their new numbers."""
         kept = runs[runs >= 0]
-        found = np.full(len(runs), -1, dtype=np.int64)
-        found[runs >= 0] = np.arange(len(kept))
-        if len(kept) == self._runs and (kept == found[runs >= 0]).all():
-            return found
+        numbers = np.full(len(runs), -1, dtype=np.int64)
+        numbers[runs >= 0] = np.arange(len(kept))
+        if len(kept) == self._runs and (kept == numbers[runs >= 0]).all():
+            return numbers
         rows, offsets = self._rows_of(kept)
         self._words, self._factors = self._words[rows], self._factors[rows]
         self._starts, self._rows, self._runs = offsets.astype(np.int64), len(rows), len(kept)
-        return found
+        return numbers
 
     def saved(self) -> dict[str, NDArray[Any]]:
-        """What has to be kept."""
+        """Return the arrays to store."""
         return {
             "words": self._words[: self._rows],
             "factors": self._factors[: self._rows],
@@ -96,11 +96,11 @@ class ScanTable:
 
     @classmethod
     def of_saved(cls, arrays: Mapping[str, NDArray[Any]], lengths: Mapping[str, int], width: int) -> ScanTable:
-        """The table that was kept, in arrays with room to spare."""
-        made = cls(width)
-        made._words, made._factors, made._starts = arrays["words"], arrays["factors"], arrays["run_starts"]
-        made._rows, made._runs = lengths["words"], lengths["run_starts"]
-        return made
+        """Return the table from stored arrays, which may be longer than needed."""
+        table = cls(width)
+        table._words, table._factors, table._starts = arrays["words"], arrays["factors"], arrays["run_starts"]
+        table._rows, table._runs = lengths["words"], lengths["run_starts"]
+        return table
 
 
 def _vector(asked: Asked) -> Floats:

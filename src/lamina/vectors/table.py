@@ -1,4 +1,4 @@
-"""A growing table of vectors as levels, searched exactly."""
+"""Store a growing table of vectors as levels, searched exactly."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from lamina.vectors.levels import Asked, Floats, Levels, Rows, cosines
 
 BLOCK = 4096
-"""Rows turned into float32 at a time: small enough to stay in the processor's cache."""
+"""The number of rows converted to float32 at a time: few enough for the processor's cache."""
 
 
 class VectorTable:
-    """Runs of vectors, a run a text: its chunks stand side by side and the nearest one counts."""
+    """Runs of vectors, one run per text: its chunks are adjacent, and the nearest chunk counts."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -30,11 +30,11 @@ class VectorTable:
 
     @property
     def held(self) -> int:
-        """Bytes of the rows that are there."""
+        """Return the bytes of the stored rows."""
         return self._rows * (self.width + self._scale.itemsize + self._slack.itemsize) + 8 * self._runs
 
     def append(self, rows: Rows, sizes: NDArray[np.int64]) -> None:
-        """Add runs; `sizes` is how many rows each has, at least one."""
+        """Add runs; `sizes` is the number of rows of each, at least one."""
         starts = self._rows + np.concatenate([[0], np.cumsum(sizes)[:-1]])
         count, runs = len(rows.scale), len(sizes)
         self._levels = grown(self._levels, self._rows + count)
@@ -49,28 +49,28 @@ class VectorTable:
         self._runs += runs
 
     def scan(self, asked: Asked) -> Floats:
-        """The cosine of the nearest chunk of every run."""
+        """Return the cosine of the nearest chunk of every run."""
         if not self._runs:
             return np.empty(0, dtype=np.float32)
-        found = np.empty(self._rows, dtype=np.float32)
+        similarities = np.empty(self._rows, dtype=np.float32)
         for start in range(0, self._rows, BLOCK):
             end = min(start + BLOCK, self._rows)
-            found[start:end] = cosines(self._some(slice(start, end)), asked)
-        return np.maximum.reduceat(found, self._starts[: self._runs])
+            similarities[start:end] = cosines(self._some(slice(start, end)), asked)
+        return np.maximum.reduceat(similarities, self._starts[: self._runs])
 
     def of(self, asked: Asked, runs: NDArray[np.int64]) -> Floats:
-        """The cosine of the nearest chunk of some runs; a run below 0 has none and gives 0."""
-        found = np.zeros(len(runs), dtype=np.float32)
+        """Return the cosine of the nearest chunk of some runs; 0 for a run below 0, which has none."""
+        best = np.zeros(len(runs), dtype=np.float32)
         known = np.flatnonzero(runs >= 0)
         if not len(known):
-            return found
+            return best
         rows, offsets = rows_of_runs(self._starts[: self._runs], self._rows, runs[known])
-        near = cosines(self._some(rows), asked)
-        found[known] = np.maximum.reduceat(near, offsets)
-        return found
+        similarities = cosines(self._some(rows), asked)
+        best[known] = np.maximum.reduceat(similarities, offsets)
+        return best
 
     def parts(self, at_once: int) -> Iterator[tuple[Rows, NDArray[np.int64]]]:
-        """All runs, so many at a time, with how many rows each has."""
+        """Yield all runs in batches, with the number of rows of each."""
         for first in range(0, self._runs, at_once):
             runs = np.arange(first, min(first + at_once, self._runs))
             rows, offsets = rows_of_runs(self._starts[: self._runs], self._rows, runs)
@@ -83,17 +83,17 @@ class VectorTable:
 def rows_of_runs(
     starts: NDArray[np.int64], count: int, runs: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The rows of some runs one after the other, and where each run begins among them; `count` rows in all."""
-    beyond = np.where(runs + 1 < len(starts), starts[np.minimum(runs + 1, len(starts) - 1)], count)
-    sizes = beyond - starts[runs]
+    """Return the rows of some runs one after the other, and where each run begins among them; `count` rows in all."""
+    ends = np.where(runs + 1 < len(starts), starts[np.minimum(runs + 1, len(starts) - 1)], count)
+    sizes = ends - starts[runs]
     offsets = np.cumsum(sizes) - sizes
     return np.arange(int(sizes.sum())) + np.repeat(starts[runs] - offsets, sizes), offsets
 
 
 def grown(array: NDArray[Any], needed: int) -> NDArray[Any]:
-    """The array with room for so many rows, doubled so that adding one at a time stays cheap."""
+    """Return the array with space for so many rows, at least doubled so that adding one at a time stays cheap."""
     if needed <= len(array):
         return array
-    grown = np.empty((max(needed, 2 * len(array), 64), *array.shape[1:]), dtype=array.dtype)
-    grown[: len(array)] = array
-    return grown
+    larger = np.empty((max(needed, 2 * len(array), 64), *array.shape[1:]), dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger

@@ -1,4 +1,4 @@
-"""The web page: the same memory, for a person who keeps it open. It asks a seat and renders; it decides nothing."""
+"""The web page: the same memory in a browser. It calls `Memory` and renders the results; it decides nothing."""
 
 from lamina.web.pages import PAGES, Page, make_pages
 

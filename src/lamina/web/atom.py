@@ -1,4 +1,4 @@
-"""The page of one atom: what it says and rests on, what became of it, what it is linked with, and what one may do."""
+"""The page of one atom: its text and evidence, its history, its links, and the actions on it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from lamina.web.said import Said, said_change, said_undone
 from lamina.web.visit import Visit
 
 _OWN_PLACE = frozenset({"id", "kind", "content", "status", "relations", "evidence", "revision", "path"})
-"""Fields that have a place of their own on the page."""
+"""Fields that have their own place on the page."""
 
 
 _UNSET: tuple[object, ...] = (None, "", [], {}, 0)
@@ -36,19 +36,20 @@ _UNSET: tuple[object, ...] = (None, "", [], {}, 0)
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A passage of a segment, with the stretch of it that is looked for."""
+    """A passage of a segment, with the highlighted span if there is one."""
 
     passage: Passage
-    stretches: tuple[Stretch, ...]
+    spans: tuple[Stretch, ...]
 
     @property
-    def is_found(self) -> bool:
-        return any(stretch.how == "in" for stretch in self.stretches)
+    def is_highlighted(self) -> bool:
+        """Whether a span of this turn is highlighted."""
+        return any(span.change == "in" for span in self.spans)
 
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """How a memory lives: what use has taught, and how much of it is left."""
+    """An atom's retention, usage counters and confirmations."""
 
     retention: float
     half_life: float
@@ -59,37 +60,39 @@ class Life:
 
 
 def atom(visit: Visit) -> Response:
-    """The page of an atom."""
-    found = visit.memory.get(visit.request.path_params["id"])
-    return _page(visit, found, None)
+    """Show the page of an atom."""
+    shown_atom = visit.memory.get(visit.request.path_params["id"])
+    return _page(visit, shown_atom, None)
 
 
 def diff(visit: Visit) -> Response:
-    """Two versions of an atom, word by word."""
-    past = visit.memory.history(visit.request.path_params["id"]).versions
-    one, other = (_version(past, visit.number(name, default, 10**6)) for name, default in (("a", 1), ("b", len(past))))
-    both = words(one.atom.content, other.atom.content)
-    told = {"a": one, "b": other, "words": both, "fields": fields(one.atom, other.atom)}
-    return visit.page("diff.html", told, part="_diff.html")
+    """Show the differences between two versions of an atom, word by word."""
+    versions = visit.memory.history(visit.request.path_params["id"]).versions
+    first, second = (
+        _version(versions, visit.number(name, default, 10**6)) for name, default in (("a", 1), ("b", len(versions)))
+    )
+    spans = words(first.atom.content, second.atom.content)
+    context = {"a": first, "b": second, "words": spans, "fields": fields(first.atom, second.atom)}
+    return visit.page("diff.html", context, part="_diff.html")
 
 
 def do(visit: Visit) -> Response:
-    """One of the verbs, on this atom."""
+    """Apply one of the verbs to this atom; InvalidInput if there is no such verb."""
     memory, before = visit.memory, visit.memory.get(visit.request.path_params["id"])
     verb = visit.sent("verb")
     if verb not in _VERBS:
-        raise InvalidInput(f"{verb!r} is no verb; choose from {', '.join(_VERBS)}")
+        raise InvalidInput(f"unknown verb {verb!r}; choose from {', '.join(_VERBS)}")
     title, act = _VERBS[verb]
     after = act(visit, before)
     return _page(visit, after, said_change(title, memory, before, after))
 
 
 def undo(visit: Visit) -> Response:
-    """Undo commits from the page of an atom they touched, and show what it is then."""
+    """Undo commits from the page of an atom they changed, and show the atom."""
     memory, cascade = visit.memory, bool(visit.sent("cascade"))
-    found = memory.get(visit.request.path_params["id"])
-    done = [each for commit in visit.sent_all("commit") for each in memory.undo(commit, cascade=cascade)]
-    return _page(visit, memory.get(found.id), said_undone(done, on=found.id))
+    shown_atom = memory.get(visit.request.path_params["id"])
+    commits = [committed for commit in visit.sent_all("commit") for committed in memory.undo(commit, cascade=cascade)]
+    return _page(visit, memory.get(shown_atom.id), said_undone(commits, on=shown_atom.id))
 
 
 def _reason(visit: Visit, otherwise: str) -> str:
@@ -104,7 +107,7 @@ _VERBS: dict[str, tuple[str, Callable[[Visit, Atom], Atom]]] = {
     "resolve": ("Resolved", lambda visit, atom: visit.memory.resolve(atom.id, _reason(visit, "done"))),
     "forget": ("Forgotten", lambda visit, atom: visit.memory.forget(atom.id, _reason(visit, "no longer wanted"))),
     "status": (
-        "Its status has changed",
+        "Status changed",
         lambda visit, atom: visit.memory.update_status(atom.id, visit.sent("status"), visit.sent("reason")),
     ),
     "revise": ("Revised", lambda visit, atom: _revised(visit, atom)),
@@ -116,16 +119,16 @@ _VERBS: dict[str, tuple[str, Callable[[Visit, Atom], Atom]]] = {
 
 
 def _revised(visit: Visit, atom: Atom) -> Atom:
-    content, told = changed(atom, visit)
-    return visit.memory.revise(atom.id, content, reason=_reason(visit, "revised"), **told)
+    content, fields = changed(atom, visit)
+    return visit.memory.revise(atom.id, content, reason=_reason(visit, "revised"), **fields)
 
 
 def _page(visit: Visit, found: Atom, said: Said | None) -> Response:
     memory = visit.memory
     versions = memory.history(found.id).versions
-    told = {
+    context = {
         "atom": found,
-        "said": said,
+        "result": said,
         "path": memory.path_of(found.id),
         "fields": _fields(found),
         "form": shown(found),
@@ -134,41 +137,41 @@ def _page(visit: Visit, found: Atom, said: Said | None) -> Response:
         "versions": versions[::-1],
         "last_two": next(pairwise(versions[::-1]), None),
         "neighbours": neighbour_documents(memory, found.id),
-        "life": _life(memory, found),
+        "retention": _life(memory, found),
         "statuses": _statuses(found),
         "relations": tuple(RelationName),
         "version_why": _reasons(memory, versions),
     }
-    return visit.page("atom.html", told, part="_atom.html")
+    return visit.page("atom.html", context, part="_atom.html")
 
 
 def _reasons(memory: Memory, versions: Sequence[Version]) -> dict[int, tuple[Piece, ...]]:
-    """Why there is each version, with the atoms its reason names."""
-    told = {
+    """Return the reason of each version, with the atoms it mentions."""
+    reasons = {
         version.revision: plain(version.reason) if version.verb == "relate" else version.reason for version in versions
     }
-    known = named_in(told.values(), memory)
-    return {revision: pieces(why, known) for revision, why in told.items()}
+    atoms = named_in(reasons.values(), memory)
+    return {revision: pieces(reason, atoms) for revision, reason in reasons.items()}
 
 
 def _fields(found: Atom) -> list[tuple[str, object]]:
-    """Every field that says something and has no place of its own."""
-    told = atom_document(found, None).data()
-    return [(name, value) for name, value in told.items() if name not in _OWN_PLACE and value not in _UNSET]
+    """Return every field that is set and has no place of its own."""
+    data = atom_document(found, None).data()
+    return [(name, value) for name, value in data.items() if name not in _OWN_PLACE and value not in _UNSET]
 
 
 def _statuses(found: Atom) -> tuple[Status, ...]:
-    """Where it may go from here; out of an ended status leads a reasoned restore."""
+    """Return the statuses it may change to; an ended status can only be restored, with a reason."""
     return (Status.ACTIVE,) if found.status in ENDED else ARROWS[found.status]
 
 
 def _life(memory: Memory, found: Atom) -> Life:
     counted = memory.signals(found.id)
-    known, now = from_counted(counted), memory.now()
+    signals, now = from_counted(counted), memory.now()
     return Life(
-        retention=retention(found, known, now, Mode(memory.settings.retention)),
-        half_life=half_life_days(found, known),
-        heat=heat(found, known, now),
+        retention=retention(found, signals, now, Mode(memory.settings.retention)),
+        half_life=half_life_days(found, signals),
+        heat=heat(found, signals, now),
         quality=counted.quality_score,
         uses=counted.recall_count,
         confirmations=memory.confirmations(found.id),
@@ -176,7 +179,7 @@ def _life(memory: Memory, found: Atom) -> Life:
 
 
 def _turns(found: Atom, visit: Visit) -> tuple[Turn, ...]:
-    """The passages of a segment, and in the one that is asked for the stretch that is."""
+    """Return the passages of a segment, with the requested span marked."""
     n, start, end = (visit.number(name, 0, 10**6) for name in ("passage", "start", "end"))
     return tuple(
         Turn(passage, _marked(passage.text, start, end) if passage.n == n else ()) for passage in passages_of(found)
@@ -191,7 +194,7 @@ def _marked(text: str, start: int, end: int) -> tuple[Stretch, ...]:
 
 
 def _version(past: tuple[Version, ...], revision: int) -> Version:
-    found = next((version for version in past if version.revision == revision), None)
-    if found is None:
-        raise NotFound(f"there is no version {revision}; there are {len(past)}")
-    return found
+    version = next((candidate for candidate in past if candidate.revision == revision), None)
+    if version is None:
+        raise NotFound(f"no version {revision}; there are {len(past)}")
+    return version

@@ -1,4 +1,4 @@
-"""The list of atoms, narrowed down by what they are."""
+"""The page that lists atoms, with filters."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ _ASKED = ("status", "kind", "memory_type", "subject", "session_id", "as_of", "kn
 
 
 def browse(visit: Visit) -> Response:
-    """Atoms, newest first."""
-    asked, offset = visit.asked, visit.number("offset", 0, 10**7)
-    status = asked.get("status") or Status.ACTIVE.value
-    chosen = {name: asked.get(name) or None for name in ("kind", "memory_type", "subject", "session_id")}
-    found = visit.memory.list(
+    """List atoms, newest first."""
+    query, offset = visit.asked, visit.number("offset", 0, 10**7)
+    status = query.get("status") or Status.ACTIVE.value
+    filters = {name: query.get(name) or None for name in ("kind", "memory_type", "subject", "session_id")}
+    atoms = visit.memory.list(
         status=None if status == ANY else status,
         limit=PAGE + 1,
         offset=offset,
-        **chosen,
-        as_of=asked.get("as_of") or None,
-        known_at=asked.get("known_at") or None,
+        **filters,
+        as_of=query.get("as_of") or None,
+        known_at=query.get("known_at") or None,
     )
     counts = visit.memory.stats()
-    told = {
-        "atoms": found[:PAGE],
-        "more": len(found) > PAGE,
+    context = {
+        "atoms": atoms[:PAGE],
+        "more": len(atoms) > PAGE,
         "offset": offset,
         "page": PAGE,
         "status": status,
-        "asked": asked,
+        "query": query,
         "statuses": (*Status, ANY),
         "kinds": sorted(counts["by_kind"]),
         "memory_types": tuple(MemoryType),
-        "rest": _rest(visit),
+        "filter_query": _rest(visit),
     }
-    return visit.page("browse.html", told, part="_list.html")
+    return visit.page("browse.html", context, part="_list.html")
 
 
 def _rest(visit: Visit) -> str:
-    """What is asked besides the place in the list, for the links to other places."""
+    """Return the filters as a query string, for the links to other pages of the list."""
     return urlencode([(name, value) for name in _ASKED if (value := visit.asked.get(name))])

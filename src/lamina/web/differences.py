@@ -1,4 +1,4 @@
-"""Two versions of a text, word by word: what was taken out, what was put in, and what stayed."""
+"""Differences between two versions of a text, word by word."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lamina.atom.atom import DATA_FIELDS, Atom
 from lamina.atom.record import encode_field
 
 MOST_WORDS = 4000
-"""Longer texts are set against each other line by line."""
+"""Longer texts are compared line by line."""
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
@@ -20,15 +20,15 @@ How = Literal["same", "out", "in"]
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Some words that stand in one version, or in both."""
+    """A span of text that is in one version or in both."""
 
-    how: How
+    change: How
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field that differs, as it was and as it is."""
+    """A field that differs, with both values."""
 
     name: str
     before: str
@@ -36,23 +36,23 @@ class Field:
 
 
 def words(before: str, after: str) -> list[Stretch]:
-    """The stretches that make both: without those put in they read as before, without those taken out as after."""
+    """Return the spans of both texts: those not "in" give the old text, those not "out" the new one."""
     a, b = _WORDS.findall(before), _WORDS.findall(after)
     if max(len(a), len(b)) > MOST_WORDS:
         a, b = _LINES.findall(before), _LINES.findall(after)
-    found: list[Stretch] = []
+    spans: list[Stretch] = []
     for tag, a1, a2, b1, b2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
         if tag == "equal":
-            found.append(Stretch("same", "".join(a[a1:a2])))
+            spans.append(Stretch("same", "".join(a[a1:a2])))
             continue
-        taken, put = "".join(a[a1:a2]), "".join(b[b1:b2])
-        found += [Stretch("out", taken)] if taken else []
-        found += [Stretch("in", put)] if put else []
-    return found
+        removed, added = "".join(a[a1:a2]), "".join(b[b1:b2])
+        spans += [Stretch("out", removed)] if removed else []
+        spans += [Stretch("in", added)] if added else []
+    return spans
 
 
 def fields(before: Atom, after: Atom) -> list[Field]:
-    """The fields besides the text that differ."""
+    """Return the fields other than the text that differ."""
     names = (name for name in DATA_FIELDS if name not in ("content", "recorded_at"))
     return [
         Field(name, _told(before, name), _told(after, name))

@@ -1,4 +1,4 @@
-"""How memories fade: the curve that is in force, the others beside it, and where the youngest of them lie."""
+"""The chart of retention: the curve in use, the other curves, and the newest atoms on it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lamina.memory import Memory
 
 HALF_LIVES, FINE = 4, 20
 MOST = 300
-"""So many of the youngest are looked at."""
+"""The newest atoms to show."""
 TENTHS = 10
 
 _CURVES: dict[Mode, Callable[[float], float]] = {
@@ -30,7 +30,7 @@ _CURVES: dict[Mode, Callable[[float], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class Fading:
-    """Curves over half-lives, the places of memories among them, and how many there are of each tenth."""
+    """Curves over half-lives, the positions of atoms on them, and the number of atoms in each tenth."""
 
     mode: Mode
     ages: tuple[float, ...]
@@ -40,7 +40,7 @@ class Fading:
     tenths: tuple[tuple[str, int], ...]
 
     def data(self) -> dict[str, object]:
-        """As JSON values."""
+        """Return the chart as JSON values."""
         return {
             "mode": self.mode.value,
             "ages": self.ages,
@@ -50,19 +50,19 @@ class Fading:
 
 
 def faded(memory: Memory) -> Fading:
-    """The curves of this memory, and where its youngest atoms lie."""
+    """Return the curves of this memory and the positions of its newest atoms."""
     mode, now = Mode(memory.settings.retention), memory.now()
     ages = tuple(round(n / FINE, 3) for n in range(HALF_LIVES * FINE + 1))
-    lines = tuple((each.value, tuple(round(curve(age), 4) for age in ages)) for each, curve in _CURVES.items())
+    lines = tuple((name.value, tuple(round(curve(age), 4) for age in ages)) for name, curve in _CURVES.items())
     places, lasting, counted = list[tuple[float, float]](), 0, Counter[int]()
     for atom in memory.list(limit=MOST):
-        known = from_counted(memory.signals(atom.id))
-        left, half_life = retention(atom, known, now, mode), half_life_days(atom, known)
+        signals = from_counted(memory.signals(atom.id))
+        left, half_life = retention(atom, signals, now, mode), half_life_days(atom, signals)
         counted[min(TENTHS - 1, int(left * TENTHS))] += 1
         if half_life == inf:
             lasting += 1
         else:
-            places.append((round(days_since(last_touch(atom, known), now) / half_life, 4), round(left, 4)))
+            places.append((round(days_since(last_touch(atom, signals), now) / half_life, 4), round(left, 4)))
     return Fading(mode, ages, lines, tuple(sorted(places)), lasting, _tenths(counted))
 
 

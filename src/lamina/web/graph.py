@@ -1,4 +1,4 @@
-"""The neighbourhood of an atom: what it is linked with, and what that is linked with."""
+"""The graph page: the atoms within a few links of one atom."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LABEL = 60
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An atom in the picture. `steps`: how far it is from the one in the middle."""
+    """An atom in the graph. `steps`: its distance from the central one."""
 
     id: str
     label: str
@@ -32,7 +32,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link in the picture."""
+    """A relation in the graph."""
 
     source: str
     name: str
@@ -42,7 +42,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """Atoms and the links between them; `cut`: there were more than a picture holds."""
+    """Atoms and the links between them; `cut`: some were left out because there were too many."""
 
     nodes: tuple[Node, ...]
     links: tuple[Link, ...]
@@ -50,49 +50,49 @@ class Neighbourhood:
 
 
 def graph(visit: Visit) -> Response:
-    """The picture and its table."""
-    found = visit.memory.get(visit.request.path_params["id"])
+    """Show the graph and its table."""
+    center = visit.memory.get(visit.request.path_params["id"])
     depth = max(1, visit.number("depth", 1, MOST_DEPTH))
-    around = neighbourhood(visit.memory, found, depth)
-    names = {node.id: node for node in around.nodes}
+    neighbours = neighbourhood(visit.memory, center, depth)
+    names = {node.id: node for node in neighbours.nodes}
     depths = range(1, MOST_DEPTH + 1)
-    told = {"atom": found, "around": around, "names": names, "depth": depth, "depths": depths}
-    return visit.page("graph.html", told)
+    context = {"atom": center, "neighbourhood": neighbours, "names": names, "depth": depth, "depths": depths}
+    return visit.page("graph.html", context)
 
 
 def near(visit: Visit) -> Response:
-    """The neighbourhood as data, for the picture."""
-    found = visit.memory.get(visit.request.path_params["id"])
-    around = neighbourhood(visit.memory, found, max(1, visit.number("depth", 1, MOST_DEPTH)))
-    return JSONResponse(asdict(around))
+    """Return the neighbourhood as JSON, for the graph."""
+    center = visit.memory.get(visit.request.path_params["id"])
+    neighbours = neighbourhood(visit.memory, center, max(1, visit.number("depth", 1, MOST_DEPTH)))
+    return JSONResponse(asdict(neighbours))
 
 
 def neighbourhood(memory: Memory, middle: Atom, depth: int) -> Neighbourhood:
-    """Everything so many links away."""
+    """Return the atoms within `depth` links of an atom."""
     nodes = {middle.id: _node(middle, 0)}
     links: dict[tuple[str, str, str], Link] = {}
-    edge, cut = [middle], False
+    frontier, cut = [middle], False
     for steps in range(1, depth + 1):
         reached: list[Atom] = []
-        for atom in edge:
-            for link, other in _links(memory, atom):
-                if other.id not in nodes:
+        for atom in frontier:
+            for link, neighbour in _links(memory, atom):
+                if neighbour.id not in nodes:
                     if len(nodes) >= MOST_NODES:
                         cut = True
                         continue
-                    nodes[other.id] = _node(other, steps)
-                    reached.append(other)
+                    nodes[neighbour.id] = _node(neighbour, steps)
+                    reached.append(neighbour)
                 links[link.source, link.name, link.target] = link
-        edge = reached
+        frontier = reached
     return Neighbourhood(tuple(nodes.values()), tuple(links.values()), cut)
 
 
 def _links(memory: Memory, atom: Atom) -> list[tuple[Link, Atom]]:
     try:
-        found = memory.neighbours(atom.id)
-    except NotFound:  # erased while the picture was drawn
+        neighbours = memory.neighbours(atom.id)
+    except NotFound:  # erased in the meantime
         return []
-    return [(Link(edge.source, edge.name, edge.target, edge.confidence), other) for edge, other in found]
+    return [(Link(edge.source, edge.name, edge.target, edge.confidence), neighbour) for edge, neighbour in neighbours]
 
 
 def _node(atom: Atom, steps: int) -> Node:

@@ -1,4 +1,4 @@
-"""The health of a memory: what there is of what, how it fades, what runs, and what is wrong with which file."""
+"""The health page: counts, retention, jobs, and problems with files."""
 
 from __future__ import annotations
 
@@ -10,18 +10,23 @@ from lamina.web.visit import Visit
 
 
 def health(visit: Visit) -> Response:
-    """Counts, sizes, jobs."""
-    whole = visit.caller is not None and visit.house.is_kept_by(visit.caller)
-    stats = stats_document(visit.memory, whole=whole)
-    told = {"stats": stats, "left": stats.to_review, "whole": whole, "fading": faded(visit.memory)}
-    return visit.page("health.html", told)
+    """Show counts, sizes and jobs."""
+    whole_vault = visit.caller is not None and visit.house.is_kept_by(visit.caller)
+    stats = stats_document(visit.memory, whole=whole_vault)
+    context = {
+        "stats": stats,
+        "pending_count": stats.to_review,
+        "whole_vault": whole_vault,
+        "fading": faded(visit.memory),
+    }
+    return visit.page("health.html", context)
 
 
 def problems(visit: Visit) -> Response:
-    """What a look at every file finds; asked for later, for it takes as long as there are files."""
-    return visit.page("problems.html", {"found": visit.memory.doctor()}, part="_problems.html")
+    """Show the problems of every file; loaded separately, because it takes as long as there are files."""
+    return visit.page("problems.html", {"diagnosis": visit.memory.doctor()}, part="_problems.html")
 
 
 def fading(visit: Visit) -> Response:
-    """The curves and where memories lie on them, as data for the picture."""
+    """Return the retention chart as JSON."""
     return JSONResponse(faded(visit.memory).data())

@@ -1,4 +1,4 @@
-"""The inbox: what waits for a person, the words it rests on, and the word they give."""
+"""The inbox page: pending items, the text they rest on, and the decisions of a person."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from lamina.web.said import Said, said_receipts, said_undone
 from lamina.web.visit import Visit
 
 PAGE = 40
-"""So many things are shown at once."""
+"""Items shown on one page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A verb with its button, its key and what it would do."""
+    """A possible decision with its button, its key and its effect."""
 
     verb: str
     label: str
@@ -38,67 +38,67 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """One thing that waits, with the choices there are."""
+    """A pending item with the possible decisions."""
 
-    told: ItemDocument
+    document: ItemDocument
     choices: tuple[Choice, ...]
 
     @property
     def name(self) -> str:
-        """What the item is called on the page."""
-        return "-".join(self.told.ids) or f"{self.told.kind}-{crc32(self.told.text.encode()):08x}"
+        """The item's id in the HTML."""
+        return "-".join(self.document.ids) or f"{self.document.kind}-{crc32(self.document.text.encode()):08x}"
 
 
 _BUTTONS = {"confirm": ("Confirm", "c"), "reject": ("Reject", "r"), "edit": ("Edit", "e")}
 _PAIR = (
-    ("keep_b", "The newer is so", "n"),
-    ("keep_a", "The older is so", "o"),
-    ("both", "Both are so", "b"),
+    ("keep_b", "Keep the newer", "n"),
+    ("keep_a", "Keep the older", "o"),
+    ("both", "Keep both", "b"),
     ("merge", "Merge", "m"),
     ("later", "Later", "l"),
 )
-"""The verbs of a pair, in the order in which review tells what each would do."""
+"""The decisions on a pair, in the order in which review describes their effects."""
 
 
 def inbox(visit: Visit) -> Response:
-    """Everything that waits."""
-    return visit.page("inbox.html", {"said": None, **_listed(visit)}, part="_waiting.html")
+    """Show everything pending review."""
+    return visit.page("inbox.html", {"result": None, **_listed(visit)}, part="_pending_list.html")
 
 
 def decide(visit: Visit) -> Response:
-    """A person's word on one thing, or the same word on many."""
+    """Apply a decision to one item, or the same decision to many."""
     must_decide(visit)
     verb, ids = visit.sent("verb"), visit.sent_all("id")
     if visit.sent("many"):
-        said = _on_many(visit, verb, ids)
-        return visit.page("inbox.html", {"said": said, **_listed(visit)}, part="_waiting.html")
+        result = _on_many(visit, verb, ids)
+        return visit.page("inbox.html", {"result": result, **_listed(visit)}, part="_pending_list.html")
     receipt = _decided(visit, verb, ids)
-    said = said_receipts(_TITLES[verb] if receipt.commit else "It had been decided before", [receipt])
-    told = {"said": said, "name": "-".join(ids), "left": visit.memory.review.count()}
-    return visit.page("trouble.html", told, part="_decided.html")
+    result = said_receipts(_TITLES[verb] if receipt.commit else "This was decided before", [receipt])
+    context = {"result": result, "name": "-".join(ids), "pending_count": visit.memory.review.count()}
+    return visit.page("error.html", context, part="_decision.html")
 
 
 def decide_source(visit: Visit) -> Response:
-    """The same word on everything from one source."""
+    """Apply the same decision to everything from one source."""
     must_decide(visit)
     review, source, verb = visit.memory.review, visit.sent("source"), visit.sent("verb")
     if verb not in ("confirm", "reject"):
-        raise InvalidInput(f"{verb!r} is no word for a source; choose confirm or reject")
-    done = review.approve_source(source) if verb == "confirm" else review.reject_source(source)
-    said = said_receipts(f"{_TITLES[verb]} {len(done)} from {source}", done)
-    return visit.page("inbox.html", {"said": said, **_listed(visit)}, part="_waiting.html")
+        raise InvalidInput(f"{verb!r} is not a decision for a source; choose confirm or reject")
+    receipts = review.approve_source(source) if verb == "confirm" else review.reject_source(source)
+    result = said_receipts(f"{_TITLES[verb]} {len(receipts)} from {source}", receipts)
+    return visit.page("inbox.html", {"result": result, **_listed(visit)}, part="_pending_list.html")
 
 
 def undo(visit: Visit) -> Response:
-    """Take a decision back; what it was about waits again."""
+    """Undo decisions; their items are pending again."""
     must_decide(visit)
-    done = [each for commit in visit.sent_all("commit") for each in visit.memory.undo(commit)]
-    said, ids = said_undone(done), {atom.id for each in done for atom in each.atoms}
+    commits = [committed for commit in visit.sent_all("commit") for committed in visit.memory.undo(commit)]
+    result, ids = said_undone(commits), {atom.id for committed in commits for atom in committed.atoms}
     if visit.sent("many"):
-        return visit.page("inbox.html", {"said": said, **_listed(visit)}, part="_waiting.html")
+        return visit.page("inbox.html", {"result": result, **_listed(visit)}, part="_pending_list.html")
     items = _shown(visit.memory.review.list(about=ids), visit.memory)
-    told = {"said": said, "items": items, "left": visit.memory.review.count()}
-    return visit.page("trouble.html", told, part="_back.html")
+    context = {"result": result, "items": items, "pending_count": visit.memory.review.count()}
+    return visit.page("error.html", context, part="_pending_again.html")
 
 
 _TITLES = {
@@ -107,23 +107,23 @@ _TITLES = {
     "edit": "Confirmed in your words",
     "keep_a": "Kept the older",
     "keep_b": "Kept the newer",
-    "both": "Both are so",
+    "both": "Kept both",
     "merge": "Merged",
-    "later": "Put off for 30 days",
+    "later": "Postponed for 30 days",
 }
 
 
 def _decided(visit: Visit, verb: str, ids: list[str]) -> Receipt:
-    review, words = visit.memory.review, visit.sent("content").strip()
+    review, content_text = visit.memory.review, visit.sent("content").strip()
     reason = {"reason": visit.sent("reason").strip()} if visit.sent("reason").strip() else {}
     match verb, ids:
-        case "confirm", [one]:
-            return review.confirm(one, **reason)
-        case "reject", [one]:
-            return review.reject(one, **reason)
-        case "edit", [one]:
-            content, fields = changed(visit.memory.get(one), visit)
-            return review.edit(one, content, reason=reason.get("reason", CONFIRMED), **fields)
+        case "confirm", [id_]:
+            return review.confirm(id_, **reason)
+        case "reject", [id_]:
+            return review.reject(id_, **reason)
+        case "edit", [id_]:
+            content, fields = changed(visit.memory.get(id_), visit)
+            return review.edit(id_, content, reason=reason.get("reason", CONFIRMED), **fields)
         case "keep_a", [a, b]:
             return review.keep_a(a, b, **reason)
         case "keep_b", [a, b]:
@@ -131,62 +131,64 @@ def _decided(visit: Visit, verb: str, ids: list[str]) -> Receipt:
         case "both", [a, b]:
             return review.both_valid(a, b, **reason)
         case "merge", [a, b]:
-            return review.merge(a, b, words, **reason)
+            return review.merge(a, b, content_text, **reason)
         case "later", [a, b]:
             return review.need_more(a, b, **({"note": reason["reason"]} if reason else {}))
         case _:
-            raise InvalidInput(f"{verb!r} is no word for {len(ids)} statements; choose from {', '.join(_TITLES)}")
+            raise InvalidInput(
+                f"{verb!r} is not a decision for {len(ids)} statements; choose from {', '.join(_TITLES)}"
+            )
 
 
 def _on_many(visit: Visit, verb: str, ids: list[str]) -> Said:
-    """The same word on each; one that is refused keeps no other from being decided."""
+    """Apply the same decision to each item; one that is refused does not stop the others."""
     if verb not in ("confirm", "reject"):
-        raise InvalidInput(f"{verb!r} is no word for many; choose confirm or reject")
+        raise InvalidInput(f"{verb!r} is not a decision for several items; choose confirm or reject")
     if not ids:
-        raise InvalidInput("nothing is selected; tick what you mean")
-    word: Callable[[str], Receipt] = getattr(visit.memory.review, verb)
-    done, refused = list[Receipt](), list[str]()
+        raise InvalidInput("nothing is selected; select at least one item")
+    decide_one: Callable[[str], Receipt] = getattr(visit.memory.review, verb)
+    receipts, refused = list[Receipt](), list[str]()
     for atom_id in ids:
         try:
-            done.append(word(atom_id))
+            receipts.append(decide_one(atom_id))
         except LaminaError as error:
             refused.append(str(error))
-    said = said_receipts(f"{_TITLES[verb]} {len(done)}", done)
-    return Said(said.title, said.lines, said.commits, "; ".join(refused))
+    result = said_receipts(f"{_TITLES[verb]} {len(receipts)}", receipts)
+    return Said(result.title, result.lines, result.commits, "; ".join(refused))
 
 
 def must_decide(visit: Visit) -> None:
-    """Refused where it is no person who decides."""
+    """Raise Refused if the caller is not a person."""
     if not visit.may_decide:
-        raise Refused("only a person decides what counts; this token speaks for an agent")
+        raise Refused("only a person decides on pending items; this is an agent's token")
 
 
 def _listed(visit: Visit) -> dict[str, object]:
-    asked, memory = visit.asked, visit.memory
-    source, kind = asked.get("source") or None, asked.get("kind") or None
+    query, memory = visit.asked, visit.memory
+    source, kind = query.get("source") or None, query.get("kind") or None
     total, offset = memory.review.count(source, kind=kind), visit.number("offset", 0, 10**6)
-    offset = min(offset, max(0, total - 1) // PAGE * PAGE)  # the last page may have been decided away
-    found = memory.review.list(source, kind=kind, limit=PAGE, offset=offset)
-    narrowed = {name: value for name, value in (("kind", kind), ("source", source)) if value}
+    offset = min(offset, max(0, total - 1) // PAGE * PAGE)  # the last page may be empty after decisions
+    items = memory.review.list(source, kind=kind, limit=PAGE, offset=offset)
+    filters = {name: value for name, value in (("kind", kind), ("source", source)) if value}
     return {
-        "items": _shown(found, memory),
+        "items": _shown(items, memory),
         "total": total,
-        "left": memory.review.count() if narrowed else total,
+        "pending_count": memory.review.count() if filters else total,
         "source": source,
         "kind": kind,
         "kinds": tuple(Waits),
         "sources": _sources(memory.review.held()),
         "offset": offset,
         "page": PAGE,
-        "rest": urlencode(narrowed),
-        "here_again": urlencode({**narrowed, **({"offset": offset} if offset else {})}),
+        "filter_query": urlencode(filters),
+        "list_query": urlencode({**filters, **({"offset": offset} if offset else {})}),
     }
 
 
 def _shown(found: Sequence[Item], memory: Memory) -> list[Waiting]:
-    told = [item_document(memory, item) for item in found]
-    known = named_in((verb.does for each in told for verb in each.verbs), memory)
-    return [_waiting(each, known) for each in told]
+    documents = [item_document(memory, item) for item in found]
+    atoms = named_in((verb.does for document in documents for verb in document.verbs), memory)
+    return [_waiting(document, atoms) for document in documents]
 
 
 def _sources(held: list[Atom]) -> list[tuple[str, int]]:
@@ -195,11 +197,16 @@ def _sources(held: list[Atom]) -> list[tuple[str, int]]:
 
 def _waiting(told: ItemDocument, known: Mapping[str, Atom]) -> Waiting:
     if told.kind == Waits.PAIR:
-        both = zip(_PAIR, told.verbs, strict=True)
+        decisions_of_pair = zip(_PAIR, told.verbs, strict=True)
         choices = [
-            Choice(verb, label, pieces(each.does.removeprefix(f"{label.lower()}; "), known), key)
-            for (verb, label, key), each in both
+            Choice(
+                verb, label, pieces(decision.does.removeprefix(f"keeps {label.removeprefix('Keep ')}; "), known), key
+            )
+            for (verb, label, key), decision in decisions_of_pair
         ]
         return Waiting(told, tuple(choices))
-    found = ((each, _BUTTONS[each.verb]) for each in told.verbs if each.verb in _BUTTONS)
-    return Waiting(told, tuple(Choice(each.verb, label, pieces(each.does, known), key) for each, (label, key) in found))
+    decisions = ((decision, _BUTTONS[decision.verb]) for decision in told.verbs if decision.verb in _BUTTONS)
+    return Waiting(
+        told,
+        tuple(Choice(decision.verb, label, pieces(decision.does, known), key) for decision, (label, key) in decisions),
+    )

@@ -1,4 +1,4 @@
-"""Sentences that name atoms by their ids, as a person reads them: with the words of the atom in place of its id."""
+"""Replaces atom ids in sentences by the text of the atoms, for people to read."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _WORD = re.compile(r"\b([0-9a-z]{26})\b")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some words of a sentence; with an atom where they name one."""
+    """A part of a sentence; with the atom it names, if it names one."""
 
     text: str
     atom: Atom | None = None
 
 
 def pieces(text: str, known: Mapping[str, Atom]) -> tuple[Piece, ...]:
-    """The sentence, with the atoms it names."""
+    """Split a sentence into parts, with the atoms it names."""
     parts = _WORD.split(text)
     return tuple(Piece(part, known.get(part)) for part in parts if part)
 
 
 def named_in(texts: Iterable[str], memory: Memory) -> dict[str, Atom]:
-    """The atoms that sentences name, as far as they may be seen."""
-    ids = {each for text in texts for each in _WORD.findall(text) if is_atom_id(each)}
+    """Return the atoms that sentences name, as far as the caller may read them."""
+    ids = {word for text in texts for word in _WORD.findall(text) if is_atom_id(word)}
     return {atom_id: atom for atom_id in sorted(ids) if (atom := _found(atom_id, memory)) is not None}
 
 

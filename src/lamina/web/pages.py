@@ -1,4 +1,4 @@
-"""Every page there is, in one table: where it lies, the right it needs, and who shows it."""
+"""Every page in one table: its path, the right it needs, and its handler."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page or a part of one. `right`: None where anybody may see it."""
+    """A page or a fragment of one. `right`: None if no token is needed."""
 
     path: str
     show: Show
@@ -68,7 +68,7 @@ PAGES: tuple[Page, ...] = (
 
 
 def make_pages(house: House) -> APIRouter:
-    """The web page of a house, to be mounted behind a gate that says who asks."""
+    """Return the routes of the web page; mount them behind the security middleware, which sets the caller."""
     router = APIRouter()
     for page in PAGES:
         methods = [page.method]
@@ -88,7 +88,7 @@ def _shown(page: Page, house: House) -> Endpoint:
 
 
 def _answered(page: Page, visit: Visit) -> Response:
-    """What a page answers; what lamina refuses is told as a page, too."""
+    """Return a page's response; an error of lamina is shown as a page as well."""
     if page.right is not None and visit.caller is None:
         return sign_in.first(visit)
     try:
@@ -102,15 +102,15 @@ def _answered(page: Page, visit: Visit) -> Response:
 
 
 def _static(only: str | None = None) -> Endpoint:
-    """Files of ours as they are; `only`: this one, whatever it is asked for as."""
+    """Return an endpoint for static files; `only`: always this file."""
     files = StaticFiles(directory=HERE / "static")
 
     async def endpoint(request: Request) -> Response:
         path = only or request.path_params["path"]
         if path.startswith("."):
             raise HTTPException(404)
-        found = await files.get_response(path, request.scope)
-        found.headers["Cache-Control"] = "no-cache"
-        return found
+        response = await files.get_response(path, request.scope)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
 
     return endpoint

@@ -1,4 +1,4 @@
-"""What pages are printed on: the templates, and how a moment, a number or somebody's words look in all of them."""
+"""The template environment and its filters: how times, numbers and stored text look on every page."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ SHORT, BRIEF = 8, 140
 
 
 def printed(template: str, told: Mapping[str, object]) -> str:
-    """A template with what it is told."""
+    """Render a template with this context."""
     return _environment().get_template(template).render(**told)
 
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -35,7 +35,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finally,
     )
-    made.filters.update(
+    environment.filters.update(
         prose=prose,
         raw=raw,
         short=short,
@@ -49,32 +49,32 @@ def _environment() -> Environment:
         size=size,
         figure=figure,
     )
-    return made
+    return environment
 
 
 def _finally(value: object) -> object:
-    """Every text that is put on a page shows what it hides; what is HTML already has been through that."""
+    """Reveal hidden characters in every text on a page; HTML has been through that already."""
     return seen(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def raw(text: str) -> Markup:
-    """A text as it is, for a field that sends it back unchanged."""
+    """Escape a text without other changes, for a form field that sends it back."""
     return escape(text)
 
 
 def short(id_: str) -> str:
-    """The ending of an id, enough to name it by."""
+    """Return the end of an id, enough to identify it."""
     return id_[-SHORT:]
 
 
 def brief(text: str, most: int = BRIEF) -> str:
-    """The text on one line, cut where it is long."""
+    """Return the text on one line, shortened to `limit` characters."""
     line = " ".join(text.split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 class Told(Protocol):
-    """An atom, or the document of one."""
+    """An atom or its document."""
 
     @property
     def kind(self) -> str: ...
@@ -85,51 +85,51 @@ class Told(Protocol):
 
 
 def gist(atom: Told, most: int = BRIEF) -> str:
-    """What an atom says, in a line: of a conversation its first turn, of a page that lamina keeps its heading."""
+    """Return an atom's text in one line: of a conversation the first turn, of a generated page the heading."""
     if atom.kind == "narrative" and atom.segment_id is not None:
         first = next(iter(parse_segment(atom.content)), None)
-        told = f"{first.speaker}: {first.text}" if first and first.speaker else first.text if first else ""
-        return brief(told or atom.content, most)
-    words = without_marks(atom.content).strip()
-    whole = words.partition("\n")[0] if traits(atom.kind).lists or words != atom.content.strip() else words
-    return brief(whole.lstrip("# "), most)
+        turn = f"{first.speaker}: {first.text}" if first and first.speaker else first.text if first else ""
+        return brief(turn or atom.content, most)
+    text = without_marks(atom.content).strip()
+    line = text.partition("\n")[0] if traits(atom.kind).lists or text != atom.content.strip() else text
+    return brief(line.lstrip("# "), most)
 
 
 def moment(at: datetime | str | None) -> Markup:
-    """A moment to the minute, in UTC like the files."""
+    """Format a time to the minute, in UTC like the files."""
     return _time(at, "%Y-%m-%d %H:%M")
 
 
 def day(at: datetime | str | None) -> Markup:
-    """The day of a moment."""
+    """Format the day of a time."""
     return _time(at, "%Y-%m-%d")
 
 
 def clock(at: datetime | str | None) -> Markup:
-    """The time of day of a moment."""
+    """Format the time of day of a time."""
     return _time(at, "%H:%M")
 
 
 def _time(at: datetime | str | None, form: str) -> Markup:
     if at is None or at == "":
         return Markup("")
-    known = (parse_time(at) if isinstance(at, str) else at).astimezone(UTC)
-    full = known.strftime("%Y-%m-%dT%H:%M:%SZ")
-    return Markup('<time datetime="{}" title="{} UTC">{}</time>').format(full, full[:19], known.strftime(form))
+    time = (parse_time(at) if isinstance(at, str) else at).astimezone(UTC)
+    full = time.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return Markup('<time datetime="{}" title="{} UTC">{}</time>').format(full, full[:19], time.strftime(form))
 
 
 def many(number: int, noun: str, more: str | None = None) -> str:
-    """So many of a thing."""
+    """Return a number with its noun in singular or plural."""
     return f"{number:,} {noun if number == 1 else more or noun + 's'}"
 
 
 def plain(name: str) -> str:
-    """A name of ours without its underscores."""
+    """Return an identifier without underscores."""
     return name.replace("_", " ")
 
 
 def size(many_bytes: int) -> str:
-    """So many bytes, in the unit they are read best in."""
+    """Format a number of bytes in a readable unit."""
     left = float(many_bytes)
     for unit in ("B", "kB", "MB"):
         if left < 1000:
@@ -139,5 +139,5 @@ def size(many_bytes: int) -> str:
 
 
 def figure(value: float) -> str:
-    """A number with as many digits as tell something."""
+    """Format a number with four significant digits."""
     return f"{value:.4g}"

@@ -1,7 +1,7 @@
-"""Stored words as a page shows them: markdown without anything that acts, loads or hides.
+"""Renders stored text as safe HTML: markdown without anything that acts, loads or hides.
 
-Nothing of a memory is trusted to be what it looks like. Raw HTML stays text, a link survives only with an address a
-person can judge, a picture is told by its address and never loaded, and what nobody would see is written out.
+Stored text is not trusted. Raw HTML stays text, links need an address that a person can judge, images are shown as
+their address and never loaded, and invisible characters are written out.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _ADDRESS = re.compile(r"(?:https?://[^/\s]|mailto:[^\s])", re.IGNORECASE)
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,200})(?:#\^p(\d{1,6}))?(?:\|([^\[\]\n]{1,200}))?\]\]")
 _MARKS = re.compile(rf"(?:{re.escape(BEGIN)}|{re.escape(END)})\n?")
-"""Between these lamina writes on pages that people write on, too; in a page on the screen they say nothing."""
+"""Markers around the parts that lamina generates in pages that people edit as well; they mean nothing on the web page.
+"""
 ID_LENGTH = 26
 
 _TAGS = frozenset(
@@ -62,25 +63,25 @@ _TAGS = frozenset(
 
 
 def seen(text: str) -> str:
-    """The text with characters that command or hide written out."""
+    """Return the text with control and invisible characters written out."""
     return escaped(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def without_marks(text: str) -> str:
-    """The text without the marks lamina sets on pages it keeps."""
+    """Return the text without the markers of generated parts."""
     return _MARKS.sub("", text)
 
 
 def prose(text: str) -> Markup:
-    """Markdown as HTML that only shows."""
+    """Render markdown as safe HTML."""
     return Markup(_rendered(without_marks(text)))
 
 
 @lru_cache(maxsize=512)
 def _rendered(text: str) -> str:
-    made = _reader().render(seen(text))
+    html = _reader().render(seen(text))
     return nh3.clean(
-        made,
+        html,
         tags=set(_TAGS),
         attributes={"*": set(), "a": {"href", "class"}, "span": {"class"}, "ol": {"start"}},
         url_schemes={"http", "https", "mailto"},
@@ -91,13 +92,13 @@ def _rendered(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _reader() -> MarkdownIt:
-    made = MarkdownIt("commonmark", {"html": False, "linkify": False, "breaks": True})
-    made.enable(["table", "strikethrough"])
-    made.validateLink = _is_address  # type: ignore[method-assign]
-    made.inline.ruler.before("link", "wikilink", _wikilink)
-    made.add_render_rule("image", _picture)
-    made.add_render_rule("wikilink", _own_link)
-    return made
+    parser = MarkdownIt("commonmark", {"html": False, "linkify": False, "breaks": True})
+    parser.enable(["table", "strikethrough"])
+    parser.validateLink = _is_address  # type: ignore[method-assign]
+    parser.inline.ruler.before("link", "wikilink", _wikilink)
+    parser.add_render_rule("image", _picture)
+    parser.add_render_rule("wikilink", _own_link)
+    return parser
 
 
 def _is_address(url: str) -> bool:
@@ -105,24 +106,24 @@ def _is_address(url: str) -> bool:
 
 
 def _picture(_: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
-    """A picture is fetched from whoever it names, which tells them that it was looked at; so it stays words."""
-    told = tokens[at].content or "picture"
-    return f'<span class="picture">{escape(told)} ({escape(str(tokens[at].attrs.get("src", "")))})</span>'
+    """Render an image as text: loading it would tell its server that the page was read."""
+    label = tokens[at].content or "picture"
+    return f'<span class="picture">{escape(label)} ({escape(str(tokens[at].attrs.get("src", "")))})</span>'
 
 
 def _wikilink(state: StateInline, silent: bool) -> bool:
-    found = _WIKILINK.match(state.src, state.pos)
-    if found is None or not is_atom_id(found[1][-ID_LENGTH:]):
+    match = _WIKILINK.match(state.src, state.pos)
+    if match is None or not is_atom_id(match[1][-ID_LENGTH:]):
         return False
     if not silent:
         token = state.push("wikilink", "a", 0)
-        token.content = found[3] or found[1]
-        token.meta = {"id": found[1][-ID_LENGTH:], "passage": found[2]}
-    state.pos = found.end()
+        token.content = match[3] or match[1]
+        token.meta = {"id": match[1][-ID_LENGTH:], "passage": match[2]}
+    state.pos = match.end()
     return True
 
 
 def _own_link(_: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
-    to, passage = tokens[at].meta["id"], tokens[at].meta["passage"]
-    place = f"?passage={passage}#p{passage}" if passage else ""
-    return f'<a class="own" href="/atom/{to}{place}">{escape(tokens[at].content)}</a>'
+    atom_id, passage = tokens[at].meta["id"], tokens[at].meta["passage"]
+    suffix = f"?passage={passage}#p{passage}" if passage else ""
+    return f'<a class="own" href="/atom/{atom_id}{suffix}">{escape(tokens[at].content)}</a>'

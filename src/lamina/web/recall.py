@@ -1,4 +1,4 @@
-"""The pages of recall: a question, what answers it and why, and what a person thinks of that."""
+"""The recall page: a question, the hits with their reasons, and feedback on them."""
 
 from __future__ import annotations
 
@@ -21,76 +21,78 @@ from lamina.web.xray import Xray, xray
 
 _SELF = frozenset({"me", "i", "myself"})
 CORE, SUBJECTS, YOUNGEST = 6, 14, 300
-"""So much is shown before anything is asked; subjects are those of so many of the youngest."""
+"""How much is shown before a question; subjects are those of this many newest atoms."""
 _KEPT = {
     "new": "Remembered",
     "kept": "Remembered",
-    "duplicate": "That is known already",
-    "held": "It waits in the inbox",
-    "supersedes": "Remembered, in place of what was so before",
-    "challenged": "Remembered, though something speaks against it",
+    "duplicate": "Already known",
+    "held": "Pending review; see the inbox",
+    "supersedes": "Remembered; it replaces an earlier value",
+    "challenged": "Remembered, but it is disputed",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A hit as the page shows it: with the words it rests on and its score taken apart."""
+    """A hit as shown on the page: with its evidence and the parts of its score."""
 
-    told: HitDocument
+    document: HitDocument
     atom: Atom
     quotes: list[QuoteDocument]
-    xray: Xray
+    breakdown: Xray
 
 
 def home(visit: Visit) -> Response:
-    """The question, and what a person may want to ask of."""
+    """Show the question form, core memories and common subjects."""
     memory = visit.memory
-    told = {"core": memory.top(CORE), "subjects": _subjects(memory)}
-    return visit.page("recall.html", {"found": None, "hits": [], "asked": visit.asked, "filters": _filters(), **told})
+    suggestions = {"core": memory.top(CORE), "subjects": _subjects(memory)}
+    return visit.page(
+        "recall.html", {"recall": None, "hits": [], "query": visit.asked, "filters": _filters(), **suggestions}
+    )
 
 
 def _subjects(memory: Memory) -> list[tuple[str, int]]:
-    """What the youngest statements are about, in the words they were given."""
-    named = (each.subject for each in memory.list(memory_type="fact", limit=YOUNGEST))
-    counted = Counter(each for each in named if each and not is_role(each) and each.casefold() not in _SELF)
-    return counted.most_common(SUBJECTS)
+    """Return the subjects of the newest statements, as written."""
+    subjects = (atom.subject for atom in memory.list(memory_type="fact", limit=YOUNGEST))
+    counts = Counter(name for name in subjects if name and not is_role(name) and name.casefold() not in _SELF)
+    return counts.most_common(SUBJECTS)
 
 
 def answer(visit: Visit) -> Response:
-    """What answers a question."""
-    asked = visit.asked
-    if not asked.get("q", "").strip():
+    """Show the hits for a question."""
+    query = visit.asked
+    if not query.get("q", "").strip():
         return home(visit)
-    found = visit.memory.recall(
-        asked["q"],
+    recalled = visit.memory.recall(
+        query["q"],
         visit.number("k", 10, MOST_HITS),
-        mode=asked.get("mode") or "full_context",
-        include=asked.getlist("include"),
-        fast=bool(asked.get("fast")),
-        filter_stale=bool(asked.get("filter_stale")),
-        as_of=asked.get("as_of") or None,
-        known_at=asked.get("known_at") or None,
+        mode=query.get("mode") or "full_context",
+        include=query.getlist("include"),
+        fast=bool(query.get("fast")),
+        filter_stale=bool(query.get("filter_stale")),
+        as_of=query.get("as_of") or None,
+        known_at=query.get("known_at") or None,
     )
-    told = {"found": found, "hits": _shown(found, visit.memory), "asked": asked, "filters": _filters()}
-    return visit.page("recall.html", {**told, "core": [], "subjects": []}, part="_answer.html")
+    context = {"recall": recalled, "hits": _shown(recalled, visit.memory), "query": query, "filters": _filters()}
+    return visit.page("recall.html", {**context, "core": [], "subjects": []}, part="_answer.html")
 
 
 def feedback(visit: Visit) -> Response:
-    """Tell how an answer was."""
+    """Record feedback on an answer."""
     verdict = parse_verdict(visit.sent("verdict", "up"))
-    learnt = visit.memory.feedback(visit.sent("recall_id"), visit.sent_all("cited"), verdict)
-    atoms = [visit.memory.get(each) for each in learnt]
-    title = "Thank you" if atoms else "Nothing follows from it: no hit was cited, or it was learnt from before"
+    updated_ids = visit.memory.feedback(visit.sent("recall_id"), visit.sent_all("cited"), verdict)
+    atoms = [visit.memory.get(atom_id) for atom_id in updated_ids]
+    title = "Thank you" if atoms else "Nothing changed: no hit was cited, or feedback was given before"
     lines = tuple(Line(f"quality {visit.memory.signals(atom.id).quality_score:.2f}", atom) for atom in atoms)
-    return visit.page("trouble.html", {"said": Said(title, lines)}, part="_said.html")
+    return visit.page("error.html", {"result": Said(title, lines)}, part="_action_result.html")
 
 
 def remember(visit: Visit) -> Response:
-    """Remember what a person tells; like any other statement it can be undone where it was made."""
-    receipt = visit.memory.remember(visit.sent("content").strip(), reason="told on the web page")
-    words = dict.fromkeys(outcome.result.value for outcome in receipt.outcomes)
-    title = _KEPT.get(next(iter(words), ""), "Done")
-    return visit.page("trouble.html", {"said": said_receipts(title, [receipt])}, part="_said.html")
+    """Remember a statement that a person entered; the result can be undone."""
+    receipt = visit.memory.remember(visit.sent("content").strip(), reason="entered on the web page")
+    results = dict.fromkeys(outcome.result.value for outcome in receipt.outcomes)
+    title = _KEPT.get(next(iter(results), ""), "Done")
+    return visit.page("error.html", {"result": said_receipts(title, [receipt])}, part="_action_result.html")
 
 
 def _shown(found: Recall, memory: Memory) -> list[Shown]:

@@ -1,4 +1,4 @@
-"""What a page answers to something a person did: what became of it, and how to undo it."""
+"""The result of an action on the web page: what changed, and how to undo it."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ from lamina.store.base import Committed
 class Line:
     """One atom and what happened to it."""
 
-    word: str
+    outcome: str
     atom: Atom
-    why: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What was done. `commits` undo it, the last first; `trouble`: it was not done, and why.
+    """The result of an action. `commits` undo it, the last first; `error`: why it was not done.
 
-    `on`: the atom whose page tells it, so that an undo shows that page anew.
+    `atom_id`: the atom whose page shows the result, so that an undo shows that page again.
     """
 
     title: str
     lines: tuple[Line, ...] = ()
     commits: tuple[str, ...] = ()
-    trouble: str = ""
+    error: str = ""
     later: tuple[str, ...] = ()
-    on: str = ""
+    atom_id: str = ""
 
 
 def said_receipts(title: str, receipts: Sequence[Receipt]) -> Said:
-    """What decisions did."""
+    """Return the result of decisions."""
     lines = tuple(
-        Line(outcome.result.value, outcome.atom, outcome.reason) for one in receipts for outcome in one.outcomes
+        Line(outcome.result.value, outcome.atom, outcome.reason) for receipt in receipts for outcome in receipt.outcomes
     )
-    return Said(title, lines, tuple(one.commit for one in receipts[::-1] if one.commit))
+    return Said(title, lines, tuple(receipt.commit for receipt in receipts[::-1] if receipt.commit))
 
 
 def said_change(title: str, memory: Memory, before: Atom, after: Atom) -> Said:
-    """What a change of one atom did."""
+    """Return the result of a change to one atom."""
     if after.revision == before.revision:
-        return Said("Nothing had to change", (Line(after.status.value, after),), on=after.id)
+        return Said("Nothing changed", (Line(after.status.value, after),), atom_id=after.id)
     commit = change_document(memory, after).commit
-    return Said(title, (Line(after.status.value, after),), (commit,) if commit else (), on=after.id)
+    return Said(title, (Line(after.status.value, after),), (commit,) if commit else (), atom_id=after.id)
 
 
 def said_undone(done: Sequence[Committed], on: str = "") -> Said:
-    """What an undo did."""
+    """Return the result of an undo."""
     lines = tuple(Line(atom.status.value, atom) for committed in done for atom in committed.atoms)
-    return Said("Undone", lines, tuple(committed.id for committed in done[::-1] if committed.id), on=on)
+    return Said("Undone", lines, tuple(committed.id for committed in done[::-1] if committed.id), atom_id=on)

@@ -1,4 +1,4 @@
-"""Signing in: the token is shown once, and the browser holds a session instead."""
+"""Signing in: a person enters a token once, and the browser keeps a session instead."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from lamina.web.visit import Visit
 
 
 def first(visit: Visit) -> Response:
-    """Nobody is signed in: that comes first, and then the page that was wanted."""
+    """Redirect to the sign-in page, and afterwards to the requested page."""
     url = visit.request.url
-    wanted = url.path + (f"?{url.query}" if url.query else "") if visit.request.method == "GET" else "/"
-    to = f"/login?next={quote(wanted, safe='')}"
+    target = url.path + (f"?{url.query}" if url.query else "") if visit.request.method == "GET" else "/"
+    login_url = f"/login?next={quote(target, safe='')}"
     if visit.is_fragment:
-        return Response(status_code=401, headers={"HX-Redirect": to})
-    return RedirectResponse(to, 303)
+        return Response(status_code=401, headers={"HX-Redirect": login_url})
+    return RedirectResponse(login_url, 303)
 
 
 def ask(visit: Visit) -> Response:
-    """The page that asks for a token."""
+    """Show the page that asks for a token."""
     if visit.caller is not None:
         return RedirectResponse(_inside(visit.asked.get("next", "/")), 303)
     return visit.page("login.html", {"next": visit.asked.get("next", "/"), "wrong": False})
 
 
 def sign_in(visit: Visit) -> Response:
-    """Exchange a token for a session."""
+    """Exchange a token for a session; 403 if the token is not valid."""
     session = visit.house.tokens.open_session(visit.sent("token").strip())
     if session is None:
         return visit.page("login.html", {"next": visit.sent("next", "/"), "wrong": True}, status=403)
@@ -46,6 +46,6 @@ def sign_out(visit: Visit) -> Response:
 
 
 def _inside(address: str) -> str:
-    """An address of ours; any other leads home."""
-    inside = address.startswith("/") and not address.startswith(("//", "/\\")) and address.isprintable()
-    return address if inside and "\\" not in address else "/"
+    """Return the address if it is a path of this site, else the home page."""
+    is_local_path = address.startswith("/") and not address.startswith(("//", "/\\")) and address.isprintable()
+    return address if is_local_path and "\\" not in address else "/"

@@ -1,4 +1,4 @@
-"""What a person sees where something could not be done: why, and what to do next."""
+"""Pages that tell a person why something failed, and what to do next."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from lamina.web.said import Said
 from lamina.web.visit import Visit
 
 _HEADINGS = {
-    400: "That cannot be read",
+    400: "Bad request",
     401: "Sign in first",
-    403: "You may not do that",
-    404: "Nothing is here",
-    405: "Nothing is here",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Not found",
     409: "Not done",
-    410: "It was erased",
-    413: "That is too much at once",
-    422: "That cannot be asked",
-    429: "Too much at once",
-    500: "Something went wrong here",
+    410: "Erased",
+    413: "Too large",
+    422: "Not valid",
+    429: "Too many requests",
+    500: "Internal error",
     503: "The vault is busy",
-    504: "It took too long",
+    504: "Timed out",
 }
 _PLAINLY = {
-    "NoSuchPath": "There is no page at this address. It may have been mistyped.",
-    "NoSuchMethod": "There is no page at this address. It may be where a form led to; go back and try again.",
+    "NoSuchPath": "There is no page at this address. Check the address.",
+    "NoSuchMethod": "There is no page at this address. Go back and try again.",
 }
-"""What is told to programs in words of theirs, in words for people."""
+"""Texts for people, in place of those for programs."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Whoever reads a page that no handler made."""
+    """The request context of a page that no handler rendered."""
 
     caller: Caller | None
     csrf: str
@@ -46,36 +46,36 @@ class _Reader:
 
 
 def trouble(visit: Visit, error: LaminaError) -> Response:
-    """A page, or the part of one, that tells why something was not done."""
+    """Return a page, or a fragment of one, that says why a request failed."""
     problem = problem_of(error)
     later = error.later if isinstance(error, UndoRefused) else ()
     commits = (error.commit,) if isinstance(error, UndoRefused) else ()
-    title = "That was not done" if visit.is_fragment else ""
+    title = "Not done" if visit.is_fragment else ""
     on = visit.request.path_params.get("id", "") if visit.request.url.path.startswith("/atom/") else ""
     why = (
-        f"{many(len(later), 'later change')} built on it; undo the later first, or all of it"
+        f"{many(len(later), 'later change')} built on it; undo them first, or undo all together"
         if later
         else problem.detail
     )
-    said = Said(title, commits=commits, trouble=why, later=later, on=on)
-    told = {"said": said, "heading": heading(problem.status)}
-    return visit.page("trouble.html", told, part="_said.html", status=problem.status)
+    result = Said(title, commits=commits, error=why, later=later, atom_id=on)
+    context = {"result": result, "heading": heading(problem.status)}
+    return visit.page("error.html", context, part="_action_result.html", status=problem.status)
 
 
 def problem_page(problem: Problem, scope: Scope) -> bytes:
-    """The page that tells a problem nobody of ours could answer: no such path, too much asked, a failure."""
+    """Render a page for a problem outside the handlers: unknown path, rate limit, internal error."""
     state = scope.get("state", {})
-    said = Said("", trouble=_PLAINLY.get(problem.name, problem.detail))
-    told = {
-        "visit": _Reader(state.get("caller"), state.get("csrf") or ""),
-        "here": scope["path"],
+    result = Said("", error=_PLAINLY.get(problem.name, problem.detail))
+    context = {
+        "request": _Reader(state.get("caller"), state.get("csrf") or ""),
+        "current_path": scope["path"],
         "inbox_count": None,
-        "said": said,
+        "result": result,
         "heading": heading(problem.status),
     }
-    return printed("trouble.html", told).encode()
+    return printed("error.html", context).encode()
 
 
 def heading(status: int) -> str:
-    """What a page of trouble is called."""
+    """Return the heading of an error page."""
     return _HEADINGS.get(status, "Not done")

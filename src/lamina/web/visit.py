@@ -1,4 +1,4 @@
-"""One request of a browser: who asks, the seat they get, what they sent, and the page they are given."""
+"""One request of a browser: the caller, its memory, the form, and the rendered page."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from lamina.memory import Memory
 from lamina.web.paper import printed
 
 MOST = 200
-"""No list on a page is longer."""
+"""The maximum of a number in the query by default."""
 
 
 @dataclass(frozen=True)
 class Visit:
-    """A request with its seat. `form` is empty where nothing was sent."""
+    """A browser request with its caller. `form` is empty for a GET."""
 
     request: Request
     house: House
@@ -35,61 +35,63 @@ class Visit:
     def memory(self) -> Memory:
         """The memory as this caller may use it."""
         if self.caller is None:
-            raise Refused("nobody is signed in; sign in with a token")
+            raise Refused("not signed in; sign in with a token")
         return self.house.seat(self.caller)
 
     @property
     def asked(self) -> QueryParams:
+        """The query parameters."""
         return self.request.query_params
 
     @property
     def is_fragment(self) -> bool:
-        """Whether htmx asks for a part of a page; a page it takes out of its history is wanted whole."""
+        """Whether htmx requests a fragment; a page restored from its history is requested whole."""
         headers = self.request.headers
         return "hx-request" in headers and "hx-history-restore-request" not in headers
 
     @property
     def may_write(self) -> bool:
+        """Whether the caller has the right to write."""
         return self.caller is not None and self.caller.may(Right.WRITE)
 
     @property
     def may_decide(self) -> bool:
-        """Whether this is a person: nobody else says what counts."""
+        """Whether the caller is a person; only a person decides on pending items."""
         return self.may_write and self.caller is not None and self.caller.origin is Origin.HUMAN
 
     @property
     def csrf(self) -> str:
-        """The word that proves a form came from our own page; empty where no cookie was involved."""
+        """The CSRF token that forms must send back; empty if the caller has no session cookie."""
         return str(self.request.scope.get("state", {}).get("csrf") or "")
 
     def check(self) -> None:
-        """Refused where a form did not come from our own page."""
-        given = self.request.headers.get("x-csrf-token") or self.sent("csrf")
-        if self.csrf and not compare_digest(given.encode(), self.csrf.encode()):
-            raise Refused("this form is not from this page, or its session has ended; reload the page and try again")
+        """Raise Refused if the form does not carry the session's CSRF token."""
+        sent_token = self.request.headers.get("x-csrf-token") or self.sent("csrf")
+        if self.csrf and not compare_digest(sent_token.encode(), self.csrf.encode()):
+            raise Refused("the form is not from this page, or the session has ended; reload the page and try again")
 
     def sent(self, name: str, default: str = "") -> str:
-        """One field of the form, without the line ends browsers add."""
-        found = self.form.get(name, default)
-        return found.replace("\r\n", "\n") if isinstance(found, str) else default
+        """Return one field of the form, with plain line ends."""
+        value = self.form.get(name, default)
+        return value.replace("\r\n", "\n") if isinstance(value, str) else default
 
     def sent_all(self, name: str) -> list[str]:
-        """Every value of a field of the form."""
-        return [each for each in self.form.getlist(name) if isinstance(each, str)]
+        """Return every value of a form field."""
+        return [value for value in self.form.getlist(name) if isinstance(value, str)]
 
     def number(self, name: str, default: int, most: int = MOST) -> int:
-        """A whole number of the address."""
-        given = self.asked.get(name) or str(default)
-        if not given.isascii() or not given.isdigit() or not 0 <= int(given[:9]) <= most:
-            raise InvalidInput(f"{name} is a whole number up to {most}, not {given[:40]!r}")
-        return int(given[:9])
+        """Return a whole number from the query; InvalidInput if it is not one or is above `limit`."""
+        text = self.asked.get(name) or str(default)
+        if not text.isascii() or not text.isdigit() or not 0 <= int(text[:9]) <= most:
+            raise InvalidInput(f"{name} must be a whole number up to {most}, not {text[:40]!r}")
+        return int(text[:9])
 
     def page(
         self, template: str, told: Mapping[str, object], *, part: str | None = None, status: int = 200
     ) -> Response:
-        """A page; or its `part` where htmx asks for no more."""
-        chosen = part if part is not None and self.is_fragment else template
-        around: dict[str, object] = {"visit": self, "here": self.request.url.path, "inbox_count": None}
-        if chosen == template and self.caller is not None:
-            around["inbox_count"] = told["left"] if "left" in told else self.memory.review.count()
-        return HTMLResponse(printed(chosen, {**around, **told}), status)
+        """Render a template, or `fragment` if htmx requests only that."""
+        chosen_template = part if part is not None and self.is_fragment else template
+        shared: dict[str, object] = {"request": self, "current_path": self.request.url.path, "inbox_count": None}
+        if chosen_template == template and self.caller is not None:
+            shared["inbox_count"] = told["pending_count"] if "pending_count" in told else self.memory.review.count()
+        return HTMLResponse(printed(chosen_template, {**shared, **told}), status)

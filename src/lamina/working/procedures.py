@@ -32,15 +32,15 @@ def record_success(workflow: str, summary: str, event: Atom, context: WorkingCon
     content = summary if is_named(workflow, summary) else f"{workflow}: {summary}"
     if base is None:
         return [_create(workflow, content, event, known, context)]
-    event_waits, base_waits = (atom.status is Status.CONSTRAINED for atom in (event, base))
-    if (event_waits and not base_waits) or TRUST[event.origin] < TRUST[base.origin]:
+    is_event_pending, is_base_pending = (atom.status is Status.CONSTRAINED for atom in (event, base))
+    if (is_event_pending and not is_base_pending) or TRUST[event.origin] < TRUST[base.origin]:
         reason = f"a run that rests on {event.origin} does not raise the confidence of {workflow}"
         return [Verdict(Result.REFUSED, base, (), reason)]
     raised = _raise_confidence(base, workflow, event)
     count = count_successes(raised)
     verdicts = [Verdict(Result.DUPLICATE, raised, (raised,), f"{workflow} succeeded {count} times")]
-    waits = event_waits or base_waits
-    if count >= PROPOSAL_THRESHOLD and not waits and not any(map(_is_canonical, known)):
+    is_pending = is_event_pending or is_base_pending
+    if count >= PROPOSAL_THRESHOLD and not is_pending and not any(map(_is_canonical, known)):
         verdicts.append(_propose(workflow, summary, raised, event, context))
     return verdicts
 
@@ -83,9 +83,9 @@ def _create(workflow: str, content: str, event: Atom, known: Iterable[Atom], con
     )
     ended = next((atom for atom in known if same_text(atom.content, content)), None)
     if ended is not None:
-        return Verdict(Result.REFUSED, procedure, (), f"{ended.id} said so and was taken back")
+        return Verdict(Result.REFUSED, procedure, (), f"{ended.id} has the same text and was rejected or forgotten")
     if event.status is Status.CONSTRAINED:
-        reason = f"{workflow} succeeded; waits for review: it rests on {event.origin}"
+        reason = f"{workflow} succeeded; pending review: it rests on {event.origin}"
         return Verdict(Result.HELD, procedure, (), reason)
     return Verdict(Result.NEW, procedure, (), f"{workflow} succeeded for the first time")
 
@@ -101,7 +101,7 @@ def _raise_confidence(base: Atom, workflow: str, event: Atom) -> Atom:
 
 
 def _propose(workflow: str, summary: str, base: Atom, event: Atom, context: WorkingContext) -> Verdict:
-    """Return a canonical procedure that waits for review."""
+    """Return a canonical procedure that is pending review."""
     has_summary = summary.casefold() in base.content.casefold()
     count = count_successes(base)
     procedure = _new_procedure(

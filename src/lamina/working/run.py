@@ -100,7 +100,7 @@ class Run:
         return self._find_event(self._context.read_fresh(self._event_filter))
 
     def close(self, outcome: RunOutcome | str, summary: str, workflow: str | None = None) -> Receipt:
-        """End the run in one commit: its notes are laid aside and one event records how it ended.
+        """End the run in one commit: its notes are removed from memory and one event records how it ended.
 
         A success of a named workflow also updates its procedure: see `lamina.working.procedures`. Undoing the commit
         reverts everything.
@@ -109,7 +109,9 @@ class Run:
         context = self._context
         cleaned = context.clean(summary.strip())
         if not cleaned.text:
-            raise InvalidInput("the summary is empty; say how the run ended, recall will find nothing else of it")
+            raise InvalidInput(
+                "the summary is empty; write how the run ended, because recall finds nothing else of the run"
+            )
         workflow_name = parse_name(workflow, "a workflow") if workflow is not None else None
         context.read_fresh(self._filter)
         with context.store.alone():
@@ -127,7 +129,7 @@ class Run:
         context, writer, now = self._context, self._context.writer, self._context.now()
         notes = _select_notes(context.store.read(self._filter))
         origin = min([writer.origin, *(note.origin for note in notes)], key=TRUST.__getitem__)
-        waits = statements_wait(origin)
+        is_pending = statements_wait(origin)
         event = Atom(
             id=context.ids.new(now),
             scope=writer.scope,
@@ -145,14 +147,14 @@ class Run:
             },
             derived_from=tuple(note.id for note in notes)[-LINEAGE_LIMIT:],
             run_id=self.id,
-            status=Status.CONSTRAINED if waits else Status.ACTIVE,
+            status=Status.CONSTRAINED if is_pending else Status.ACTIVE,
             **kind_defaults(EVENT) | {"layer": Layer.EPISODIC},
         )
         removed = tuple(note.with_(status=Status.TOMBSTONED) for note in notes)
         count = "1 note" if len(notes) == 1 else f"{len(notes) or 'no'} notes"
-        reason = f"{count} of run {self.id} laid aside"
-        if waits:
-            return Verdict(Result.HELD, event, removed, f"{reason}; waits for review: it rests on {origin}")
+        reason = f"{count} of run {self.id} removed"
+        if is_pending:
+            return Verdict(Result.HELD, event, removed, f"{reason}; pending review: it rests on {origin}")
         return Verdict(Result.NEW, event, removed, reason)
 
     def _complete_summary(self, outcome: RunOutcome, summary: str) -> str:

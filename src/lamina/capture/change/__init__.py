@@ -1,1 +1,1 @@
-"""What changed: which statements a new one replaces, and what follows from it."""
+"""Change detection: which earlier statements new text ends, and what follows from that."""

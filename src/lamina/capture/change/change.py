@@ -1,4 +1,4 @@
-"""What new words change: statements they replace, repetitions of what ended, and requests to forget."""
+"""What new text changes: statements that it replaces, repetitions of ended ones, and requests to forget."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TAKEN_BACK = frozenset({Status.TOMBSTONED, Status.INVALIDATED})
 
 
 class Change:
-    """What newly captured turns do to what was said before."""
+    """Detects what newly captured turns change in earlier statements."""
 
     def __init__(
         self,
@@ -42,50 +42,58 @@ class Change:
         states: StateReader | None = None,
         nominated: Sequence[Nomination] = (),
     ) -> None:
-        self._known = Known(store, scope, now)
+        self._working_set = Known(store, scope, now)
         words = tuple(words)
-        self._known.hear(words)
-        self._turns, self._store, self._ids, self._now, self._states = turns, store, ids, now, states
-        self._words, self._nominated = words, nominated
-        self._replays = {place: replays[place] for turn in turns if (place := (turn.segment, turn.n)) in replays}
+        self._working_set.hear(words)
+        self._turns, self._store, self._ids, self._now, self._state_reader = turns, store, ids, now, states
+        self._segments, self._nominations = words, nominated
+        self._replays = {
+            turn_key: replays[turn_key] for turn in turns if (turn_key := (turn.segment, turn.n)) in replays
+        }
 
     def made_of(self, verdicts: Sequence[Verdict]) -> list[Verdict]:
-        """Return the verdicts on what the turns state, with all that ends because of them."""
-        known, fresh = self._known, said_first(self._turns, self._replays)
+        """Return the verdicts on the statements of the turns, completed by everything that changes because of them.
+
+        The steps in order: link replays, end replaced statements, apply nominated changes, attach repetitions, apply
+        requests to forget.
+        """
+        working_set, new_turns = self._working_set, said_first(self._turns, self._replays)
         for verdict in verdicts:
-            known.take((*verdict.others, *(() if verdict.result is Result.REFUSED else (verdict.atom,))))
-        rest_again(self._replays, known)
-        supersession = Supersession(known, self._ids, self._now, self._states, self._words)
+            working_set.take((*verdict.others, *(() if verdict.result is Result.REFUSED else (verdict.atom,))))
+        rest_again(self._replays, working_set)
+        supersession = Supersession(working_set, self._ids, self._now, self._state_reader, self._segments)
         for verdict in verdicts:
             if verdict.result in (Result.NEW, Result.ENRICHES):
                 supersession.compare(verdict.atom)
-        supersession.take(self._nominated, self._words)
-        for other in (each for verdict in verdicts for each in verdict.others if each.status in OVER):
-            last = known.get(other.id) or other
-            if (told := repeated(last, known)) != last:
-                known.put(told)
-        heard(self._turns, known)
-        carry_out_requests(fresh, known, self._store, self._ids, self._states)
-        withhold_repetitions(self._turns, known, self._store)
+        supersession.take(self._nominations, self._segments)
+        for other in (atom for verdict in verdicts for atom in verdict.others if atom.status in OVER):
+            latest = working_set.get(other.id) or other
+            if (with_evidence := repeated(latest, working_set)) != latest:
+                working_set.put(with_evidence)
+        heard(self._turns, working_set)
+        carry_out_requests(new_turns, working_set, self._store, self._ids, self._state_reader)
+        withhold_repetitions(self._turns, working_set, self._store)
         return self._merged(verdicts)
 
     def _merged(self, verdicts: Sequence[Verdict]) -> list[Verdict]:
-        """Each verdict with its atoms as they were decided last; what else changed stands for itself."""
-        found, told = _updated(verdicts, self._known.changed)
-        return found + [self._told_of(atom) for atom in self._known.changed.values() if atom.id not in told]
+        """Return each verdict with the latest versions of its atoms, and a verdict for every other changed atom."""
+        updated, reported_ids = _updated(verdicts, self._working_set.changed)
+        return updated + [
+            self._told_of(atom) for atom in self._working_set.changed.values() if atom.id not in reported_ids
+        ]
 
     def _told_of(self, atom: Atom) -> Verdict:
-        """The verdict on an atom that no statement of the turns was compared with."""
-        before = self._known.before(atom.id)
+        """Return the verdict on a changed atom that is not part of any verdict yet."""
+        before = self._working_set.before(atom.id)
         if before is None:
-            return Verdict(_result(atom, Result.NEW), atom, (), _reason(atom, "said so"))
+            return Verdict(_result(atom, Result.NEW), atom, (), _reason(atom, "found in the captured text"))
         if before.status in _TAKEN_BACK and before.status is atom.status:
             at = ended_at(atom, self._store)
             when = f" on {at:%Y-%m-%d}" if at else ""
-            return Verdict(Result.REFUSED, atom, (atom,), f"{atom.id} said so and was taken back{when}")
+            return Verdict(Result.REFUSED, atom, (atom,), f"{atom.id} said this and was retracted{when}")
         if before.status is atom.status and _links(before) == _links(atom):
-            return Verdict(Result.DUPLICATE, atom, (atom,), "said again")
-        return Verdict(_result(atom, Result.REVISED), atom, (), _reason(atom, "said so"))
+            return Verdict(Result.DUPLICATE, atom, (atom,), "repeated")
+        return Verdict(_result(atom, Result.REVISED), atom, (), _reason(atom, "found in the captured text"))
 
 
 def _links(atom: Atom) -> tuple[object, ...]:
@@ -93,23 +101,24 @@ def _links(atom: Atom) -> tuple[object, ...]:
 
 
 def _updated(verdicts: Sequence[Verdict], changed: Mapping[AtomId, Atom]) -> tuple[list[Verdict], set[AtomId]]:
-    """The verdicts with their atoms as they were decided last, and the atoms they tell of."""
-    found: list[Verdict] = []
-    told: set[AtomId] = set()
+    """Return the verdicts with the latest versions of their atoms, and the ids of all those atoms."""
+    updated: list[Verdict] = []
+    reported_ids: set[AtomId] = set()
     for verdict in verdicts:
-        own = changed.get(verdict.atom.id)
+        latest = changed.get(verdict.atom.id)
         others = tuple(changed.get(other.id, other) for other in verdict.others)
-        told |= {verdict.atom.id, *(other.id for other in others)}
-        if own is None:
-            found.append(replace(verdict, others=others))
+        reported_ids |= {verdict.atom.id, *(other.id for other in others)}
+        if latest is None:
+            updated.append(replace(verdict, others=others))
         elif verdict.is_written:
-            found.append(Verdict(_result(own, verdict.result), own, others, _reason(own, verdict.reason)))
+            updated.append(Verdict(_result(latest, verdict.result), latest, others, _reason(latest, verdict.reason)))
         else:
-            found.append(replace(verdict, others=(*(other for other in others if other.id != own.id), own)))
-    return found, told
+            updated.append(replace(verdict, others=(*(other for other in others if other.id != latest.id), latest)))
+    return updated, reported_ids
 
 
 def _result(atom: Atom, otherwise: Result) -> Result:
+    """Return the result that the status of an atom stands for, or the default."""
     if atom.status is Status.TOMBSTONED:
         return Result.TAKEN_BACK
     if proposal_of(atom) is Proposal.FORGET:
@@ -122,11 +131,12 @@ def _result(atom: Atom, otherwise: Result) -> Result:
 
 
 def _reason(atom: Atom, otherwise: str) -> str:
+    """Return the reason that the status of an atom stands for, or the default."""
     if atom.status is Status.TOMBSTONED:
         return REASON
     if proposal_of(atom) is Proposal.FORGET:
         return QUESTION_REASON
     if atom.superseded_by:
-        word = "was wrong" if atom.status is Status.INVALIDATED else "is over"
-        return f"{word}: {atom.superseded_by[-1]} says otherwise"
-    return f"in place of {atom.supersedes[-1]}" if atom.supersedes else otherwise
+        prefix = "corrected by" if atom.status is Status.INVALIDATED else "superseded by"
+        return f"{prefix} {atom.superseded_by[-1]}"
+    return f"supersedes {atom.supersedes[-1]}" if atom.supersedes else otherwise

@@ -1,4 +1,4 @@
-"""What is known while changes are put down: passages, the statements that rest on them, and what was decided so far."""
+"""The working set of change detection: passages, the statements with evidence in them, and the decisions so far."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from lamina.atom.trust import trust_of
 from lamina.store.base import Filter, Store, TextQuery
 
 MOST_ABOUT = 200
+"""How many of the newest statements about a subject are read."""
 STANDS = frozenset(RECALL_WEIGHT)
+"""The statuses in which a statement is found by recall."""
 Wanted = Callable[[Atom, Passage], bool]
 _MORE = 3
-"""So many times more passages are looked at than are wanted: a machine's long answers share words with everything."""
+"""How many times more passages are searched than are returned, as long answers share words with everything."""
 
 
 def passage_in(atom: Atom, n: int) -> Passage | None:
-    """One passage of an atom; those of a segment are cut once, as its sentences are compared with many others."""
+    """Return one passage of an atom; the passages of a segment are parsed once and cached."""
     return _cut(atom.content).get(n) if atom.is_segment else passage_of(atom, n)
 
 
@@ -34,60 +36,62 @@ def _cut(content: str) -> dict[int, Passage]:
 
 
 class Known:
-    """A scope as it will be once what was decided is committed."""
+    """A scope as it will be once the decisions so far are committed."""
 
     def __init__(self, store: Store, scope: Scope, now: datetime) -> None:
         self._store, self._scope, self._now = store, scope, now
         self._atoms: dict[AtomId, Atom] = {}
         self._stored: dict[AtomId, Atom] = {}
-        self._on: dict[tuple[str, int], dict[AtomId, None]] = defaultdict(dict)
-        self._asked: set[tuple[str, int]] = set()
-        self._heard: list[AtomId] = []
-        self._subjects: dict[str, list[AtomId]] = {}
+        self._ids_by_passage: dict[tuple[str, int], dict[AtomId, None]] = defaultdict(dict)
+        self._passages_read: set[tuple[str, int]] = set()
+        self._new_segment_ids: list[AtomId] = []
+        self._ids_by_subject: dict[str, list[AtomId]] = {}
         self.changed: dict[AtomId, Atom] = {}
 
     def hear(self, words: Iterable[Atom]) -> None:
-        """Take in segments that are written in this very commit."""
+        """Add segments that are written in this commit."""
         for segment in words:
             self.take([segment])
-            self._heard.append(segment.id)
+            self._new_segment_ids.append(segment.id)
 
     def heard(self) -> list[tuple[Atom, Passage]]:
-        """The passages of the segments that are written in this very commit."""
+        """Return the passages of the segments that are written in this commit."""
         return [
-            (self._atoms[atom_id], passage) for atom_id in self._heard for passage in passages_of(self._atoms[atom_id])
+            (self._atoms[atom_id], passage)
+            for atom_id in self._new_segment_ids
+            for passage in passages_of(self._atoms[atom_id])
         ]
 
     def take(self, atoms: Iterable[Atom]) -> None:
-        """Count these statements as they are, before they are written."""
+        """Add atoms as they are, without marking them as changed."""
         for atom in atoms:
             self._atoms[atom.id] = atom
-            for each in atom.evidence:
-                self._on[each.segment, each.passage][atom.id] = None
+            for evidence in atom.evidence:
+                self._ids_by_passage[evidence.segment, evidence.passage][atom.id] = None
 
     def put(self, atom: Atom) -> None:
-        """Decide that an atom shall be so."""
+        """Record an atom as changed by this commit."""
         self.take([atom])
         self.changed[atom.id] = atom
 
     def get(self, atom_id: AtomId) -> Atom | None:
-        """An atom as it was decided or as it stands."""
+        """Return an atom as decided or as stored; None if it does not exist."""
         if atom_id not in self._atoms:
             self._read([atom_id])
         return self._atoms.get(atom_id)
 
     def guard(self, atom: Atom) -> float:
-        """How trusted one must be to change how an atom stands."""
+        """Return the trust that an origin needs to change the status of an atom."""
         return self._store.guard(atom) if atom.revision else trust_of(atom.origin)
 
     def before(self, atom_id: AtomId) -> Atom | None:
-        """An atom as it was found in the store; None where it is made in this very commit."""
+        """Return an atom as stored; None if it is new in this commit."""
         return self._stored.get(atom_id)
 
     def search(
         self, words: Sequence[str], statuses: frozenset[Status], limit: int, wanted: Wanted = lambda atom, passage: True
     ) -> list[tuple[Atom, Passage]]:
-        """The passages that share most with these words, of those that are wanted, in the order they were said."""
+        """Return the passages that share most with these words and pass the filter, in the order they were said."""
         query = TextQuery(
             scopes=(self._scope,),
             tokens=tuple(dict.fromkeys(words)),
@@ -96,71 +100,75 @@ class Known:
             valid_at=self._now,
             limit=limit * _MORE,
         )
-        matches = sorted(self._store.search(query), key=lambda each: (-each.score, each.atom_id, each.n))
+        matches = sorted(self._store.search(query), key=lambda match: (-match.score, match.atom_id, match.n))
         keys = [(match.atom_id, match.n) for match in matches[: limit * _MORE]]
         self._read(dict(keys))
-        found = [(self._atoms[atom_id], n) for atom_id, n in keys if atom_id in self._atoms]
-        there = [(atom, passage) for atom, n in found if (passage := passage_in(atom, n)) is not None]
-        best = [(atom, passage) for atom, passage in there if wanted(atom, passage)][:limit]
+        matched_atoms = [(self._atoms[atom_id], n) for atom_id, n in keys if atom_id in self._atoms]
+        passages = [(atom, passage) for atom, n in matched_atoms if (passage := passage_in(atom, n)) is not None]
+        best = [(atom, passage) for atom, passage in passages if wanted(atom, passage)][:limit]
         self._look_up([(atom.id, passage.n) for atom, passage in best])
-        return sorted(best, key=lambda each: (each[1].at or each[0].observed_at, each[0].id, each[1].n))
+        return sorted(best, key=lambda pair: (pair[1].at or pair[0].observed_at, pair[0].id, pair[1].n))
 
     def about(self, subject: str, limit: int) -> list[Atom]:
-        """Return the youngest captured statements that stand on a subject, at most MOST_ABOUT, the oldest first.
+        """Return the newest current statements about a subject that have evidence, the oldest first.
 
-        Those of this very commit come last.
+        Those of this commit come last.
         """
-        if subject not in self._subjects:
-            wanted = Filter(scopes=(self._scope,), subject=subject, statuses=STANDS, limit=MOST_ABOUT)
-            found = [each for each in self._store.read(wanted) if each.evidence]
-            fresh = [each for each in found if each.id not in self._atoms]
-            self._stored |= {each.id: each for each in fresh}
-            self.take(fresh)
-            self._subjects[subject] = [each.id for each in reversed(found)]
-        stored = (self._atoms[each] for each in self._subjects[subject])
-        made_now = (atom for atom in self._atoms.values() if atom.subject == subject and not atom.revision)
-        standing = [each for each in (*stored, *made_now) if each.status in STANDS and each.evidence]
-        return standing[-limit:]
+        if subject not in self._ids_by_subject:
+            query = Filter(scopes=(self._scope,), subject=subject, statuses=STANDS, limit=MOST_ABOUT)
+            statements = [statement for statement in self._store.read(query) if statement.evidence]
+            unread = [statement for statement in statements if statement.id not in self._atoms]
+            self._stored |= {statement.id: statement for statement in unread}
+            self.take(unread)
+            self._ids_by_subject[subject] = [statement.id for statement in reversed(statements)]
+        stored = (self._atoms[atom_id] for atom_id in self._ids_by_subject[subject])
+        new_statements = (atom for atom in self._atoms.values() if atom.subject == subject and not atom.revision)
+        current = [
+            statement for statement in (*stored, *new_statements) if statement.status in STANDS and statement.evidence
+        ]
+        return current[-limit:]
 
     def on(self, place: Evidence) -> list[Atom]:
-        """The statements, of any status, that rest on a sentence or on words around it or within it."""
+        """Return the statements, of any status, with evidence that overlaps a sentence."""
         key = (place.segment, place.passage)
         if place.segment in self._atoms and not self._atoms[AtomId(place.segment)].is_segment:
             return [self._atoms[AtomId(place.segment)]]
         self._look_up([(AtomId(place.segment), place.passage)])
         return [
             atom
-            for atom in (self._atoms[each] for each in self._on.get(key, ()))
+            for atom in (self._atoms[atom_id] for atom_id in self._ids_by_passage.get(key, ()))
             if any(
-                (each.segment, each.passage) == key and each.start < place.end and place.start < each.end
-                for each in atom.evidence
+                (atom_evidence.segment, atom_evidence.passage) == key
+                and atom_evidence.start < place.end
+                and place.start < atom_evidence.end
+                for atom_evidence in atom.evidence
             )
         ]
 
     def holds(self, place: Evidence) -> bool:
-        """Whether a sentence still counts: nothing was made of it, or something that was still stands."""
-        resting = self.on(place)
-        return not resting or any(map(self.stands, resting))
+        """Return whether a sentence is not ended: it has no statement, or one that is current."""
+        statements = self.on(place)
+        return not statements or any(map(self.stands, statements))
 
     def stands(self, atom: Atom) -> bool:
-        """Whether a statement counts and its time is not over."""
+        """Return whether a statement is current: by its status and by its valid time."""
         return atom.status in STANDS and (atom.valid_until is None or atom.valid_until > self._now)
 
     def _look_up(self, keys: Sequence[tuple[AtomId, int]]) -> None:
-        """Bring in the statements that rest on passages."""
-        fresh = [key for key in keys if key not in self._asked]
-        if not fresh:
+        """Read the statements with evidence in these passages."""
+        unread = [key for key in keys if key not in self._passages_read]
+        if not unread:
             return
-        self._asked.update(fresh)
-        resting = self._store.resting(fresh, [self._scope])
-        self._read([rest.atom_id for rest in resting])
-        for rest in resting:
-            if rest.atom_id in self._atoms:
-                self._on[rest.segment, rest.n][rest.atom_id] = None
+        self._passages_read.update(unread)
+        links = self._store.resting(unread, [self._scope])
+        self._read([link.atom_id for link in links])
+        for link in links:
+            if link.atom_id in self._atoms:
+                self._ids_by_passage[link.segment, link.n][link.atom_id] = None
 
     def _read(self, ids: Iterable[AtomId]) -> None:
         missing = tuple(dict.fromkeys(atom_id for atom_id in ids if atom_id not in self._atoms))
         if missing:
-            found = {each.id: each for each in self._store.read(Filter(scopes=(self._scope,), ids=missing))}
-            self._stored |= found
-            self._atoms |= found
+            stored = {atom.id: atom for atom in self._store.read(Filter(scopes=(self._scope,), ids=missing))}
+            self._stored |= stored
+            self._atoms |= stored

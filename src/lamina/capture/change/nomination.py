@@ -1,7 +1,7 @@
-"""Changes that somebody clever names: the lines they are shown, and what they may say of them.
+"""Change nominations: the sentences that a language model is shown, and the changes that it may name.
 
-A nomination only says that one line overtakes another. When what holds is left to the arithmetic of intervals, and who
-may overtake whom to trust, as with every other change.
+A nomination only says that a sentence replaces another. Valid times decide which one holds when, and trust decides
+whether it may, as with every other change.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from lamina.text.analyse import content_words
 from lamina.text.normal import one_line
 
 MOST_NEW, MOST_EARLIER = 20, 40
-"""How many lines are shown of what is said now, and of what was said before."""
+"""How many new and how many earlier sentences are shown."""
 _LOOKED_AT = 25
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A sentence as it is shown, and where it stands."""
+    """A sentence as it is shown, and where it is."""
 
     place: Evidence
     text: str
@@ -38,9 +38,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Nomination:
-    """A new line overtakes an old one; the words of each that tell what was and what is now.
+    """A new sentence replaces an old one; the words of each that differ are the old and the new value.
 
-    One that is not sure only labels: both lines stay active.
+    If it is not sure, it only relates the two: both stay active.
     """
 
     new: Evidence
@@ -52,7 +52,7 @@ class Nomination:
 
 @dataclass(frozen=True, slots=True)
 class Nominations:
-    """The changes a nominator found among so many candidate pairs, and the calls it made."""
+    """The changes that a nominator found, the number of pairs it compared, and the calls it made."""
 
     changes: tuple[Nomination, ...] = ()
     pairs: int = 0
@@ -60,46 +60,51 @@ class Nominations:
 
 
 class Nominator(Protocol):
-    """Somebody who sees which lines overtake which."""
+    """Decides which new sentences replace which earlier ones, usually by a language model."""
 
     def nominate(self, earlier: Sequence[Line], new: Sequence[Line]) -> Nominations:
-        """Return the changes that new lines tell of; a ModelError where nobody can be asked."""
+        """Return the changes among the sentences; ModelError if the model gives no answer."""
 
 
 def nominations(
     nominator: Nominator, turns: Sequence[Said], segments: Mapping[str, Atom], scope: Scope, store: Store, now: datetime
 ) -> Nominations:
-    """Ask which of the turns' sentences overtake earlier ones; nobody is asked where there is nothing to overtake."""
-    known = Known(store, scope, now)
-    known.take(segments.values())
-    heard = [each for each in turns if _is_heard(each, segments)]
-    new = [line for turn in heard for line in _lines(turn)][:MOST_NEW]
-    earlier = list(_before(new, known))[:MOST_EARLIER]
-    spoken_in = {(each.place.segment, each.place.passage) for each in new}
-    return nominator.nominate(earlier, new) if new and (earlier or len(spoken_in) > 1) else Nominations()
+    """Return the changes that the nominator finds among the turns; it is not called if there is nothing to compare."""
+    working_set = Known(store, scope, now)
+    working_set.take(segments.values())
+    trusted_turns = [turn for turn in turns if _is_heard(turn, segments)]
+    new_sentences = [line for turn in trusted_turns for line in _lines(turn)][:MOST_NEW]
+    earlier = list(_before(new_sentences, working_set))[:MOST_EARLIER]
+    new_passages = {(sentence.place.segment, sentence.place.passage) for sentence in new_sentences}
+    return (
+        nominator.nominate(earlier, new_sentences)
+        if new_sentences and (earlier or len(new_passages) > 1)
+        else Nominations()
+    )
 
 
 def _is_heard(turn: Said, segments: Mapping[str, Atom]) -> bool:
-    words = segments.get(turn.segment)
-    return words is not None and not is_hearsay(words, turn.speaker, turn.text)
+    """Return whether a turn is a trusted statement of a user."""
+    segment = segments.get(turn.segment)
+    return segment is not None and not is_hearsay(segment, turn.speaker, turn.text)
 
 
 def _lines(turn: Said) -> Iterator[Line]:
-    """The sentences of a turn that may state something."""
+    """Yield the sentences of a turn that may state something."""
     for sentence in statable_sentences(turn.text):
         yield Line(Evidence(turn.segment, turn.n, sentence.start, sentence.end), sentence.text, turn.speaker, turn.at)
 
 
 def _before(new: Sequence[Line], known: Known) -> Iterator[Line]:
-    """The sentences that share most words with new ones and still hold, in the order they were said."""
-    words = [word for each in new for word in content_words(each.text)]
-    here = {(each.place.segment, each.place.passage) for each in new}
+    """Yield the current sentences that share most words with new ones, in the order they were said."""
+    words = [word for sentence in new for word in content_words(sentence.text)]
+    new_passages = {(sentence.place.segment, sentence.place.passage) for sentence in new}
     for atom, passage in known.search(words, STANDS, _LOOKED_AT, is_vouched_for) if words else ():
-        if (atom.id, passage.n) in here:
+        if (atom.id, passage.n) in new_passages:
             continue
         if atom.is_segment:
-            said = Said(atom.id, passage.n, passage.text, passage.speaker, passage.at or atom.observed_at)
-            yield from (line for line in _lines(said) if known.holds(line.place))
+            turn = Said(atom.id, passage.n, passage.text, passage.speaker, passage.at or atom.observed_at)
+            yield from (line for line in _lines(turn) if known.holds(line.place))
         elif not atom.evidence:
-            whole = Evidence(atom.id, 1, 0, len(atom.content))
-            yield Line(whole, one_line(atom.content), atom.subject, atom.observed_at)
+            whole_statement = Evidence(atom.id, 1, 0, len(atom.content))
+            yield Line(whole_statement, one_line(atom.content), atom.subject, atom.observed_at)

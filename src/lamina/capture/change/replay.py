@@ -1,6 +1,6 @@
-"""Words that were captured before and come again: an old transcript under its own or another name.
+"""Replays: text that was captured before and comes again, such as an old transcript under the same or another id.
 
-They are kept, and state nothing anew: what was made of them the first time, whatever became of it, rests on them too.
+It is stored but states nothing new: the statements of the first time get the repetition as further evidence.
 """
 
 from __future__ import annotations
@@ -23,70 +23,71 @@ from lamina.text.roles import is_assistant
 
 LOOKED_AT = 10
 FEWEST = 2
-"""One turn may be said again by itself; two and nothing else are a transcript."""
+"""One turn may be said twice; this many turns and nothing new are a transcript."""
 Place = tuple[str, int]
 Replays = Mapping[Place, tuple[Atom, Passage]]
 
 
 def unsaid(pieces: Sequence[Piece], segments: Sequence[Atom]) -> list[Piece]:
-    """The pieces of a session that are not kept already: said by the same person at the same moment."""
-    known = {(passage.speaker, passage.at, passage.text) for segment in segments for passage in passages_of(segment)}
-    return [piece for piece in pieces if piece.at is None or (piece.speaker, piece.at, piece.text) not in known]
+    """Return the pieces that the session does not have yet; a stored one has the same speaker, time and text."""
+    stored = {(passage.speaker, passage.at, passage.text) for segment in segments for passage in passages_of(segment)}
+    return [piece for piece in pieces if piece.at is None or (piece.speaker, piece.at, piece.text) not in stored]
 
 
 def replays_of(turns: Sequence[Said], words: Iterable[Atom], store: Store, scope: Scope, now: datetime) -> Replays:
-    """Which of the turns repeat earlier ones, and those; none where anything new is said among them."""
-    known = Known(store, scope, now)
-    known.hear(words)
-    own = {(each.segment, each.n) for each in turns}
-    people = [each for each in turns if not is_assistant(each.speaker) and normal_form(each.text)]
-    found: dict[Place, tuple[Atom, Passage]] = {}
+    """Return the turns that repeat earlier ones, with those; none if any turn of a person is new."""
+    working_set = Known(store, scope, now)
+    working_set.hear(words)
+    own_keys = {(turn.segment, turn.n) for turn in turns}
+    person_turns = [turn for turn in turns if not is_assistant(turn.speaker) and normal_form(turn.text)]
+    replays: dict[Place, tuple[Atom, Passage]] = {}
     sessions: set[str] | None = None
-    for turn in people:
-        same = [each for each in _same(turn, known) if (each[0].id, each[1].n) not in own]
-        timed = [each for each in same if each[1].at == turn.at]
-        if not same:
+    for turn in person_turns:
+        same_turns = [pair for pair in _same(turn, working_set) if (pair[0].id, pair[1].n) not in own_keys]
+        same_time = [pair for pair in same_turns if pair[1].at == turn.at]
+        if not same_turns:
             return {}
-        here = {atom.session_id or atom.id for atom, _ in same}
-        sessions = here if sessions is None else sessions & here
-        found[turn.segment, turn.n] = (timed or same)[0]
-        if not sessions and not timed:
+        turn_sessions = {atom.session_id or atom.id for atom, _ in same_turns}
+        sessions = turn_sessions if sessions is None else sessions & turn_sessions
+        replays[turn.segment, turn.n] = (same_time or same_turns)[0]
+        if not sessions and not same_time:
             return {}
-    at_the_same_time = all(found[turn.segment, turn.n][1].at == turn.at for turn in people)
-    enough = len(people) >= FEWEST and bool(sessions)
-    return found if people and (enough or at_the_same_time) else {}
+    all_same_time = all(replays[turn.segment, turn.n][1].at == turn.at for turn in person_turns)
+    is_transcript = len(person_turns) >= FEWEST and bool(sessions)
+    return replays if person_turns and (is_transcript or all_same_time) else {}
 
 
 def said_first(turns: Sequence[Said], replays: Replays) -> list[Said]:
-    """The turns that were not captured before; only they state anything."""
+    """Return the turns that are no replays; only they state anything."""
     return [turn for turn in turns if (turn.segment, turn.n) not in replays]
 
 
 def rest_again(found: Replays, known: Known) -> None:
-    """Let whatever rests on the earlier words rest on their repetition as well."""
+    """Add the repetitions to the evidence of the statements on the earlier turns."""
     for (segment, n), (atom, passage) in found.items():
-        whole = Evidence(atom.id, passage.n, 0, len(passage.text))
-        for resting in known.on(whole):
-            again = [
-                Evidence(segment, n, each.start, each.end)
-                for each in resting.evidence
-                if (each.segment, each.passage) == (atom.id, passage.n)
+        whole_passage = Evidence(atom.id, passage.n, 0, len(passage.text))
+        for statement in known.on(whole_passage):
+            repetitions = [
+                Evidence(segment, n, evidence.start, evidence.end)
+                for evidence in statement.evidence
+                if (evidence.segment, evidence.passage) == (atom.id, passage.n)
             ]
-            fresh = tuple(each for each in again if each not in resting.evidence)
-            if fresh:
-                known.put(resting.with_(evidence=(*resting.evidence, *fresh)))
+            new_evidence = tuple(evidence for evidence in repetitions if evidence not in statement.evidence)
+            if new_evidence:
+                known.put(statement.with_(evidence=(*statement.evidence, *new_evidence)))
 
 
 def _same(turn: Said, known: Known) -> list[tuple[Atom, Passage]]:
+    """Return the stored turns of the same speaker with the same words that are at least as trusted."""
     words = content_words(turn.text) or analyse(turn.text)
-    form, own = normal_form(turn.text), known.get(AtomId(turn.segment))
-    # Whoever says what a page said first says it nevertheless: only words as trusted as these were said before.
-    worth = TRUST[own.origin] if own is not None else 0.0
+    form, segment = normal_form(turn.text), known.get(AtomId(turn.segment))
+    # A user who repeats a web page makes a statement of their own: only text as trusted as this counts as said before.
+    trust = TRUST[segment.origin] if segment is not None else 0.0
     return [
         (atom, passage)
         for atom, passage in known.search(words[:40], STANDS, LOOKED_AT)
         if atom.is_segment
         and passage.speaker == turn.speaker
         and normal_form(passage.text) == form
-        and TRUST[atom.origin] >= worth
+        and TRUST[atom.origin] >= trust
     ]

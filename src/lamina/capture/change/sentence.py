@@ -28,12 +28,16 @@ class Sentence(NamedTuple):
 @lru_cache(maxsize=4096)
 def statable_sentences(turn: str) -> tuple[Sentence, ...]:
     """Return the sentences of a turn that may state something, in order."""
-    code = fenced(turn)
-    outside = (span for span in sentences(turn) if not any(span[0] < end and start < span[1] for start, end in code))
-    found = (Sentence(start, end, one_line(turn[start:end])) for start, end in islice(outside, MOST_SENTENCES))
-    return tuple(each for each in found if len(each.text) <= LONGEST_SENTENCE and not is_question(each.text))
+    code_spans = fenced(turn)
+    outside = (
+        span for span in sentences(turn) if not any(span[0] < end and start < span[1] for start, end in code_spans)
+    )
+    candidates = (Sentence(start, end, one_line(turn[start:end])) for start, end in islice(outside, MOST_SENTENCES))
+    return tuple(
+        sentence for sentence in candidates if len(sentence.text) <= LONGEST_SENTENCE and not is_question(sentence.text)
+    )
 
 
 def is_vouched_for(atom: Atom, passage: Passage) -> bool:
-    """Whether a person stands behind a passage; what a machine or a tool says is compared with nothing."""
+    """Return whether a passage is a trusted statement of a user; text of assistants and tools is not compared."""
     return not atom.is_segment or not is_hearsay(atom, passage.speaker, passage.text)

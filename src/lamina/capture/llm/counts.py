@@ -1,4 +1,4 @@
-"""Counts of what a language model contributed to one reading, for the receipt."""
+"""Counts of what a language model contributed to one extraction, for the receipt."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """Why a statement of the model was not used. The first group is unsupported by the words, the second redundant."""
+    """Why a statement of the model was dropped. The first group is not supported by the words, the second redundant."""
 
     QUOTE = "quote not found"
     CONTENT = "content differs from the quote"
@@ -27,7 +27,7 @@ SKIPPED = frozenset({Reason.KNOWN, Reason.TOO_MANY})
 
 @dataclass(frozen=True, slots=True)
 class ModelCounts:
-    """What became of a language model's statements, the calls it took, and why calls failed."""
+    """The counts of kept and dropped statements and of nominated changes, the calls, and why calls failed."""
 
     calls: int = 0
     kept: int = 0
@@ -39,10 +39,12 @@ class ModelCounts:
 
     @property
     def unsupported(self) -> int:
+        """How many statements the words did not support."""
         return sum(count for reason, count in self.dropped.items() if reason not in SKIPPED)
 
     @property
     def skipped(self) -> int:
+        """How many statements were redundant."""
         return sum(count for reason, count in self.dropped.items() if reason in SKIPPED)
 
     def __add__(self, other: ModelCounts) -> ModelCounts:

@@ -20,16 +20,19 @@ from lamina.text.normal import normal_form
 from lamina.text.roles import is_assistant, is_role
 
 MOST_TOKENS = 1600
-"""How long the answer of one call may be; the bounded schema needs no more."""
+"""The most tokens of one answer; the bounded schema needs no more."""
 CONFIDENCE = 0.8
-"""Below what a base extractor is sure of, so that its findings come first."""
+"""Below the confidence of base extractors, so that their statements come first."""
 _SPEAKER = frozenset({"i", "me", "myself", "we", "my", "user", "the user", "speaker", "the speaker"})
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What was found and by whom; `trouble` says why the language model, or the extractor itself, contributed nothing;
-    `counts` is None where no language model was asked."""
+    """The statements that an extractor found, and its name.
+
+    `failure` says why the language model, or the extractor itself, contributed nothing; `counts` is None if no language
+    model was called.
+    """
 
     findings: tuple[Finding, ...]
     by: str
@@ -38,9 +41,10 @@ class Extraction:
 
 
 class LlmExtractor:
-    """Adds statements of a language model to those of a base extractor, so far as the words support them.
+    """Adds statements of a language model to those of a base extractor, if the words support them.
 
-    A failed call costs nothing but the model's statements of that run: the base's stand, and the next run asks again.
+    A failed call loses only the model's statements of that batch: the base's remain, and the next batch calls the model
+    again.
     """
 
     instant = False
@@ -50,33 +54,34 @@ class LlmExtractor:
 
     @property
     def name(self) -> str:
+        """The names of the base extractor and of the language model."""
         return f"{self._base.name} and {self._chat.model}"
 
     def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
-        """Return every statement that the turns make, in their order; `before` are the turns that led up to them."""
+        """Return every statement of the turns, in their order; `before` are the turns before them, as context."""
         return list(self.extract_counted(turns, before).findings)
 
     def extract_counted(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> Extraction:
         """Return the same with counts of what the language model contributed."""
-        base = self._base.extract(turns, before)
-        found, dropped, failures, calls = list[Finding](), list[Reason](), list[str](), 0
-        for run in runs(turns):
-            if all(is_assistant(shown.said.speaker) for shown in run):
+        base_statements = self._base.extract(turns, before)
+        model_statements, dropped, failures, calls = list[Finding](), list[Reason](), list[str](), 0
+        for batch in runs(turns):
+            if all(is_assistant(shown.said.speaker) for shown in batch):
                 continue
             try:
-                reply = self._chat.ask(extraction_prompt(run, before), ModelStatements, most_tokens=self._most_tokens)
+                reply = self._chat.ask(extraction_prompt(batch, before), ModelStatements, most_tokens=self._most_tokens)
             except ModelError as error:
                 calls += error.calls
                 failures.append(str(error))
                 continue
             calls += reply.calls
             for statement in reply.value.statements:
-                checked = _checked(statement, run, before)
+                checked = _checked(statement, batch, before)
                 if isinstance(checked, Finding):
-                    found.append(checked)
+                    model_statements.append(checked)
                 else:
                     dropped.append(checked)
-        merged = merge(base, found)
+        merged = merge(base_statements, model_statements)
         counts = ModelCounts(calls, merged.kept, Counter((*dropped, *merged.dropped)), tuple(dict.fromkeys(failures)))
         findings = tuple(_in_order(merged.findings, turns))
         if failures and not merged.kept:
@@ -85,21 +90,21 @@ class LlmExtractor:
 
 
 def extraction(extractor: Extractor, turns: Sequence[Said], before: Sequence[Said] = ()) -> Extraction:
-    """Return what any extractor finds, with counts where a language model was asked."""
+    """Return what any extractor finds, with counts if a language model was called."""
     if isinstance(extractor, LlmExtractor):
         return extractor.extract_counted(turns, before)
     return Extraction(tuple(extractor.extract(turns, before)), extractor.name)
 
 
 def _checked(statement: ModelStatement, run: Sequence[Shown], before: Sequence[Said]) -> Finding | Reason:
-    """Return the finding that a statement supports, or why there is none."""
+    """Return the statement that the words support, or the reason why there is none."""
     passage = _passage(statement, run, before)
     if passage is None:
         return Reason.QUOTE
-    said = passage.said
-    content, start = seen(statement.content), day_told(statement.date, said)
-    subject, is_speaker = _subject(statement.subject, said)
-    days = days_named(said, start)
+    turn = passage.said
+    content, start = seen(statement.content), day_told(statement.date, turn)
+    subject, is_speaker = _subject(statement.subject, turn)
+    days = days_named(turn, start)
     reason = why_unsupported(content, subject, passage, is_speaker=is_speaker, days=days)
     if reason is not None:
         return reason
@@ -108,7 +113,7 @@ def _checked(statement: ModelStatement, run: Sequence[Shown], before: Sequence[S
     return Finding(
         content=content,
         kind="fact",
-        evidence=Evidence(said.segment, said.n, *passage.sentences),
+        evidence=Evidence(turn.segment, turn.n, *passage.sentences),
         subject=subject,
         attribute=attribute if has_claim else None,
         value=value if has_claim else None,
@@ -119,17 +124,17 @@ def _checked(statement: ModelStatement, run: Sequence[Shown], before: Sequence[S
 
 
 def _passage(statement: ModelStatement, run: Sequence[Shown], before: Sequence[Said]) -> Passage | None:
-    """Return the passage that holds the quote; of several the one that shares most words with the content."""
-    everything = [*(shown.said for shown in run), *before]
-    around = [*(said.text for said in everything), *(said.speaker or "" for said in everything)]
-    found: list[Passage] = []
-    for said in dict.fromkeys(shown.said for shown in run if not is_assistant(shown.said.speaker)):
-        text = Quoted(said.text)
-        quote, sentences = text.locate(statement.quote), text.find(statement.quote)
+    """Return the passage that contains the quote; of several, the one that shares most words with the content."""
+    all_turns = [*(shown.said for shown in run), *before]
+    context = [*(turn.text for turn in all_turns), *(turn.speaker or "" for turn in all_turns)]
+    passages: list[Passage] = []
+    for turn in dict.fromkeys(shown.said for shown in run if not is_assistant(shown.said.speaker)):
+        finder = Quoted(turn.text)
+        quote, sentences = finder.locate(statement.quote), finder.find(statement.quote)
         if quote is not None and sentences is not None:
-            found.append(Passage(said, quote, sentences, around))
-    wanted = content_words(statement.content) | content_words(statement.subject)
-    return max(found, key=lambda each: _likeness(each, wanted), default=None)
+            passages.append(Passage(turn, quote, sentences, context))
+    statement_words = content_words(statement.content) | content_words(statement.subject)
+    return max(passages, key=lambda passage: _likeness(passage, statement_words), default=None)
 
 
 def _likeness(passage: Passage, wanted: frozenset[str]) -> int:
@@ -143,10 +148,16 @@ def _subject(told: str, said: Said) -> tuple[str, bool]:
     form = normal_form(subject)
     if not form or form in _SPEAKER or form == normal_form(speaker):
         return (speaker if is_named else "user"), True
-    first = normal_form(speaker).split()[:1] if is_named else []
-    return (speaker, True) if [form] == first else (subject, False)
+    first_name = normal_form(speaker).split()[:1] if is_named else []
+    return (speaker, True) if [form] == first_name else (subject, False)
 
 
 def _in_order(findings: Sequence[Finding], turns: Sequence[Said]) -> list[Finding]:
-    place = {(said.segment, said.n): n for n, said in enumerate(turns)}
-    return sorted(findings, key=lambda each: (place[each.evidence.segment, each.evidence.passage], each.evidence.start))
+    position_of = {(turn.segment, turn.n): n for n, turn in enumerate(turns)}
+    return sorted(
+        findings,
+        key=lambda statement: (
+            position_of[statement.evidence.segment, statement.evidence.passage],
+            statement.evidence.start,
+        ),
+    )

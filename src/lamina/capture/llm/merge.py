@@ -1,4 +1,4 @@
-"""Merging a language model's findings with those of the base extractor. Whatever the base asserts is kept."""
+"""Merging the statements of a language model with those of the base extractor. The base's are always kept."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from lamina.capture.llm.support import content_words, names_in, time_words
 from lamina.text.analyse import QUESTION_STOP, analyse
 
 MOST_FINDINGS = 12
-"""The model adds no more where there are so many: beyond this, later steps would drop findings of the base."""
+"""The model adds nothing beyond this number; later steps would drop statements of the base."""
 REPLACES = 0.8
-"""The least share of a base finding's words that a wording in its place must hold."""
+"""The least share of a base statement's words that the model's wording in its place must contain."""
 
 
 @dataclass(slots=True)
 class Merged:
-    """The findings of both, how many of the model's are among them, and why others are not."""
+    """The statements of both, how many of the model's are among them, and why others are not."""
 
     findings: list[Finding]
     kept: int = 0
@@ -27,50 +27,56 @@ class Merged:
 
 
 def merge(base: Sequence[Finding], model: Sequence[Finding]) -> Merged:
-    """Return the base's findings, reworded where the model covers them on the same sentence, and the model's others."""
+    """Return the base's statements and the model's other ones.
+
+    A base statement is reworded if the model's statements on the same sentence cover it.
+    """
     reworded: dict[int, list[Finding]] = {}
     used: set[int] = set()
-    for place, finding in enumerate(base):
-        free = [n for n, other in enumerate(model) if other.evidence == finding.evidence and n not in used]
-        covering = _covering(finding, [model[n] for n in free])
+    for index, statement in enumerate(base):
+        free = [n for n, other in enumerate(model) if other.evidence == statement.evidence and n not in used]
+        covering = _covering(statement, [model[n] for n in free])
         if covering:
             used |= {free[n] for n in covering}
-            reworded[place] = _inherited(finding, [model[free[n]] for n in covering])
-    merged = Merged([each for n, finding in enumerate(base) for each in reworded.get(n, [finding])], len(used))
-    staying = [finding for n, finding in enumerate(base) if n not in reworded]
-    for n, finding in enumerate(model):
+            reworded[index] = _inherited(statement, [model[free[n]] for n in covering])
+    merged = Merged(
+        [merged_statement for n, statement in enumerate(base) for merged_statement in reworded.get(n, [statement])],
+        len(used),
+    )
+    not_reworded = [statement for n, statement in enumerate(base) if n not in reworded]
+    for n, statement in enumerate(model):
         if n in used:
             continue
-        if any(_says(other, finding) for other in (*staying, *merged.findings)):
+        if any(_says(other, statement) for other in (*not_reworded, *merged.findings)):
             merged.dropped.append(Reason.KNOWN)
         elif len(merged.findings) >= MOST_FINDINGS:
             merged.dropped.append(Reason.TOO_MANY)
         else:
-            merged.findings.append(finding)
+            merged.findings.append(statement)
             merged.kept += 1
     return merged
 
 
 def _covering(base: Finding, model: Sequence[Finding]) -> list[int]:
-    """Return the places of the model's findings that say what the base's finding says: one of them, or all together."""
-    whole = [n for n, finding in enumerate(model) if _covers([finding], base)]
-    if whole:
-        return [max(whole, key=lambda n: _shared(model[n].content, base))]
+    """Return the indexes of the model's statements that cover the base's: one of them, or all together."""
+    complete = [n for n, statement in enumerate(model) if _covers([statement], base)]
+    if complete:
+        return [max(complete, key=lambda n: _shared(model[n].content, base))]
     return list(range(len(model))) if len(model) > 1 and _covers(model, base) else []
 
 
 def _covers(model: Sequence[Finding], base: Finding) -> bool:
-    """Return whether findings hold most words, every name and number, and the value of a base finding.
+    """Return whether statements contain most words, every name and number, and the value of a base statement.
 
-    Words of time may be missing where the model gives the day.
+    Words of time may be missing if the model gives the day.
     """
-    content = " ".join(finding.content for finding in model)
-    wanted, tokens = content_words(base.content), set(analyse(content))
-    day = next((finding.valid_from for finding in model if finding.valid_from), None)
-    wanted -= time_words(base.content, day.date()) if day else frozenset()
-    exact = {token for name in names_in(base.content) for token in analyse(name)} | set(analyse(base.value or ""))
-    is_exact = exact - QUESTION_STOP <= tokens | set(analyse(base.subject))
-    return is_exact and len(wanted & _words(content, base)) >= REPLACES * len(wanted)
+    content = " ".join(statement.content for statement in model)
+    base_words, tokens = content_words(base.content), set(analyse(content))
+    day = next((statement.valid_from for statement in model if statement.valid_from), None)
+    base_words -= time_words(base.content, day.date()) if day else frozenset()
+    required = {token for name in names_in(base.content) for token in analyse(name)} | set(analyse(base.value or ""))
+    is_exact = required - QUESTION_STOP <= tokens | set(analyse(base.subject))
+    return is_exact and len(base_words & _words(content, base)) >= REPLACES * len(base_words)
 
 
 def _shared(content: str, base: Finding) -> int:
@@ -82,9 +88,9 @@ def _words(content: str, base: Finding) -> frozenset[str]:
 
 
 def _inherited(base: Finding, model: Sequence[Finding]) -> list[Finding]:
-    """Return the model's findings in the base's place: the nearest takes over everything but the wording."""
+    """Return the model's statements in the base's place: the nearest takes over everything but the wording."""
     nearest = max(range(len(model)), key=lambda n: _shared(model[n].content, base))
-    return [_reworded(base, finding) if n == nearest else finding for n, finding in enumerate(model)]
+    return [_reworded(base, statement) if n == nearest else statement for n, statement in enumerate(model)]
 
 
 def _reworded(base: Finding, model: Finding) -> Finding:
@@ -101,7 +107,7 @@ def _reworded(base: Finding, model: Finding) -> Finding:
 
 
 def _says(known: Finding, finding: Finding) -> bool:
-    """Return whether a finding of the same sentence adds nothing to a known one."""
+    """Return whether a statement on the same sentence adds nothing to a known one."""
     if not _overlap(known.evidence, finding.evidence):
         return False
     words = content_words(finding.content) - content_words(finding.subject)

@@ -1,4 +1,4 @@
-"""Whose state a sentence tells: grammatical person by the closed set of English pronouns.
+"""Grammatical person: whose state a sentence is about, by the closed set of English pronouns.
 
 A sentence in another language shows no person here; then only names decide.
 """
@@ -30,7 +30,7 @@ _LEADING = 3
 
 @dataclass(frozen=True, slots=True)
 class Persons:
-    """Which grammatical persons occur in some words; `is_subject`: "I" or "we" does, not only "my" or "me"."""
+    """Which grammatical persons occur; `has_first_subject`: "I" or "we" does, not only "my" or "me"."""
 
     is_subject: bool
     first: bool
@@ -40,7 +40,7 @@ class Persons:
 
 
 def persons_in(text: str) -> Persons:
-    """Return the persons that the pronouns of a text name."""
+    """Return the grammatical persons that the pronouns of a text name."""
     words = {_stem(word) for word in words_of(text)}
     return Persons(
         is_subject=bool(words & _I),
@@ -52,14 +52,14 @@ def persons_in(text: str) -> Persons:
 
 
 def possessed(clause: str) -> str | None:
-    """Return the token of the thing that a clause begins to tell of: "sister" in "my sister lives in Porto"."""
+    """Return the token of the thing that a clause is about: "sister" in "my sister lives in Porto"."""
     words = words_of(clause)
     for n, word in enumerate(words[:_LEADING]):
         if word in _POSSESSIVES or (word.endswith("'s") and _stem(word) not in QUESTION_STOP):
-            return next((analyse(each)[0] for each in words[n + 1 :] if each not in QUESTION_STOP), None)
+            return next((analyse(following)[0] for following in words[n + 1 :] if following not in QUESTION_STOP), None)
     return None
 
 
 def _stem(word: str) -> str:
-    """Cut a contraction: "i'm" is "i", "she's" is "she"."""
+    """Return a word without its contraction: "i'm" is "i", "she's" is "she"."""
     return word.partition("'")[0]

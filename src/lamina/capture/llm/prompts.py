@@ -1,7 +1,7 @@
-"""What a language model is shown and asked for: runs of turns, prompts, and the schemas of its answers.
+"""Prompts for the language model: batches of turns, instructions, and the schemas of its answers.
 
 The system message never changes, so that servers with a prompt cache read it once; the data comes last. Every string
-and list of an answer is bounded: a small model would not stop.
+and list of an answer is bounded, because a small model would not stop.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from lamina.text.roles import is_assistant
 from lamina.text.sentences import sentences
 
 MOST_TURNS = 50
-"""How many turns or pieces of turns are shown in one call."""
+"""How many turns or parts of turns are shown in one call."""
 MOST_STATEMENTS = 10
 MOST_PAIRS = 12
 """How many candidate pairs are asked about in one call, control pairs included."""
 
 Day = Annotated[str, Field(max_length=10)]
-"""YYYY-MM-DD, or empty where the words name no day."""
+"""YYYY-MM-DD, or empty if the words name no day."""
 
 
 class ModelStatement(BaseModel):
@@ -66,22 +66,22 @@ RUN_CHARS = 6000
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A turn, or the piece of a long one, as the model sees it."""
+    """A turn, or a part of a long one, as the model sees it."""
 
     said: Said
     text: str
 
 
 def runs(turns: Sequence[Said], most: int = RUN_CHARS) -> Iterator[list[Shown]]:
-    """Yield the turns in order, so many characters at a time; a longer turn is cut between sentences."""
-    run: list[Shown] = []
-    for piece in (Shown(said, text) for said in turns for text in _pieces(said.text, most)):
-        if run and (len(run) == MOST_TURNS or sum(len(shown.text) for shown in run) + len(piece.text) > most):
-            yield run
-            run = []
-        run.append(piece)
-    if run:
-        yield run
+    """Yield the turns in order, so many characters at a time; a longer turn is split between sentences."""
+    batch: list[Shown] = []
+    for part in (Shown(turn, text) for turn in turns for text in _pieces(turn.text, most)):
+        if batch and (len(batch) == MOST_TURNS or sum(len(entry.text) for entry in batch) + len(part.text) > most):
+            yield batch
+            batch = []
+        batch.append(part)
+    if batch:
+        yield batch
 
 
 def _pieces(text: str, most: int) -> Iterator[str]:
@@ -129,11 +129,11 @@ pair: the number of the pair. is_change: true or false. Answer once for each pai
 
 def extraction_prompt(shown: Sequence[Shown], before: Sequence[Said]) -> list[Message]:
     """Return the messages that ask for the statements of some turns."""
-    lines = [_turn("context", said, harmless(said.text, _CONTEXT_CHARS)) for said in before]
-    for piece in shown:
-        is_context = is_assistant(piece.said.speaker)
-        words = harmless(piece.text, _CONTEXT_CHARS if is_context else None)
-        lines.append(_turn("context" if is_context else "turn", piece.said, words))
+    lines = [_turn("context", turn, harmless(turn.text, _CONTEXT_CHARS)) for turn in before]
+    for part in shown:
+        is_context = is_assistant(part.said.speaker)
+        words = harmless(part.text, _CONTEXT_CHARS if is_context else None)
+        lines.append(_turn("context" if is_context else "turn", part.said, words))
     return [system(_EXTRACT), user(fenced(lines))]
 
 

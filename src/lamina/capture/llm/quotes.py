@@ -1,4 +1,4 @@
-"""Where in a text the words stand that somebody claims to quote, whatever became of spaces, quotes, dashes and case."""
+"""Finding the words that a quote claims to repeat, whatever happened to spaces, quotes, dashes and case."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from lamina.text.sentences import sentences
 Span = tuple[int, int]
 
 UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0003ffff]")
-"""Letters of scripts that put no spaces between words, or that glue endings to them."""
+"""Letters of scripts that put no spaces between words, or that join endings to them."""
 _LEAST = 4
-"""Fewer letters than that are found in any text."""
+"""Quotes with fewer letters occur in any text."""
 _AROUND = " .,;:!?…'()-"
 _SAME = str.maketrans(
     dict.fromkeys('"“”„«»‘’‚`´', "'")
@@ -24,7 +24,7 @@ _SAME = str.maketrans(
 
 
 class Quoted:
-    """A text made ready for being searched for quotes."""
+    """A text prepared for finding quotes in it."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -38,29 +38,29 @@ class Quoted:
         self._letters = "".join(letters)
 
     def find(self, quote: str) -> Span | None:
-        """Return the span of the whole sentences that hold the quoted words; None where the text lacks them."""
+        """Return the span of the whole sentences that contain the quote; None if the text lacks it."""
         span = self.locate(quote)
         return self._sentences(*span) if span else None
 
     def locate(self, quote: str) -> Span | None:
-        """Return the span of the quoted words themselves; None where the text lacks them."""
-        wanted = " ".join("".join(map(_folded, quote)).split()).strip(_AROUND)
-        if sum(char.isalnum() for char in wanted) < _LEAST:
+        """Return the span of the quote itself; None if the text lacks it."""
+        folded_quote = " ".join("".join(map(_folded, quote)).split()).strip(_AROUND)
+        if sum(char.isalnum() for char in folded_quote) < _LEAST:
             return None
-        at = self._letters.find(wanted)
-        while at >= 0 and not self._whole(at, at + len(wanted)):
-            at = self._letters.find(wanted, at + 1)
+        at = self._letters.find(folded_quote)
+        while at >= 0 and not self._whole(at, at + len(folded_quote)):
+            at = self._letters.find(folded_quote, at + 1)
         if at < 0:
             return None
-        return self._places[at], self._places[at + len(wanted) - 1] + 1
+        return self._places[at], self._places[at + len(folded_quote) - 1] + 1
 
     def _whole(self, start: int, end: int) -> bool:
-        """Whether no word is cut at either end; scripts without spaces have no such ends."""
+        """Return whether no word is cut at either end; scripts without spaces have no such ends."""
         return not (_joined(self._letters[start - 1 : start + 1]) or _joined(self._letters[end - 1 : end + 1]))
 
     def _sentences(self, start: int, end: int) -> Span:
-        held = [span for span in sentences(self._text) if span[0] < end and start < span[1]]
-        return (held[0][0], held[-1][1]) if held else (start, end)
+        enclosing = [span for span in sentences(self._text) if span[0] < end and start < span[1]]
+        return (enclosing[0][0], enclosing[-1][1]) if enclosing else (start, end)
 
 
 def _joined(pair: str) -> bool:

@@ -1,4 +1,4 @@
-"""Checks that the words support a statement of a language model. What nobody said is not kept."""
+"""Checks that the words support a statement of a language model. What was not said is not stored."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from lamina.text.roles import ROLES
 from lamina.text.times import parse_time
 
 OVERLAP = 0.5
-"""The least share of the content's words that the sentence must hold."""
+"""The least share of the content words that the quoted sentence must contain."""
 COVERAGE = 0.6
-"""The least share of the quoted clause's words that the content must keep: "I stopped smoking" is not "smokes"."""
+"""The least share of the quoted clause that the content must keep: "I stopped smoking" is not "smokes"."""
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
@@ -32,7 +32,7 @@ _CLAUSE_BREAK = re.compile(
     r"[,;:.!?()\n]|[–—]|\b(?:and|but|so|because|which|who|while|though|although)\b", re.IGNORECASE
 )
 _STEM = 4
-"""Words that share so many first letters, and all but the last of the shorter one, count as one word."""
+"""Words that share this many first letters, and all but the last of the shorter one, count as the same word."""
 _QUESTION_MARKS = ("?", "？", "؟")
 _NUMBERS = {
     "zero": "0",
@@ -61,12 +61,12 @@ _HEDGES = frozenset(
     )
 )
 _SUPPOSITIONS = frozenset(words_of("if unless wish imagine suppose supposing pretend joking kidding dreamt dreamed"))
-"""These turn a whole sentence around, not only the clause they stand in."""
+"""Words that make a whole sentence hypothetical, not only their clause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The words a statement quotes: the turn, the span of the quote, the span of its sentences, and the context."""
+    """The words that a statement quotes: the turn, the spans of the quote and of its sentences, and the context."""
 
     said: Said
     quote: Span
@@ -75,13 +75,14 @@ class Passage:
 
     @property
     def sentence(self) -> str:
+        """The whole sentences that contain the quote."""
         return self.said.text[self.sentences[0] : self.sentences[1]]
 
     @property
     def clause(self) -> str:
         """The quote, extended to the ends of the clauses it begins and ends in."""
         before = self.said.text[self.sentences[0] : self.quote[0]]
-        breaks = [found.end() for found in _CLAUSE_BREAK.finditer(before)]
+        breaks = [match.end() for match in _CLAUSE_BREAK.finditer(before)]
         start = self.sentences[0] + breaks[-1] if breaks else self.sentences[0]
         after = _CLAUSE_BREAK.search(self.said.text, self.quote[1], self.sentences[1])
         return self.said.text[start : after.start() if after else self.sentences[1]]
@@ -90,7 +91,7 @@ class Passage:
 def why_unsupported(
     content: str, subject: str, passage: Passage, *, is_speaker: bool, days: Sequence[date]
 ) -> Reason | None:
-    """Return the first reason why the words do not support a statement; None where they do."""
+    """Return the first reason why the words do not support a statement; None if they do."""
     if passage.sentence.rstrip(" \"'”’)*_").endswith(_QUESTION_MARKS):
         return Reason.QUESTION
     if not normal_form(content):
@@ -108,7 +109,7 @@ def why_unsupported(
 
 
 def stands_in(words: str, text: str) -> bool:
-    """Return whether every word is one of the text's; in scripts without spaces, whether the text holds them."""
+    """Return whether every word occurs in the text; in scripts without spaces, whether the text contains them."""
     form, whole = normal_form(words), normal_form(text)
     if not form:
         return False
@@ -121,34 +122,34 @@ def content_words(text: str) -> frozenset[str]:
 
 
 def is_borne_out(content: str, around: Sequence[str], days: Iterable[date]) -> bool:
-    """Return whether every name and number of a statement occurs in the words around it or in a day they name."""
-    known = _ALWAYS | set(_parts(" ".join(around)))
-    known |= {_NUMBERS[word] for word in known & _NUMBERS.keys()}
+    """Return whether every name and number of a statement occurs in the context or in a day that it names."""
+    known_parts = _ALWAYS | set(_parts(" ".join(around)))
+    known_parts |= {_NUMBERS[word] for word in known_parts & _NUMBERS.keys()}
     for day in days:
-        known |= _day_words(day)
-    return all(part in known for word in names_in(content) for part in _parts(word))
+        known_parts |= _day_words(day)
+    return all(part in known_parts for word in names_in(content) for part in _parts(word))
 
 
 def names_in(content: str) -> list[str]:
     """Return the words with a digit or, not at the start of a sentence, a capital."""
     return [
-        found.group()
-        for found in _TOKEN.finditer(_THOUSANDS.sub("", content))
-        if any(map(str.isdigit, found.group()))
-        or (found.group()[0].isupper() and not _SENTENCE_START.search(found.string[: found.start()][-8:]))
+        match.group()
+        for match in _TOKEN.finditer(_THOUSANDS.sub("", content))
+        if any(map(str.isdigit, match.group()))
+        or (match.group()[0].isupper() and not _SENTENCE_START.search(match.string[: match.start()][-8:]))
     ]
 
 
 def days_named(said: Said, *more: datetime | None) -> list[date]:
-    """Return the day of a turn, the first and last days of the times its words name, and others."""
+    """Return the day of a turn, the first and last days of the times it names, and the given days."""
     today = said.at.date()
-    spans = [span for named in find_days(said.text, today) if (span := absolute(named.days, today))]
+    spans = [span for mention in find_days(said.text, today) if (span := absolute(mention.days, today))]
     ends = [end - timedelta(days=1) for start, end in spans if end > start]
     return [today, *(start for start, _ in spans), *ends, *(moment.date() for moment in more if moment)]
 
 
 def day_told(text: str, said: Said) -> datetime | None:
-    """Return the moment a day stands for, if it is one and the turn names a time; the turn's own day always may."""
+    """Return the moment of a stated day if the turn names a time; the turn's own day is always allowed. Else None."""
     if not _DAY.fullmatch(text.strip()):
         return None
     try:
@@ -156,8 +157,8 @@ def day_told(text: str, said: Said) -> datetime | None:
     except ValueError:
         return None
     today = said.at.date()
-    named = text.strip() == today.isoformat() or find_days(said.text, today) or _YEAR.search(said.text)
-    return moment if named else None
+    is_named = text.strip() == today.isoformat() or find_days(said.text, today) or _YEAR.search(said.text)
+    return moment if is_named else None
 
 
 def _has_one_owner(content: str, subject: str, passage: Passage, *, is_speaker: bool, known: str) -> bool:
@@ -193,12 +194,12 @@ def _names_another(passage: Passage) -> bool:
 def _adds_no_name(content: str, known: str, passage: Passage) -> bool:
     """Return whether a first-person quote gets no name that it lacks; a pronoun such as "there" may stand for one."""
     names = [name for name in names_in(content) if not any(map(str.isdigit, name))]
-    own = f"{passage.sentence} {known}"
-    return persons_in(passage.sentence).anaphor or all(_shares_word(name, own) for name in names)
+    known_text = f"{passage.sentence} {known}"
+    return persons_in(passage.sentence).anaphor or all(_shares_word(name, known_text) for name in names)
 
 
 def _begins_with_known_word(content: str, known: str, passage: Passage) -> bool:
-    """Return whether the first word, which may be a name, is one of the words, the owner or a function word."""
+    """Return whether the first word, which may be a name, is known from the words or is a function word."""
     words = words_of(content)
     if not words or words[0].partition("'")[0] in QUESTION_STOP | ROLES:
         return True
@@ -208,9 +209,9 @@ def _begins_with_known_word(content: str, known: str, passage: Passage) -> bool:
 
 def _is_turned(content: str, passage: Passage) -> bool:
     """Return whether content and quote differ in a negation, or the content lost what makes the quote uncertain."""
-    kept = set(words_of(content))
+    content_set = set(words_of(content))
     clause, sentence = set(words_of(passage.clause)), set(words_of(passage.sentence))
-    if _is_negated(kept) != _is_negated(clause):
+    if _is_negated(content_set) != _is_negated(clause):
         return True
     hedges = {word.partition("'")[0] for word in clause} & _HEDGES | sentence & _SUPPOSITIONS
     return not {analyse(hedge)[0] for hedge in hedges} <= set(analyse(content))
@@ -222,18 +223,18 @@ def _is_negated(words: set[str]) -> bool:
 
 def _has_same_words(content: str, known: str, passage: Passage) -> bool:
     """Return whether content and quote share enough words, and names and numbers in the same order."""
-    said = content_words(passage.sentence)
+    sentence_words = content_words(passage.sentence)
     stated = content_words(content) - content_words(known) - ROLES
     if persons_in(passage.sentence).anaphor:
-        stated -= content_words(" ".join(passage.around)) - said
+        stated -= content_words(" ".join(passage.around)) - sentence_words
     quoted = content_words(passage.clause) - time_words(passage.clause, passage.said.at.date())
-    if not (stated or quoted) or _share(stated, said) < OVERLAP:
+    if not (stated or quoted) or _share(stated, sentence_words) < OVERLAP:
         return False
     return _share(quoted, content_words(content)) >= COVERAGE and _keeps_order(content, passage.sentence)
 
 
 def _share(words: frozenset[str], known: frozenset[str]) -> float:
-    """Return which share of some tokens is among others, give or take an ending."""
+    """Return the share of words that are among the known ones, apart from their endings."""
     return sum(any(_is_alike(word, other) for other in known) for word in words) / len(words) if words else 1.0
 
 
@@ -248,11 +249,11 @@ def time_words(text: str, today: date) -> frozenset[str]:
 
 
 def _keeps_order(content: str, sentence: str) -> bool:
-    """Return whether the names and numbers that both hold come in one order: from Porto to Lisbon, not back."""
+    """Return whether the names and numbers that both contain are in the same order: from Porto to Lisbon, not back."""
     tokens = analyse(sentence)
     names = dict.fromkeys(token for name in names_in(content) for token in analyse(name))
-    places = [tokens.index(token) for token in names if tokens.count(token) == 1]
-    return places == sorted(places)
+    positions = [tokens.index(token) for token in names if tokens.count(token) == 1]
+    return positions == sorted(positions)
 
 
 def _shares_word(words: str, text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Text cut into the pieces that become passages: a turn, a paragraph or a definition each, word for word."""
+"""Splitting text into the pieces that become passages: turns, paragraphs or definitions, verbatim."""
 
 from lamina.capture.pieces.form import Form, form_of, pieces_of
 from lamina.capture.pieces.piece import PARAGRAPH_LIMIT, TURN_LIMIT, Piece, paragraphs

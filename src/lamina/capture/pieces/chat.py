@@ -1,4 +1,4 @@
-"""Pasted transcripts: who said what and when, told from prose that merely holds a colon."""
+"""Pasted chat transcripts: recognised by their speakers and times, and split into turns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MARK = "[\u200e\u200f\u202a\u202c]*"
 _SAYS = r"[:：](?=[ \t\n]|\Z|(?<=：))[ \t]*"
 
 _STYLES: dict[str, re.Pattern[str]] = {
-    # [1/5/24, 12:03:11 PM] +44 7700 900123: …   1/5/24, 12:03 - 🌸 Ann: …   Beside a day and a clock anybody may stand.
+    # [1/5/24, 12:03:11 PM] +44 7700 900123: …   1/5/24, 12:03 - 🌸 Ann: …   Any name may follow a date and time.
     "dated": re.compile(
         rf"(?m)^{_MARK}(?:\[(?P<in>{DATED})\] ?|(?P<at>{DATED}) +[-–] +){_MARK}(?P<who>[^\s:][^\n:]{{0,48}}?){_SAYS}"
     ),
@@ -64,7 +64,7 @@ _LABELS = frozenset(_FIELD_WORDS.split())
 _LOG_WORD = re.compile(r"\b(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|CRITICAL|NOTICE)\b")
 _MOST_WORDS = 4
 _INTRODUCTION = 3
-"""What stands before the first turn is at most this part of the text."""
+"""The text before the first turn is at most the whole text divided by this."""
 _LOOKED_AT = 65_536
 
 
@@ -77,15 +77,16 @@ class _Start:
 
 
 def is_chat(text: str, *, strict: bool = False) -> bool:
-    """Whether a text is a transcript: the same few speakers again and again, or turns with times before them.
+    """Return whether a text is a transcript: a few speakers who alternate, or turns with timestamps.
 
-    `strict` is for markdown, where bold labels and lines with a colon are ordinary: only roles and times count there.
+    `is_strict` is for markdown, where bold labels and lines with a colon are common: only roles and timestamps count
+    there.
     """
     return bool(_starts(text[:_LOOKED_AT], strict=strict))
 
 
 def chat(text: str, on: date | None = None) -> Iterator[Piece]:
-    """The turns of a transcript, words verbatim; a stamp without a day stays with the words unless `on` is given."""
+    """Yield the turns of a transcript, verbatim; a timestamp without a date stays in the text unless `day` is given."""
     starts = _starts(text) or _starts(text, lenient=True)
     if not starts:
         yield from paragraphs(text)
@@ -97,37 +98,39 @@ def chat(text: str, on: date | None = None) -> Iterator[Piece]:
         words = text[start.words : end].strip("\n")
         if start.stamp and at is None:
             words = f"[{start.stamp}] {words}"
-        yield from (Piece(each, start.speaker, at) for each in cut_turn(words, TURN_LIMIT))
+        yield from (Piece(part, start.speaker, at) for part in cut_turn(words, TURN_LIMIT))
 
 
 def _starts(text: str, *, strict: bool = False, lenient: bool = False) -> list[_Start]:
-    """Where turns start, in the one way of writing that most of the text follows."""
-    code = fences(text, closed=True)
+    """Return where turns start, in the one style that most of the text follows."""
+    code_spans = fences(text, closed=True)
     best: list[_Start] = []
     for style, pattern in _STYLES.items():
-        found = _found(style, pattern, text, code)
-        sure = not strict or style in _STRICT or _timed(found) or _all_roles(found)
-        fits = bool(found) if lenient else sure and _convinces(style, found, text)
-        if fits and len(found) > len(best):
-            best = [*found, *_notices(text, found)] if style == "dated" else found
+        starts = _found(style, pattern, text, code_spans)
+        is_sure = not strict or style in _STRICT or _timed(starts) or _all_roles(starts)
+        fits = bool(starts) if lenient else is_sure and _convinces(style, starts, text)
+        if fits and len(starts) > len(best):
+            best = [*starts, *_notices(text, starts)] if style == "dated" else starts
     return sorted(best, key=lambda start: start.at)
 
 
 def _found(style: str, pattern: re.Pattern[str], text: str, code: Sequence[tuple[int, int]]) -> list[_Start]:
-    found = []
+    """Return the turn starts of one style, outside of code."""
+    starts = []
     for match in pattern.finditer(text):
-        who, told = match["who"].strip(), match.groupdict()
-        if _is_name(who) or (style == "dated" and not _LOG_WORD.search(who)):
-            name = who.lstrip("~@ \u202f\u00a0")
-            found.append(_Start(match.start(), match.end(), name, told.get("in") or told.get("at")))
+        speaker, groups = match["who"].strip(), match.groupdict()
+        if _is_name(speaker) or (style == "dated" and not _LOG_WORD.search(speaker)):
+            name = speaker.lstrip("~@ \u202f\u00a0")
+            starts.append(_Start(match.start(), match.end(), name, groups.get("in") or groups.get("at")))
     if code:
-        kept = set(outside([start.at for start in found], code))
-        found = [start for start in found if start.at in kept]
-    roles = [start for start in found if is_role(start.speaker)]
-    return roles if len({start.speaker for start in roles}) > 1 else found
+        outside_code = set(outside([start.at for start in starts], code))
+        starts = [start for start in starts if start.at in outside_code]
+    roles = [start for start in starts if is_role(start.speaker)]
+    return roles if len({start.speaker for start in roles}) > 1 else starts
 
 
 def _is_name(who: str) -> bool:
+    """Return whether a label can be the name of a speaker, and not a field name or a log level."""
     words = who.split()
     if not words or len(words) > _MOST_WORDS or who.casefold() in _LABELS or _LOG_WORD.search(who):
         return False
@@ -137,6 +140,7 @@ def _is_name(who: str) -> bool:
 
 
 def _convinces(style: str, found: Sequence[_Start], text: str) -> bool:
+    """Return whether these turn starts make the text a transcript."""
     if len(found) < 2 or not _say_something(found, text):
         return False
     speakers = Counter(start.speaker for start in found)
@@ -158,21 +162,23 @@ def _timed(found: Sequence[_Start]) -> bool:
 
 
 def _say_something(found: Sequence[_Start], text: str) -> bool:
-    """Whether most turns have words; the lines of a timetable have none."""
+    """Return whether most turns have words; the lines of a timetable have none."""
     ends = [*(start.at for start in found[1:]), len(text)]
-    silent = sum(1 for start, end in zip(found, ends, strict=True) if not text[start.words : end].strip())
-    return silent * 2 <= len(found)
+    empty_turns = sum(1 for start, end in zip(found, ends, strict=True) if not text[start.words : end].strip())
+    return empty_turns * 2 <= len(found)
 
 
 def _take_turns(found: Sequence[_Start], speakers: Counter[str | None]) -> bool:
-    """Whether the same names come again and answer each other, as the fields of a form do not."""
-    again = sum(1 for count in speakers.values() if count > 1)
-    changes = sum(1 for one, other in pairwise(found) if one.speaker != other.speaker)
-    return len(speakers) * 3 <= len(found) * 2 and again * 2 >= len(speakers) and changes * 2 >= len(found) - 1
+    """Return whether the same names come again and alternate, as the fields of a form do not."""
+    repeated_speakers = sum(1 for count in speakers.values() if count > 1)
+    changes = sum(1 for before, after in pairwise(found) if before.speaker != after.speaker)
+    return (
+        len(speakers) * 3 <= len(found) * 2 and repeated_speakers * 2 >= len(speakers) and changes * 2 >= len(found) - 1
+    )
 
 
 def _fills(found: Sequence[_Start], text: str) -> bool:
-    """Whether turns are what the text is made of: from its beginning, or in every other line after a few words."""
+    """Return whether turns cover the text: from its beginning, or every other line after an introduction."""
     if not text[: found[0].at].strip():
         return True
     lines = sum(1 for line in text[found[0].at :].split("\n") if line.strip())
@@ -185,8 +191,8 @@ def _begins_soon(found: Sequence[_Start], text: str) -> bool:
 
 
 def _all_roles(found: Sequence[_Start]) -> bool:
-    own = {"chatgpt", "claude", "gemini", "you"}
-    return all(is_role(start.speaker) or (start.speaker or "").casefold() in own for start in found)
+    assistant_names = {"chatgpt", "claude", "gemini", "you"}
+    return all(is_role(start.speaker) or (start.speaker or "").casefold() in assistant_names for start in found)
 
 
 def _capital(speaker: str | None) -> bool:
@@ -194,7 +200,7 @@ def _capital(speaker: str | None) -> bool:
 
 
 def _notices(text: str, found: Sequence[_Start]) -> list[_Start]:
-    """Lines a chat program put in by itself, with a time and nobody who says them."""
+    """Return lines that a chat program added by itself, with a time and no speaker."""
     taken = {start.at for start in found}
     return [
         _Start(match.start(), match.end(), None, match["at"])

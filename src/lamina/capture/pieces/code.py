@@ -1,4 +1,4 @@
-"""Source code: a piece a definition, whatever the language; found by keywords and indentation, never parsed."""
+"""Source code: one piece for each definition, in any language; found by keywords and indentation, not parsed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ _LONGEST_CONTEXT = 120
 
 
 def code(text: str) -> Iterator[Piece]:
-    """The definitions of a source text, each with the comments and decorators above it, none above the limit."""
+    """Yield the definitions of a source text, each with the comments and decorators above it.
+
+    No piece is longer than the limit.
+    """
     start = 0
     for first, last in fences(text, closed=True):
         yield from paragraphs(text[start:first])
@@ -42,19 +45,20 @@ def code(text: str) -> Iterator[Piece]:
 
 
 def defines(line: str) -> bool:
-    """Whether a line of code, its indentation aside, begins a definition."""
+    """Return whether a line of code, without its indentation, begins a definition."""
     return bool(_DEFINES.match(line[:_LONGEST_LINE]))
 
 
 class _Source:
-    """A stretch of code as lines, so that definitions can be found by how far they are indented."""
+    """A stretch of code as lines, so that definitions are found by their indentation."""
 
     def __init__(self, text: str, start: int, end: int) -> None:
         self._text = text
-        self._starts = [start, *(each.end() for each in re.compile("\n").finditer(text, start, end))]
+        self._starts = [start, *(line_end.end() for line_end in re.compile("\n").finditer(text, start, end))]
         self._end = end
 
     def pieces(self) -> Iterator[Piece]:
+        """Yield the pieces of the stretch."""
         yield from self._cut(0, len(self._starts), 0, "")
 
     def _cut(self, first: int, last: int, depth: int, context: str) -> Iterator[Piece]:
@@ -73,24 +77,28 @@ class _Source:
                 yield from self._opened(a, b, depth, context)
 
     def _opened(self, first: int, last: int, depth: int, context: str) -> Iterator[Piece]:
-        """A definition too long for one piece: what it holds, under its own first line."""
+        """Yield the parts of a definition that is too long for one piece, with its first line as context."""
         head = self._head_line(first, last)
         title = " ".join(self._line(head).rstrip(" \t\n{:(").split())[:_LONGEST_CONTEXT]
-        inside = _BETWEEN.join(filter(None, (context, title)))
+        inner_context = _BETWEEN.join(filter(None, (context, title)))
         nested = self._heads(head + 1, last, depth + 1)
         if not nested:
-            yield from self._whole(first, last, context, inside)
+            yield from self._whole(first, last, context, inner_context)
             return
-        yield from self._whole(first, nested[0], context, inside)
-        yield from self._cut(nested[0], last, depth + 1, inside)
+        yield from self._whole(first, nested[0], context, inner_context)
+        yield from self._cut(nested[0], last, depth + 1, inner_context)
 
     def _heads(self, first: int, last: int, depth: int) -> list[int]:
-        """The lines at which definitions of the least indentation begin, with the comments that lead them."""
-        found = [(self._indent(n), n) for n in range(first, last) if defines(self._line(n).lstrip())]
-        if not found:
+        """Return the lines where definitions of the least indentation begin, with the comments above them."""
+        definitions = [(self._indent(n), n) for n in range(first, last) if defines(self._line(n).lstrip())]
+        if not definitions:
             return []
-        least = 0 if depth == 0 and any(indent == 0 for indent, _ in found) else min(indent for indent, _ in found)
-        return sorted({self._led(n, first, least) for indent, n in found if indent == least})
+        least = (
+            0
+            if depth == 0 and any(indent == 0 for indent, _ in definitions)
+            else min(indent for indent, _ in definitions)
+        )
+        return sorted({self._led(n, first, least) for indent, n in definitions if indent == least})
 
     def _led(self, n: int, first: int, indent: int) -> int:
         while n > first and self._indent(n - 1) >= indent and _LEADS.match(self._line(n - 1).lstrip()):

@@ -1,4 +1,4 @@
-"""What sort of text it is, from its name and its words, and the pieces that sort is cut into."""
+"""The format of a text, from its file name and its words, and the pieces that it is split into."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CODE_SHARE = 0.6
 
 
 class Form(StrEnum):
-    """How a text is written, which says where it may be cut."""
+    """The format of a text, which decides where it may be split."""
 
     CHAT = "chat"
     MARKDOWN = "markdown"
@@ -44,7 +44,7 @@ class Form(StrEnum):
 
 
 def form_of(text: str, name: str | None = None) -> Form:
-    """The form of a text, from its file's name where that tells and from how it begins."""
+    """Return the format of a text, from the suffix of its file name if that decides, else from its beginning."""
     suffix = name.rpartition(".")[2].lower() if name and "." in name else ""
     head = text[:_LOOKED_AT]
     if suffix in CODE_NAMES:
@@ -61,7 +61,7 @@ def form_of(text: str, name: str | None = None) -> Form:
 
 
 def pieces_of(text: str, form: Form, on: date | None = None) -> list[Piece]:
-    """The pieces of a text, word for word; `on` is the day of a transcript whose stamps name none."""
+    """Return the pieces of a text, verbatim; `day` is the date of a transcript whose timestamps have none."""
     return list(_cut(text, form, on))
 
 
@@ -80,9 +80,9 @@ def _cut(text: str, form: Form, on: date | None) -> Iterator[Piece]:
 
 
 def _is_code(text: str) -> bool:
-    """Whether most lines that are no comment look like code, and one of them can be nothing else."""
+    """Return whether most lines that are no comments look like code, and one of them can be nothing else."""
     lines = [line.strip() for line in text.split("\n", _LINES)[:_LINES]]
-    told = [line[:400] for line in lines if line and (_ANCHOR.match(line) or not _COMMENT.match(line))]
-    anchored = any(_ANCHOR.match(line) or defines(line) for line in told)
-    coded = sum(1 for line in told if _CODE_LINE.match(line) or _ANCHOR.match(line) or defines(line))
-    return anchored and len(told) > 1 and coded >= _CODE_SHARE * len(told)
+    relevant = [line[:400] for line in lines if line and (_ANCHOR.match(line) or not _COMMENT.match(line))]
+    has_anchor = any(_ANCHOR.match(line) or defines(line) for line in relevant)
+    code_count = sum(1 for line in relevant if _CODE_LINE.match(line) or _ANCHOR.match(line) or defines(line))
+    return has_anchor and len(relevant) > 1 and code_count >= _CODE_SHARE * len(relevant)

@@ -1,4 +1,4 @@
-"""Markdown: a piece a paragraph, a heading with what follows it, the headings above as context."""
+"""Markdown: one piece for each paragraph, a heading with the text after it, the headings above as context."""
 
 from __future__ import annotations
 
@@ -17,33 +17,35 @@ _BETWEEN = " > "
 
 
 def markdown(text: str) -> Iterator[Piece]:
-    """The pieces of a markdown text; a fenced block is never cut while a segment can hold it."""
+    """Yield the pieces of a markdown text; a fenced block is never split if a segment can hold it."""
     path = _Path()
-    waiting: list[tuple[int, str]] = []
+    open_headings: list[tuple[int, str]] = []
     first: int | None = None
-    for start, end, code in _blocks(text):
-        headings = [] if code else _headings(text[start:end])
-        waiting += headings
+    for start, end, is_code in _blocks(text):
+        headings = [] if is_code else _headings(text[start:end])
+        open_headings += headings
         first = start if first is None else first
         if headings and end - first <= PARAGRAPH_LIMIT and _only_headings(text[start:end], headings):
             continue
-        yield from _cut(text, first, end, path, waiting)
-        waiting, first = [], None
+        yield from _cut(text, first, end, path, open_headings)
+        open_headings, first = [], None
     if first is not None:
-        yield from _cut(text, first, len(text.rstrip()), path, waiting)
+        yield from _cut(text, first, len(text.rstrip()), path, open_headings)
 
 
 class _Path:
-    """The headings a place in the text stands under."""
+    """The headings above the current position in the text."""
 
     def __init__(self) -> None:
         self._open: list[tuple[int, str]] = []
 
     def enter(self, level: int, title: str) -> None:
-        self._open = [each for each in self._open if each[0] < level]
+        """Replace the headings of this level and below by a new one."""
+        self._open = [heading for heading in self._open if heading[0] < level]
         self._open.append((level, title))
 
     def above(self, level: int) -> str:
+        """Return the headings above a level, joined."""
         return _BETWEEN.join(title for depth, title in self._open if depth < level and title)
 
     def __str__(self) -> str:
@@ -54,12 +56,12 @@ def _cut(text: str, start: int, end: int, path: _Path, headings: list[tuple[int,
     context = path.above(min(level for level, _ in headings)) if headings else str(path)
     for level, title in headings:
         path.enter(level, title)
-    inner: list[tuple[int, int]] = []
+    code_spans: list[tuple[int, int]] = []
     stops: list[int] = []
     if end - start > PARAGRAPH_LIMIT:
-        inner = [(start + a, start + b) for a, b in fences(text[start:end])]
-        stops = _stops(text, start, end, inner)
-    for first, last in _parts(text, start, end, stops, inner):
+        code_spans = [(start + a, start + b) for a, b in fences(text[start:end])]
+        stops = _stops(text, start, end, code_spans)
+    for first, last in _parts(text, start, end, stops, code_spans):
         yield Piece(text[first:last], context=context)
         context = str(path)
 
@@ -67,7 +69,7 @@ def _cut(text: str, start: int, end: int, path: _Path, headings: list[tuple[int,
 def _parts(
     text: str, start: int, end: int, stops: list[int], inner: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """The stretch cut between its fenced blocks, which are whole, and then to size."""
+    """Yield spans of a block: its fenced blocks whole, the text between them cut to size."""
     for first, last in inner:
         yield from cut_spans(text, start, first, PARAGRAPH_LIMIT, stops)
         yield from cut_spans(
@@ -82,23 +84,26 @@ def _stops(text: str, start: int, end: int, inner: list[tuple[int, int]]) -> lis
 
 
 def _lines(text: str, start: int, end: int) -> list[int]:
-    return [each.end() for each in re.compile(r"\n").finditer(text, start, end)]
+    return [line_end.end() for line_end in re.compile(r"\n").finditer(text, start, end)]
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
-    """What blank lines part, fenced blocks and frontmatter in one; whether a block begins with code is told too."""
-    front = _FRONTMATTER.match(text)
+    """Yield the span of each block between blank lines, and whether it begins with code.
+
+    Fenced blocks and frontmatter are not divided.
+    """
+    frontmatter = _FRONTMATTER.match(text)
     spans = fences(text)
-    if front:
-        spans = [front.span(), *(span for span in spans if span[0] >= front.end())]
-    start, at = 0, 0
+    if frontmatter:
+        spans = [frontmatter.span(), *(span for span in spans if span[0] >= frontmatter.end())]
+    start, index = 0, 0
     for blank in _BLANK.finditer(text):
-        while at < len(spans) and spans[at][1] <= blank.start():
-            at += 1
-        if at < len(spans) and spans[at][0] < blank.start():
+        while index < len(spans) and spans[index][1] <= blank.start():
+            index += 1
+        if index < len(spans) and spans[index][0] < blank.start():
             continue
         if text[start : blank.start()].strip():
-            yield start, blank.start(), _begins_in(start, spans, at)
+            yield start, blank.start(), _begins_in(start, spans, index)
         start = blank.end()
     if text[start:].strip():
         yield start, len(text.rstrip()), _begins_in(start, spans, len(spans) - 1)
@@ -109,16 +114,18 @@ def _begins_in(start: int, spans: list[tuple[int, int]], at: int) -> bool:
 
 
 def _headings(block: str) -> list[tuple[int, str]]:
-    """The headings a block of lines holds outside its code, in order."""
-    code = fences(block) if "```" in block or "~~~" in block else []
-    found = [(each.start(), len(each["level"]), _CLOSING.sub("", each["title"] or "")) for each in _ATX.finditer(block)]
-    found += [
-        (each.start(), 1 if each["rule"][0] == "=" else 2, each["title"].strip())
-        for each in _SETEXT.finditer(block)
-        if not each["title"].startswith(("#", "|", "-", ">", "```"))
+    """Return the levels and titles of the headings in a block outside its code, in order."""
+    code_spans = fences(block) if "```" in block or "~~~" in block else []
+    headings = [
+        (match.start(), len(match["level"]), _CLOSING.sub("", match["title"] or "")) for match in _ATX.finditer(block)
     ]
-    kept = set(outside(sorted(start for start, _, _ in found), code))
-    return [(level, title) for start, level, title in sorted(found) if start in kept]
+    headings += [
+        (match.start(), 1 if match["rule"][0] == "=" else 2, match["title"].strip())
+        for match in _SETEXT.finditer(block)
+        if not match["title"].startswith(("#", "|", "-", ">", "```"))
+    ]
+    outside_code = set(outside(sorted(start for start, _, _ in headings), code_spans))
+    return [(level, title) for start, level, title in sorted(headings) if start in outside_code]
 
 
 def _only_headings(block: str, headings: list[tuple[int, str]]) -> bool:

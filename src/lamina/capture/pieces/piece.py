@@ -1,4 +1,4 @@
-"""The unit that becomes a passage, and where a text too long for one may be cut."""
+"""The piece that becomes a passage, and where a text that is too long for one is split."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _LONGEST_CLUSTER = 32
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One turn, paragraph or definition on its way into a segment.
+    """One turn, paragraph or definition before it is stored in a segment.
 
-    `context` is what stands above it and is not repeated in its words ("Setup > Install", "class Store"); `page` is the
-    page, slide or sheet it comes from.
+    `context` is what is above it and not part of its words ("Setup > Install", "class Store"); `page` is the page,
+    slide or sheet it comes from.
     """
 
     text: str
@@ -37,10 +37,11 @@ class Piece:
 def cut_spans(
     text: str, start: int, end: int, limit: int, stops: Sequence[int], better: Sequence[int] = ()
 ) -> Iterator[tuple[int, int]]:
-    """The stretch in parts of at most `limit`, each ending at the last stop that fits, else at a space, else anywhere.
+    """Yield the span in parts of at most `limit` characters, each ending at the last stop that fits, else at a space.
 
-    Stops are sorted places where a part may begin; `better` ones are taken where the part is at least half full.
-    Together the parts hold every character but line ends at cuts.
+    Stops are sorted positions where a part may begin; `preferred_stops` are taken if the part is at least half full.
+    Together the parts contain every character except line ends at cuts. Without a stop or space, a part ends at any
+    character.
     """
     while end - start > limit:
         cut = _last(better, start + limit // 2, start + limit) or _last(stops, start, start + limit)
@@ -70,7 +71,7 @@ def _space(text: str, start: int, end: int) -> int:
 
 
 def _between_characters(text: str, start: int, end: int) -> int:
-    """A place that parts no letter from its marks and no emoji from its modifiers."""
+    """Return a position that separates no letter from its marks and no emoji from its modifiers."""
     for cut in range(end, max(start, end - _LONGEST_CLUSTER), -1):
         if not (_extends(text[cut]) or text[cut - 1] in _JOINERS):
             return cut
@@ -85,7 +86,7 @@ _BLANK = re.compile(r"\n(?:[ \t]*\n)+")
 
 
 def paragraphs(text: str) -> Iterator[Piece]:
-    """A text's paragraphs: cut at blank lines, very long ones at sentence or line ends."""
+    """Yield the paragraphs of a text: split at blank lines, very long ones at sentence or line ends."""
     start = 0
     for blank in _BLANK.finditer(text):
         yield from _cut(text, start, blank.start())
@@ -94,13 +95,13 @@ def paragraphs(text: str) -> Iterator[Piece]:
 
 
 def cut_turn(text: str, limit: int) -> Iterator[str]:
-    """The words of a turn, whole unless no segment could hold them."""
+    """Yield the words of a turn, whole unless they exceed the limit."""
     stops = sentence_starts(text, 0, len(text)) if len(text) > limit else []
     yield from (text[a:b] for a, b in cut_spans(text, 0, len(text), limit, stops))
 
 
 def sentence_starts(text: str, start: int, end: int) -> list[int]:
-    """Where the sentences of a stretch begin."""
+    """Return where the sentences of a span begin."""
     return [start + first for first, _ in sentences(text[start:end])]
 
 

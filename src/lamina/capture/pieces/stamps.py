@@ -1,4 +1,4 @@
-"""Times as chat programs write them before a turn: which they are is found from all of them together."""
+"""Timestamps of chat programs: their format is inferred from all of them together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DATED = (
     rf"(?:\d{{4}}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{{1,6}})?)?(?:Z|[+-]\d\d:?\d\d)?"
     rf"|{_DATE},?[ T]{{1,2}}{_DOTTED})"
 )
-"""A time with its day. Only beside a day may the clock have a dot: 1.10 alone is a number."""
+"""A timestamp with a date. Only next to a date may the clock have a dot: 1.10 alone is a number."""
 STAMP = rf"(?:{DATED}|{_CLOCK})"
 
 _ISO = re.compile(r"\d{4}-\d\d-\d\dT\S+")
@@ -28,6 +28,8 @@ _PARTS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Read:
+    """A timestamp as parsed: the numbers of its date, its clock time, and how they are written."""
+
     numbers: tuple[int, int, int] | None
     dotted: bool
     clock: time
@@ -35,28 +37,28 @@ class _Read:
 
 
 def has_day(stamp: str) -> bool:
-    """Whether a stamp names its day."""
+    """Return whether a timestamp contains a date."""
     return bool(_ISO.fullmatch(stamp)) or bool((parts := _PARTS.fullmatch(stamp)) and parts["one"])
 
 
 def moments(stamps: Sequence[str | None], on: date | None) -> list[datetime | None]:
-    """The moment of each stamp, in UTC; None where there is none or it names no day and none is given.
+    """Return the moment of each timestamp in UTC; None if it is missing or has no date and no `day` is given.
 
-    Whether the month or the day comes first is decided by the stamps themselves: a number above 12, else the order in
-    which time runs forwards, else the habit of those who write AM and PM. Clock times alone run on from `on`.
+    Whether the month or the day comes first is inferred: from a number above 12, else from the order in which time runs
+    forwards, else from AM and PM. Clock times without a date continue from `day`.
     """
-    read = [_read(stamp) if stamp else None for stamp in stamps]
-    month_first = _month_first([each for each in read if isinstance(each, _Read)])
-    found: list[datetime | None] = []
-    last = datetime.combine(on, time.min, UTC) if on else None
-    for each in read:
-        if isinstance(each, _Read):
-            moment = _dated(each, month_first) if each.numbers else _running(each.clock, last)
+    parsed = [_read(stamp) if stamp else None for stamp in stamps]
+    month_first = _month_first([item for item in parsed if isinstance(item, _Read)])
+    result: list[datetime | None] = []
+    latest = datetime.combine(on, time.min, UTC) if on else None
+    for item in parsed:
+        if isinstance(item, _Read):
+            moment = _dated(item, month_first) if item.numbers else _running(item.clock, latest)
         else:
-            moment = each
-        last = moment or last
-        found.append(moment)
-    return found
+            moment = item
+        latest = moment or latest
+        result.append(moment)
+    return result
 
 
 def _read(stamp: str) -> _Read | datetime | None:
@@ -85,30 +87,31 @@ def _clock(parts: re.Match[str]) -> time | None:
 
 
 def _month_first(read: Sequence[_Read]) -> bool:
-    days = [each for each in read if each.numbers and each.numbers[0] < 100]
-    if any(day.dotted or (day.numbers and day.numbers[0] > 12) for day in days):
+    dated = [item for item in read if item.numbers and item.numbers[0] < 100]
+    if any(day.dotted or (day.numbers and day.numbers[0] > 12) for day in dated):
         return False
-    if any(day.numbers and day.numbers[1] > 12 for day in days):
+    if any(day.numbers and day.numbers[1] > 12 for day in dated):
         return True
-    forwards = {first: _runs_forwards([_dated(day, first) for day in days]) for first in (True, False)}
+    forwards = {first: _runs_forwards([_dated(day, first) for day in dated]) for first in (True, False)}
     if forwards[True] != forwards[False]:
         return forwards[True]
-    return any(day.halves for day in days)
+    return any(day.halves for day in dated)
 
 
 def _runs_forwards(found: Sequence[datetime | None]) -> bool:
-    known = [each for each in found if each is not None]
-    return all(one <= two for one, two in pairwise(known))
+    dated = [moment for moment in found if moment is not None]
+    return all(earlier <= later for earlier, later in pairwise(dated))
 
 
 def _dated(read: _Read, month_first: bool) -> datetime | None:
+    """Return the moment of a timestamp with a date; None if there is no such day."""
     assert read.numbers is not None
-    one, two, three = read.numbers
-    if one > 99:
-        year, month, day = one, two, three
+    first, second, third = read.numbers
+    if first > 99:
+        year, month, day = first, second, third
     else:
-        month, day = (one, two) if month_first else (two, one)
-        year = three if three > 99 else 2000 + three
+        month, day = (first, second) if month_first else (second, first)
+        year = third if third > 99 else 2000 + third
     try:
         return datetime.combine(date(year, month, day), read.clock, UTC)
     except ValueError:
@@ -116,7 +119,10 @@ def _dated(read: _Read, month_first: bool) -> datetime | None:
 
 
 def _running(clock: time, last: datetime | None) -> datetime | None:
-    """The next moment the clock shows this; a step back of a few hours is disorder, a longer one midnight."""
+    """Return the next moment at which the clock shows this time.
+
+    A step back of a few hours is disorder, a longer one means midnight has passed.
+    """
     if last is None:
         return None
     moment = datetime.combine(last.date(), clock, UTC)

@@ -1,4 +1,4 @@
-"""Secrets out, before anything else happens to a text."""
+"""Redaction: secrets are replaced before anything else is done with a text."""
 
 from lamina.capture.redact.redaction import Redacted, Secret, redact
 

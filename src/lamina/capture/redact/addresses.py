@@ -1,4 +1,4 @@
-"""Secrets in addresses and headers: the password of a URL, what authorises a request, what a command logs in with."""
+"""Credentials in URLs, headers and commands: passwords, authorization tokens, logins."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ORDINARY = frozenset(_PLACEHOLDERS.split())
 
 
 def find_addresses(text: str) -> Iterator[Span]:
-    """The secret part of every URL, authorising header and command line."""
+    """Yield the secret part of every URL, authorization header and login command."""
     if "://" in text:
         yield from _taken(_URL, text, 2, "password")
     lowered = text.lower()
@@ -36,7 +36,7 @@ def find_addresses(text: str) -> Iterator[Span]:
 
 
 def _taken(pattern: re.Pattern[str], text: str, group: int, name: str) -> Iterator[Span]:
-    for found in pattern.finditer(text):
-        value = found[group]
+    for match in pattern.finditer(text):
+        value = match[group]
         if value.lower() not in _ORDINARY and not is_reference(value) and not is_stand_in(value):
-            yield Span(*found.span(group), name)
+            yield Span(*match.span(group), name)

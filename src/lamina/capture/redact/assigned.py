@@ -1,4 +1,4 @@
-"""Secrets told by what they are called: `password = …`, `"api_key": "…"`, `--token …`, "my password is …"."""
+"""Secrets recognised by their names: `password = …`, `"api_key": "…"`, `--token …`, "my password is …"."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _OPENERS = """
     openai google stripe aws azure gcp
 """
 _OPENED = frozenset(_OPENERS.split())
-"""What makes a key one that opens something; other keys are names of rows and caches."""
+"""Words before "key" that make it a secret; other keys are names of rows and caches."""
 _NO_OPENERS = """
     page next prev previous continuation pad eos bos unk mask sep cls special stop start end cancel csrf xsrf public
     sync resume max min num total n no is has use forgot reset show hide input output prompt completion cached split sub
@@ -52,11 +52,11 @@ _NO_OPENERS = """
     bypass com type field label hint id name length tree
 """
 _HARMLESS = frozenset(_NO_OPENERS.split())
-"""What makes a token, password or key one that opens nothing."""
+"""Words before "token", "password" or "key" that make it harmless."""
 _PIN_OWNERS = frozenset(
     {"my", "our", "your", "his", "her", "the", "bank", "card", "atm", "door", "phone", "sim", "alarm"}
 )
-"""Whose pin is a number to be kept secret; other pins hold things together."""
+"""Words before "pin" that make it a secret number."""
 _PLAIN_VALUES = """
     true false none null nil undefined required optional string str text bytes int integer number bool boolean object
     array password passwd secret token key admin root user test postgres mysql redis guest default value empty hidden
@@ -70,7 +70,7 @@ _SCHEMES = re.compile(
     r"|\d+-?(?:bit|char|byte|day|month|hour)s?)[A-Za-z0-9.]{0,5}(?:$|[-_/+:,])",
     re.IGNORECASE,
 )
-"""What secrets are made with, which is no secret."""
+"""Names of algorithms and formats, which are no secrets."""
 _MAY_FOLLOW = frozenset("\"'’`\\] \t\n=:：>?%*")
 _IDENTIFIER = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _LAST_SEGMENT = re.compile(r"([A-Z]?[a-z0-9]+|[A-Z0-9]+)[_.-]{0,3}$")
@@ -83,14 +83,14 @@ _BRACKETS = ("(", "[", "{")
 _REST_OF_VALUE = re.compile(r"^[^\s\"'`\\;,<>]*")
 _REST_OF_WORD = re.compile(r"^[^\s\"'`\\]*")
 _BEHIND, _AHEAD = 100, 900
-"""As far as anything here looks from a word; where the same stands around it, the same is found."""
+"""How far before and after a word anything is examined; equal surroundings give equal results."""
 _REMEMBERED = 64
-"""Surroundings that held no secret, kept so that a text that repeats itself costs no more than another."""
+"""How many surroundings without a secret are cached, so that a repetitive text costs no more than another."""
 _PLAIN_LOWER = {code: code + 32 for code in range(65, 91)}
 
 
 class _Place(NamedTuple):
-    """A word that announces a secret: where it ends, what it is, and what stands in front of it."""
+    """A word that announces a secret: where it ends, the word, what is before it, and whether it is a flag."""
 
     end: int
     word: str
@@ -99,44 +99,45 @@ class _Place(NamedTuple):
 
 
 def find_assigned(text: str) -> Iterator[Span]:
-    """Every value that is called a password, secret, token or key and looks like one."""
+    """Yield every value that is called a password, secret, token or key and looks like one."""
     lowered = text.lower()
     if len(lowered) != len(text):
         lowered = text.translate(_PLAIN_LOWER)
-    done = 0
-    nothing: set[tuple[int, str]] = set()
+    covered_until = 0
+    without_secret: set[tuple[int, str]] = set()
     for stem in _STEM.finditer(lowered) if any(stem in lowered for stem in _STEMS) else ():
         at = stem.start()
-        around = min(at, _BEHIND), text[max(0, at - _BEHIND) : at + _AHEAD]
-        if at < done or around in nothing:
+        surroundings = min(at, _BEHIND), text[max(0, at - _BEHIND) : at + _AHEAD]
+        if at < covered_until or surroundings in without_secret:
             continue
-        place = _place(text, at)
-        span = _value(text, place) if place else None
+        secret_word = _place(text, at)
+        span = _value(text, secret_word) if secret_word else None
         if span:
-            done = span.end
+            covered_until = span.end
             yield span
-        elif len(nothing) < _REMEMBERED:
-            nothing.add(around)
+        elif len(without_secret) < _REMEMBERED:
+            without_secret.add(surroundings)
 
 
 def _place(text: str, at: int) -> _Place | None:
+    """Return the word at this position if it announces a secret, else None."""
     word = _WORD.match(text, at)
     if word is None:
         return None
-    near = text[max(0, at - 40) : at]
-    ahead = near.rstrip(_IDENTIFIER)
-    joined = near[len(ahead) :]
-    last = _LAST_SEGMENT.search(joined) if joined else _LAST_SPOKEN.search(ahead)
-    before = last[1].lower() if last else ""
+    preceding = text[max(0, at - 40) : at]
+    before_identifier = preceding.rstrip(_IDENTIFIER)
+    identifier = preceding[len(before_identifier) :]
+    last_part = _LAST_SEGMENT.search(identifier) if identifier else _LAST_SPOKEN.search(before_identifier)
+    before = last_part[1].lower() if last_part else ""
     stem = word[1].lower()
     if before in _HARMLESS or (stem.startswith("key") and before not in _OPENED):
         return None
     if stem == "pin" and before not in _PIN_OWNERS and not word[1].isupper():
         return None
-    glued = joined[-1:].islower() and text[at].islower()
-    if glued and before not in _OPENED and not stem.startswith(("passw", "passp", "pwd", "token", "secret")):
+    is_glued = identifier[-1:].islower() and text[at].islower()
+    if is_glued and before not in _OPENED and not stem.startswith(("passw", "passp", "pwd", "token", "secret")):
         return None
-    return _Place(word.end(), stem, before, joined.startswith("--"))
+    return _Place(word.end(), stem, before, identifier.startswith("--"))
 
 
 def _value(text: str, place: _Place) -> Span | None:
@@ -146,61 +147,63 @@ def _value(text: str, place: _Place) -> Span | None:
 
 
 def _flagged(text: str, place: _Place) -> Span | None:
-    """`--password hunter2`"""
-    found = _FLAGGED.match(text, place.end) if place.flag else None
-    if found is None or found.lastindex is None:
+    """Return the span of the value in `--password hunter2`."""
+    match = _FLAGGED.match(text, place.end) if place.flag else None
+    if match is None or match.lastindex is None:
         return None
-    holds = _is_secret(place, found[found.lastindex], quoted=found.lastindex < _BARE)
-    return Span(*found.span(found.lastindex), _name(place)) if holds else None
+    is_secret = _is_secret(place, match[match.lastindex], quoted=match.lastindex < _BARE)
+    return Span(*match.span(match.lastindex), _name(place)) if is_secret else None
 
 
 def _set(text: str, place: _Place) -> Span | None:
-    """`password = "hunter2"`"""
-    found = _ASSIGNS.match(text, place.end)
-    if found is None or found.lastindex is None:
+    """Return the span of the value in `password = "hunter2"`."""
+    match = _ASSIGNS.match(text, place.end)
+    if match is None or match.lastindex is None:
         return None
-    start, end = found.span(found.lastindex)
-    quoted = found.lastindex < _BARE
-    if not quoted and _ENV_LINE.search(text[max(0, start - 90) : start]):
-        quoted = True
+    start, end = match.span(match.lastindex)
+    is_quoted = match.lastindex < _BARE
+    if not is_quoted and _ENV_LINE.search(text[max(0, start - 90) : start]):
+        is_quoted = True
         end += len(_REST_OF_WORD.findall(text[end : end + 200])[0])
     if text[end : end + 1] in _BRACKETS and _is_called_password(place):
         rest = _REST_OF_VALUE.findall(text[end : end + 200])[0]
         end += 0 if _CALL.match(text[start:end] + rest) else len(rest)
     value = text[start:end].rstrip("\\")
-    holds = text[end : end + 1] not in _BRACKETS and _is_secret(place, value, quoted=quoted)
-    return Span(start, start + len(value), _name(place)) if holds else None
+    is_secret = text[end : end + 1] not in _BRACKETS and _is_secret(place, value, quoted=is_quoted)
+    return Span(start, start + len(value), _name(place)) if is_secret else None
 
 
 def _told(text: str, place: _Place) -> Span | None:
-    """`my password is hunter2`"""
-    found = _SAID.match(text, place.end)
-    if found is None or not found.lastindex:
+    """Return the span of the value in `my password is hunter2`."""
+    match = _SAID.match(text, place.end)
+    if match is None or not match.lastindex:
         return None
-    value = found[found.lastindex].rstrip(".,;:)»]}")
-    start = found.start(found.lastindex)
+    value = match[match.lastindex].rstrip(".,;:)»]}")
+    start = match.start(match.lastindex)
     if (value.isalpha() and len(value) < 16) or _CALL.match(value) or is_stand_in(value) or is_reference(value):
         return None
     if place.word == "pin":
-        holds = found.lastindex < 3 and value.isdigit() and 4 <= len(value) <= 8
+        is_secret = match.lastindex < 3 and value.isdigit() and 4 <= len(value) <= 8
     elif place.word == "pass":
-        holds = _is_made_up(value) and len(value) >= 8 and value.isalnum()
+        is_secret = _is_made_up(value) and len(value) >= 8 and value.isalnum()
     elif _is_called_password(place):
-        holds = _is_made_up(value) and (found.lastindex < 3 or len(value) >= 6)
+        is_secret = _is_made_up(value) and (match.lastindex < 3 or len(value) >= 6)
     else:
-        holds = len(value) >= 16 and _is_key(place, value, quoted=False) and (found.lastindex < 3 or _is_made_up(value))
-    return Span(start, start + len(value), _name(place)) if holds else None
+        is_secret = (
+            len(value) >= 16 and _is_key(place, value, quoted=False) and (match.lastindex < 3 or _is_made_up(value))
+        )
+    return Span(start, start + len(value), _name(place)) if is_secret else None
 
 
 def _is_made_up(value: str) -> bool:
-    """Whether a word in running text is no word of the language: letters and digits in one piece, or signs inside."""
+    """Return whether a word in prose is no ordinary word: letters and digits mixed, or special characters inside."""
     if _SCHEMES.match(value) or is_uuid(value):
         return False
     if _SIGNS.search(value[:-1]) and any(char.isalnum() for char in value):
         return True
     return any(
-        any(char.isdigit() for char in piece) and any(char.isalpha() for char in piece) and len(piece) >= 4
-        for piece in _APART.split(value)
+        any(char.isdigit() for char in part) and any(char.isalpha() for char in part) and len(part) >= 4
+        for part in _APART.split(value)
     )
 
 
@@ -241,8 +244,8 @@ def _is_key(place: _Place, value: str, quoted: bool) -> bool:
             "refresh",
             "bearer",
         )
-    mixed = any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
-    return (mixed or len(value) >= 20) and looks_random(value)
+    is_mixed = any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
+    return (is_mixed or len(value) >= 20) and looks_random(value)
 
 
 def _is_phrase(value: str) -> bool:

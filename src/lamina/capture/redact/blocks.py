@@ -1,4 +1,4 @@
-"""Keys written as blocks between a line that begins them and one that ends them."""
+"""Private keys written as blocks between a begin line and an end line."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _PUTTY = re.compile(r"Private-Lines: \d{1,4}\r?\n(?:[A-Za-z0-9+/=]{1,80}(?:\r?\n
 
 
 def find_blocks(text: str) -> Iterator[Span]:
-    """Every private key block; one without an end is taken as far as it looks like a key."""
+    """Yield every private key block; one without an end line as far as it looks like a key."""
     if "BEGIN " in text:
         yield from _armoured(text)
     if "Private-Lines:" in text:
-        for found in _PUTTY.finditer(text):
-            yield Span(*found.span(), "private key")
+        for match in _PUTTY.finditer(text):
+            yield Span(*match.span(), "private key")
 
 
 def _armoured(text: str) -> Iterator[Span]:
-    at, ends = 0, True
+    at, has_end = 0, True
     while begin := _BEGIN.search(text, at):
-        end = _END.search(text, begin.end()) if ends else None
-        ends = end is not None
+        end = _END.search(text, begin.end()) if has_end else None
+        has_end = end is not None
         rest = _REST.match(text, begin.end())
         at = end.end() if end else rest.end() if rest else begin.end()
         if at > begin.end() and not _is_stand_in(text, begin.end(), end.start() if end else at):
@@ -39,5 +39,5 @@ def _armoured(text: str) -> Iterator[Span]:
 
 
 def _is_stand_in(text: str, start: int, end: int) -> bool:
-    """Whether too little stands between the lines to be a key."""
+    """Return whether too little text is between the lines to be a key."""
     return sum(char.isalnum() for char in text[start : min(end, start + 400)]) < 40

@@ -1,4 +1,4 @@
-"""What tells a real secret, card or account number from one that only looks like it: check digits and contents."""
+"""Checks that tell real secrets, card and account numbers from similar text: check digits and decoded contents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BECH32_STEPS = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
 
 
 def base62_crc32(words: str) -> str:
-    """The six characters that end a GitHub or npm token, worked out from the thirty before them."""
+    """Return the six characters that end a GitHub or npm token, computed from the thirty before them."""
     number, digits = zlib.crc32(words.encode()), ""
     while number:
         number, digit = divmod(number, 62)
@@ -22,27 +22,27 @@ def base62_crc32(words: str) -> str:
 
 
 def has_base62_crc32(token: str) -> bool:
-    """Whether a token `xxx_` + 36 ends in its own checksum."""
+    """Return whether a token `xxx_` + 36 characters ends in its own checksum."""
     body = token.rpartition("_")[2]
     return len(body) == 36 and body.isascii() and base62_crc32(body[:30]) == body[30:]
 
 
 def bech32_checksum(prefix: str, words: list[int]) -> list[int]:
-    """The six five-bit words that end a Bech32 string (BIP 173)."""
+    """Return the six five-bit words that end a Bech32 string (BIP 173)."""
     expanded = [ord(char) >> 5 for char in prefix] + [0] + [ord(char) & 31 for char in prefix]
     state = _bech32_state([*expanded, *words, 0, 0, 0, 0, 0, 0]) ^ 1
     return [(state >> 5 * (5 - at)) & 31 for at in range(6)]
 
 
 def bech32(prefix: str, words: list[int]) -> str:
-    """A Bech32 string of five-bit words, checksum included."""
+    """Return the Bech32 string of five-bit words, with its checksum."""
     return prefix + "1" + "".join(_BECH32[word] for word in [*words, *bech32_checksum(prefix, words)])
 
 
 def is_bech32(text: str) -> bool:
-    """Whether a string of one case ends in the checksum of what stands before it."""
-    prefix, one, data = text.lower().rpartition("1")
-    if not one or len(data) < 6 or any(char not in _BECH32 for char in data):
+    """Return whether a string of one case ends in the checksum of the text before it."""
+    prefix, separator, data = text.lower().rpartition("1")
+    if not separator or len(data) < 6 or any(char not in _BECH32 for char in data):
         return False
     words = [_BECH32.index(char) for char in data]
     return bech32_checksum(prefix, words[:-6]) == words[-6:]
@@ -59,7 +59,7 @@ def _bech32_state(words: list[int]) -> int:
 
 
 def is_json_web_token(token: str) -> bool:
-    """Whether the first part decodes to a JSON object, as the header of a JSON web token does."""
+    """Return whether the first part decodes to a JSON object, as the header of a JSON web token does."""
     header = token.partition(".")[0]
     try:
         return isinstance(json.loads(_decoded(header)), dict)
@@ -68,7 +68,7 @@ def is_json_web_token(token: str) -> bool:
 
 
 def names_a_discord_user(token: str) -> bool:
-    """Whether the first part decodes to the number of a Discord user."""
+    """Return whether the first part decodes to the id of a Discord user."""
     try:
         return _decoded(token.partition(".")[0]).isdigit()
     except ValueError:
@@ -83,13 +83,13 @@ def _decoded(part: str) -> bytes:
 
 
 def passes_luhn(number: str) -> bool:
-    """Whether the last digit of a card number is its check digit."""
+    """Return whether the last digit of a card number is its check digit."""
     digits = [int(char) for char in number if char.isdigit()]
     doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
 
 
 def passes_mod97(account: str) -> bool:
-    """Whether the two check digits of an international bank account number are right."""
-    turned = account[4:] + account[:4]
-    return int("".join(str(int(char, 36)) for char in turned)) % 97 == 1
+    """Return whether the two check digits of an international bank account number are right."""
+    rotated = account[4:] + account[:4]
+    return int("".join(str(int(char, 36)) for char in rotated)) % 97 == 1

@@ -1,7 +1,7 @@
-"""The formats in which providers hand out secrets: one row each, found by a literal it cannot be without.
+"""The formats of providers' secrets: one row for each, found by a literal that it must contain.
 
-A row's literals are looked for as plain text, which costs next to nothing where there are none; its pattern is tried at
-those places only. Repeats are bounded, and no repeat meets another over the same characters: time is linear.
+Literals are searched as plain text, which costs almost nothing if there are none; the pattern is tried only at those
+places. Repeats are bounded, and no two adjacent repeats match the same characters: time is linear.
 """
 
 from __future__ import annotations
@@ -19,34 +19,38 @@ Check = Callable[[str], bool]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How one provider's secret is written. `proof` makes a match certain; without `demand` it is none."""
+    """How one provider's secret is written.
+
+    A match of `sufficient_check` is certain; one that fails `required_check` is none.
+    """
 
     name: str
     literals: tuple[str, ...]
     pattern: re.Pattern[str]
     within: bool = False
-    """The literal stands inside the secret, not at its start."""
+    """The literal is inside the secret, not at its start."""
     demand: Check | None = None
     proof: Check | None = None
 
     shortest: int = 16
 
     def find(self, text: str, literal: str) -> Iterator[Span]:
+        """Yield the secrets of this format; `literal` is the one that the text contains."""
         return self._search(text) if self.within else self._at(text, literal)
 
     def _search(self, text: str) -> Iterator[Span]:
-        for found in self.pattern.finditer(text):
-            if self._holds(text, found):
-                yield self._span(found)
+        for match in self.pattern.finditer(text):
+            if self._holds(text, match):
+                yield self._span(match)
 
     def _at(self, text: str, literal: str) -> Iterator[Span]:
-        at = text.find(literal)
-        while at >= 0:
-            found = self.pattern.match(text, at) if stands_alone(text, at) else None
-            held = found is not None and self._holds(text, found)
-            if found and held:
-                yield self._span(found)
-            at = text.find(literal, found.end() if found and held else at + len(literal))
+        position = text.find(literal)
+        while position >= 0:
+            match = self.pattern.match(text, position) if stands_alone(text, position) else None
+            is_secret = match is not None and self._holds(text, match)
+            if match and is_secret:
+                yield self._span(match)
+            position = text.find(literal, match.end() if match and is_secret else position + len(literal))
 
     def _span(self, found: re.Match[str]) -> Span:
         return Span(*found.span(found.re.groups and 1), self.name)
@@ -70,7 +74,7 @@ _CLASSES = {
     "base64": "A-Za-z0-9+/_-",
 }
 _LONG = 300
-"""A longer secret has to stand clear of what it could be a part of, or a run of prefixes is read again and again."""
+"""A longer secret must not be part of a word, or a run of prefixes would be scanned again and again."""
 _CLEAR = r"(?:(?<![\w.+/-])|(?<=\\[nrt]))"
 
 
@@ -84,7 +88,7 @@ def _prefixed(
     demand: Check | None = None,
     proof: Check | None = None,
 ) -> Format:
-    """A secret that is a prefix and a run of so many characters, and no more of them after it."""
+    """Return the format of a secret that is a prefix and so many characters, and no more of them after it."""
     literals = tuple(prefixes.split())
     chars = _CLASSES[body]
     start = "|".join(map(re.escape, literals))
@@ -105,7 +109,7 @@ def _within(name: str, literal: str, shortest: int, pattern: str, *, demand: Che
 _EDGE = r"(?:(?<![\w.~-])|(?<=\\[nrt]))"
 """Where a secret may begin that has no mark at its start; `\\n` in front of it is a line end, not a letter."""
 _EDGE_1 = r"(?:(?<![\w.~-].)|(?<=\\[nrt].))"
-"""The same, told after the first character: a search that begins with a character is much faster."""
+"""The same, checked after the first character: a search that begins with a character is much faster."""
 _UUID = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 
 CLOUDS = (
@@ -282,14 +286,16 @@ SIGNED = (
 FORMATS: tuple[Format, ...] = CLOUDS + CODE_HOSTS + MODELS + TALK + TRADE + WORK + SIGNED
 
 
-_LITERALS = tuple((literal, each.shortest, each) for each in FORMATS for literal in each.literals)
+_LITERALS = tuple(
+    (literal, secret_format.shortest, secret_format) for secret_format in FORMATS for literal in secret_format.literals
+)
 
 
 def find_formats(text: str) -> Iterator[Span]:
-    """Every secret written in a provider's own format. None holds a space, so only long words are looked at."""
+    """Yield every secret in the format of a provider. No format contains a space, so only long words are searched."""
     words = [word for word in text.split() if len(word) >= 16]
     longest = max(map(len, words), default=0)
-    looked_at = " ".join(words)
-    for literal, shortest, each in _LITERALS if words else ():
-        if literal in looked_at and longest >= shortest:
-            yield from each.find(text, literal)
+    searched = " ".join(words)
+    for literal, shortest, secret_format in _LITERALS if words else ():
+        if literal in searched and longest >= shortest:
+            yield from secret_format.find(text, literal)

@@ -1,4 +1,4 @@
-"""Secrets without a mark of their own, told by the provider's name in front of them."""
+"""Secrets without a format of their own, recognised by the provider's name before them."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ _KEY_WORD = re.compile(r"key|token|secret|passw|pwd|auth|cred", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """A provider's name and what its secrets look like on the same line, a few words on."""
+    """A provider's name, and the pattern of its secrets a few words later on the same line."""
 
     name: str
     word: str
     pattern: re.Pattern[str]
 
     def find(self, text: str) -> Iterator[Span]:
-        for found in self.pattern.finditer(text):
-            secret = found[2]
-            if _KEY_WORD.search(found[1]) and not is_stand_in(secret) and looks_random(secret):
-                yield Span(*found.span(2), self.name)
+        """Yield the secrets of this provider."""
+        for match in self.pattern.finditer(text):
+            secret = match[2]
+            if _KEY_WORD.search(match[1]) and not is_stand_in(secret) and looks_random(secret):
+                yield Span(*match.span(2), self.name)
 
 
 def _keyed(name: str, word: str, secret: str) -> Keyed:
-    """The name, at most sixty characters, then the secret between marks that cannot be part of it."""
+    """Return a keyword with a pattern: the name, at most sixty characters, then the secret as a word of its own."""
     pattern = rf"(?i:{re.escape(word)})([^\n]{{0,60}}?)(?<![\w+/.-])((?:{secret}))(?![\w+/-])"
     return Keyed(name, word.lower(), re.compile(pattern, re.ASCII))
 
@@ -66,9 +67,9 @@ KEYED: tuple[Keyed, ...] = (
 
 
 def find_keyed(text: str) -> Iterator[Span]:
-    """Every secret that only its provider's name gives away."""
+    """Yield every secret that only its provider's name identifies."""
     lowered = text.lower()
-    named = [each for each in KEYED if each.word in lowered]
-    if named and _KEY_WORD.search(lowered):
-        for each in named:
-            yield from each.find(text)
+    mentioned = [keyword for keyword in KEYED if keyword.word in lowered]
+    if mentioned and _KEY_WORD.search(lowered):
+        for keyword in mentioned:
+            yield from keyword.find(text)

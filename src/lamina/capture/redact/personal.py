@@ -1,4 +1,4 @@
-"""Numbers that identify a person or their money, taken out only where somebody asked for it."""
+"""Numbers that identify a person or an account, redacted only if the settings ask for it."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ _LENGTHS = """
     PT:25 QA:29 RO:24 RS:22 SA:24 SE:24 SI:19 SK:24 SM:27 TN:24 TR:26 UA:29 VG:24 XK:20
 """
 _IBAN_LENGTHS = {pair[:2]: int(pair[3:]) for pair in _LENGTHS.split()}
-"""How long an account number is in each country that has them."""
+"""The length of an account number by country."""
 
 
 def find_personal(text: str) -> Iterator[Span]:
-    """Payment cards, bank accounts, US social security numbers and passports."""
-    for found in _CARD.finditer(text):
-        digits = re.sub(r"\D", "", found.group())
+    """Yield payment cards, bank accounts, US social security numbers and passports."""
+    for match in _CARD.finditer(text):
+        digits = re.sub(r"\D", "", match.group())
         if _CARD_STARTS.match(digits) and passes_luhn(digits) and len(set(digits)) > 1:
-            yield Span(*found.span(), "card number")
-    for found in _IBAN.finditer(text):
-        end = _end_of_account(found)
+            yield Span(*match.span(), "card number")
+    for match in _IBAN.finditer(text):
+        end = _end_of_account(match)
         if end:
-            yield Span(found.start(), end, "bank account")
-    for found in _SSN.finditer(text):
-        if not _NEVER_SSN.match(found.group()):
-            yield Span(*found.span(), "social security number")
-    for found in _PASSPORT.finditer(text):
-        yield Span(*found.span(1), "passport number")
+            yield Span(match.start(), end, "bank account")
+    for match in _SSN.finditer(text):
+        if not _NEVER_SSN.match(match.group()):
+            yield Span(*match.span(), "social security number")
+    for match in _PASSPORT.finditer(text):
+        yield Span(*match.span(1), "passport number")
 
 
 def _end_of_account(found: re.Match[str]) -> int | None:
-    """Where the account ends: its country says how long it is, and words may follow in capitals."""
+    """Return where the account number ends, by the length of its country; words in capitals may follow. Else None."""
     length = _IBAN_LENGTHS.get(found.group()[:2], 0)
     end, account = found.start(), ""
     while len(account) < length and end < found.end():

@@ -1,4 +1,4 @@
-"""What stands where a secret would stand and is none: placeholders, names, code, digests and plain words."""
+"""Values that look like secrets but are none: placeholders, names, code, digests and plain words."""
 
 from __future__ import annotations
 
@@ -27,38 +27,39 @@ _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{5}", re.IGNORECASE)
 
 
 def is_stand_in(value: str) -> bool:
-    """Whether a value says itself that it only stands for a secret, or hardly varies."""
+    """Return whether a value is a placeholder for a secret by its words, or hardly varies."""
     return len(set(value)) < min(6, max(3, len(value) // 4)) or _STAND_INS.search(value) is not None
 
 
 def is_reference(value: str) -> bool:
-    """Whether a value is code, a variable, a path, an address or a digest: it leads to a secret and holds none."""
+    """Return whether a value is code, a variable, a path, an address or a digest: it leads to a secret and is none."""
     return any(form.search(value) for form in (_CODE, _PATH)) or _DIGEST.match(value) is not None
 
 
 def is_uuid(value: str) -> bool:
+    """Return whether a value is a UUID."""
     return _UUID.fullmatch(value) is not None
 
 
 def entropy(value: str) -> float:
-    """Bits a character by the value's own letter counts."""
+    """Return the entropy of a value in bits per character, by its own letter counts."""
     total = len(value)
     return -sum(count / total * math.log2(count / total) for count in Counter(value).values()) if total else 0.0
 
 
 def wordiness(value: str) -> float:
-    """The share of a value that lies in runs of letters one could say aloud: much of a name, little of chance."""
-    spoken = sum(
+    """Return the share of a value that is in pronounceable runs of letters: large in a name, small in random text."""
+    pronounceable = sum(
         len(run.group())
         for run in _LETTERS.finditer(value)
         if len(run.group()) >= 4 and _VOWEL.search(run.group()) and not _CONSONANTS.search(run.group())
     )
-    return spoken / len(value) if value else 0.0
+    return pronounceable / len(value) if value else 0.0
 
 
 def looks_random(value: str) -> bool:
-    """Whether a long value was drawn rather than written: it varies and is not made of words."""
-    varied = entropy(value) >= min(3.0, math.log2(max(2, len(value))) * 0.75)
-    mixed = any(char.isdigit() for char in value) or entropy(value) >= 4.0
-    restless = len(value) >= 20 and len(_CHANGE.findall(value)) >= len(value) / 5
-    return varied and mixed and wordiness(value) < (0.8 if restless else 0.45)
+    """Return whether a long value looks random: it varies and is not made of words."""
+    is_varied = entropy(value) >= min(3.0, math.log2(max(2, len(value))) * 0.75)
+    is_mixed = any(char.isdigit() for char in value) or entropy(value) >= 4.0
+    changes_often = len(value) >= 20 and len(_CHANGE.findall(value)) >= len(value) / 5
+    return is_varied and is_mixed and wordiness(value) < (0.8 if changes_often else 0.45)

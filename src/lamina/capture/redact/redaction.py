@@ -1,4 +1,4 @@
-"""Secrets are taken out of a text before anything is written, embedded, logged or hashed."""
+"""Secrets are replaced in a text before anything is written, embedded, logged or hashed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lamina.capture.redact.span import Finder, Span
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """What was taken out and where its mark stands in the redacted text; the secret itself is kept nowhere."""
+    """The name of a redacted secret and where its mark is in the redacted text; the secret itself is not stored."""
 
     name: str
     start: int
@@ -32,24 +32,24 @@ class Redacted:
     found: tuple[Secret, ...] = ()
 
     def __str__(self) -> str:
-        """One line for a receipt: how many secrets were taken out, and of what sort."""
+        """Return one line for a receipt: how many secrets were replaced, and of which types."""
         if not self.found:
             return "no secrets were found"
-        sorts = Counter(secret.name for secret in self.found)
-        told = ", ".join(name if count == 1 else f"{name} ({count} times)" for name, count in sorts.items())
+        counts_by_name = Counter(secret.name for secret in self.found)
+        names = ", ".join(name if count == 1 else f"{name} ({count} times)" for name, count in counts_by_name.items())
         count = len(self.found)
-        return f"{count} {'secret was' if count == 1 else 'secrets were'} taken out: {told}"
+        return f"{count} {'secret' if count == 1 else 'secrets'} redacted: {names}"
 
 
 _SECRETS: tuple[Finder, ...] = (find_blocks, find_formats, find_keyed, find_addresses, find_assigned)
-"""In the order in which a name is believed: what has a format of its own first, what is only called a secret last."""
+"""The finders in the order in which their names are preferred: a format first, a mere label last."""
 
 
 def redact(text: str, *, personal: bool = False) -> Redacted:
-    """The text with a readable mark in place of every secret.
+    """Return the text with a readable mark in place of every secret.
 
-    `personal` also takes out card, account, social security and passport numbers. E-mail addresses and telephone
-    numbers stay: a memory is usually asked to keep them.
+    `personal` also replaces card, account, social security and passport numbers. E-mail addresses and telephone numbers
+    stay, as a memory is usually asked to store them.
     """
     finders = (*_SECRETS, find_personal) if personal else _SECRETS
     spans = [(span, rank) for rank, finder in enumerate(finders) for span in finder(text)]
@@ -57,27 +57,27 @@ def redact(text: str, *, personal: bool = False) -> Redacted:
 
 
 def _joined(spans: Iterable[tuple[Span, int]]) -> list[Span]:
-    """Spans in order without overlap: those that touch become one, called what the best finder called it."""
-    joined: list[tuple[Span, int]] = []
-    for span, rank in sorted(spans, key=lambda each: (each[0].start, each[1], -each[0].end)):
-        if joined and span.start < joined[-1][0].end:
-            last, best = joined[-1]
-            name = span.name if rank < best else last.name
-            joined[-1] = Span(last.start, max(last.end, span.end), name), min(rank, best)
+    """Return the spans in order, overlapping ones merged under the name of the preferred finder."""
+    merged: list[tuple[Span, int]] = []
+    for span, rank in sorted(spans, key=lambda entry: (entry[0].start, entry[1], -entry[0].end)):
+        if merged and span.start < merged[-1][0].end:
+            last, best_rank = merged[-1]
+            name = span.name if rank < best_rank else last.name
+            merged[-1] = Span(last.start, max(last.end, span.end), name), min(rank, best_rank)
         else:
-            joined.append((span, rank))
-    return [span for span, _ in joined]
+            merged.append((span, rank))
+    return [span for span, _ in merged]
 
 
 def _marked(text: str, spans: Sequence[Span]) -> Redacted:
-    pieces: list[str] = []
-    found: list[Secret] = []
-    length = at = 0
+    parts: list[str] = []
+    secrets: list[Secret] = []
+    length = position = 0
     for span in spans:
         mark = f"[redacted: {span.name}]"
-        pieces += [text[at : span.start], mark]
-        length += span.start - at
-        found.append(Secret(span.name, length, length + len(mark)))
+        parts += [text[position : span.start], mark]
+        length += span.start - position
+        secrets.append(Secret(span.name, length, length + len(mark)))
         length += len(mark)
-        at = span.end
-    return Redacted("".join([*pieces, text[at:]]), tuple(found))
+        position = span.end
+    return Redacted("".join([*parts, text[position:]]), tuple(secrets))

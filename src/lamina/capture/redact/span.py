@@ -1,4 +1,4 @@
-"""Where a secret stands in a text: what every finder yields."""
+"""The place of a secret in a text, which every finder yields."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ESCAPES = "nrtbfv"
 
 
 class Span(NamedTuple):
-    """A secret's place and what it is called; never the secret itself."""
+    """The place of a secret and its name; never the secret itself."""
 
     start: int
     end: int
@@ -20,9 +20,9 @@ Finder = Callable[[str], Iterator[Span]]
 
 
 def stands_alone(text: str, at: int) -> bool:
-    """Whether no word runs into this place; the letter of an escape such as `\\n`, `%3D` or `\\u003d` is no word."""
+    r"""Return whether no word runs into this position; the letter of an escape such as `\n` or `%3D` is no word."""
     if at == 0 or not (text[at - 1].isalnum() and text[at - 1].isascii()):
         return True
     before = text[max(0, at - 6) : at]
-    escaped = before[-2:-1] == "\\" and before[-1] in ESCAPES
-    return escaped or before[-3:-2] == "%" or before[-4:-2] == "\\x" or before[:2] == "\\u"
+    is_escape = before[-2:-1] == "\\" and before[-1] in ESCAPES
+    return is_escape or before[-3:-2] == "%" or before[-4:-2] == "\\x" or before[:2] == "\\u"

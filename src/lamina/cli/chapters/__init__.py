@@ -1,1 +1,1 @@
-"""The chapters of the tour's story, each about one thing lamina does."""
+"""The chapters of the tour, each about one feature of lamina."""

@@ -1,4 +1,4 @@
-"""Doors: the same memory over HTTP, over MCP, in a browser and in an agent's own settings."""
+"""Tour chapter about the surfaces: HTTP, MCP, the web page, host configuration and hooks."""
 
 from __future__ import annotations
 
@@ -15,82 +15,86 @@ from lamina.cli.output import Facts, Line, View
 from lamina.cli.scene import Chapter, Scene
 from lamina.cli.session import Session
 
-_ABSENT = View({}, (Line("not installed here: pip install 'lamina[serve]'", "yellow"),))
+_ABSENT = View({}, (Line("not installed; run `pip install 'lamina[serve]'`", "yellow"),))
 
 
 class Doors(Chapter):
-    """What others see of a vault, and what they do not."""
+    """Steps that show what clients can and cannot see of a vault."""
 
     def token(self) -> Scene:
         def create(session: Session) -> View:
-            made = token.create(session, "tour", right="write")
-            self.ids["token"] = str(made.data["token"])
-            told = (("token", self.ids["token"][:8] + "…"), ("scope", made.data["scope"]), ("right", "write"))
-            return View({**made.data, "token": "…"}, (Facts(told),))
+            created = token.create(session, "tour", right="write")
+            self.ids["token"] = str(created.data["token"])
+            fields = (("token", self.ids["token"][:8] + "…"), ("scope", created.data["scope"]), ("right", "write"))
+            return View({**created.data, "token": "…"}, (Facts(fields),))
 
-        scene = self.play(
-            "Others come in with a token of their own; only its hash is kept.",
+        step = self.play(
+            "Every client gets its own access token; only its hash is stored.",
             "lamina token create tour --right write",
             create,
         )
-        kept = (self.vault / ".lamina" / "tokens.json").read_text("utf-8")
-        scene.checks.append(("the token itself stands nowhere", self.ids["token"] not in kept))
-        return scene
+        stored = (self.vault / ".lamina" / "tokens.json").read_text("utf-8")
+        step.checks.append(("the token itself is not stored", self.ids["token"] not in stored))
+        return step
 
     def serve(self) -> Scene:
-        told: dict[str, int] = {}
-        words: list[str] = []
+        statuses: dict[str, int] = {}
+        texts: list[str] = []
         feed = page = ""
 
-        def asked(session: Session) -> View:
+        def send_requests(session: Session) -> View:
             nonlocal feed, page
             from lamina.access import House
             from lamina.server import serving
 
             with serving(House.of(session.memory), port=0) as (_, address):
-                there, opens = urlsplit(address), {"Authorization": f"Bearer {self.ids['token']}"}
-                told["without a token"], _ = _ask(there.netloc, "GET", "/v1/atoms", {})
-                told["by another name"], _ = _ask(there.netloc, "GET", "/v1/atoms", {**opens, "Host": "evil.example"})
-                told["recall"], found = _ask(there.netloc, "GET", "/v1/recall?q=harbour+office&k=3", opens)
-                words.extend(hit["text"] for hit in found["hits"])
-                told["tools of MCP"], tools = _ask(there.netloc, "POST", "/mcp", opens, _TOOLS)
-                words.extend(tool["name"] for tool in tools["result"]["tools"])
-                told["erase"], _ = _ask(there.netloc, "POST", "/v1/erase", opens, {"ids": ["x"], "reason": "no"})
-                told["stream"], feed = _first_event(there.netloc, opens)
-                told["web page"], page = _signed_in(there.netloc, self.ids["token"], "/recall?q=harbour+office")
-            return View(told, (Facts(tuple((name, str(status)) for name, status in told.items())),))
+                url, headers = urlsplit(address), {"Authorization": f"Bearer {self.ids['token']}"}
+                statuses["without a token"], _ = _ask(url.netloc, "GET", "/v1/atoms", {})
+                statuses["other host name"], _ = _ask(
+                    url.netloc, "GET", "/v1/atoms", {**headers, "Host": "evil.example"}
+                )
+                statuses["recall"], recalled = _ask(url.netloc, "GET", "/v1/recall?q=harbour+office&k=3", headers)
+                texts.extend(hit["text"] for hit in recalled["hits"])
+                statuses["MCP tools"], tools = _ask(url.netloc, "POST", "/mcp", headers, _TOOLS)
+                texts.extend(tool["name"] for tool in tools["result"]["tools"])
+                statuses["erase"], _ = _ask(url.netloc, "POST", "/v1/erase", headers, {"ids": ["x"], "reason": "no"})
+                statuses["stream"], feed = _first_event(url.netloc, headers)
+                statuses["web page"], page = _signed_in(url.netloc, self.ids["token"], "/recall?q=harbour+office")
+            return View(statuses, (Facts(tuple((name, str(status)) for name, status in statuses.items())),))
 
         if missing("serve"):
-            return self.play("One process answers for a vault.", "lamina serve", lambda session: _ABSENT)
-        scene = self.play(
-            "One process answers for a vault: API, MCP and web page, behind one gate.", "lamina serve", asked
+            return self.play("One process serves a vault.", "lamina serve", lambda session: _ABSENT)
+        step = self.play(
+            "One process serves a vault: HTTP API, MCP and web page, with one access check.",
+            "lamina serve",
+            send_requests,
         )
-        scene.checks += [
-            ("nobody comes in without a token", told["without a token"] == 401),
-            ("nor by a name that is not this machine's", told["by another name"] == 403),
-            ("recall answers over HTTP", told["recall"] == 200 and any("harbour office" in word for word in words)),
-            ("MCP tells its tools", {"recall", "remember", "review"} <= set(words)),
-            ("who may write may not erase", told["erase"] == 403),
-            ("programs hear of every commit", feed.startswith("id: ")),
-            ("the web page shows the same, with the bars of every score", "harbour office" in page and "why" in page),
+        step.checks += [
+            ("a request without a token is rejected", statuses["without a token"] == 401),
+            ("a request for another host name is rejected", statuses["other host name"] == 403),
+            ("recall answers over HTTP", statuses["recall"] == 200 and any("harbour office" in text for text in texts)),
+            ("MCP lists its tools", {"recall", "remember", "review"} <= set(texts)),
+            ("a token that may write may not erase", statuses["erase"] == 403),
+            ("the change feed reports commits", feed.startswith("id: ")),
+            ("the web page shows the same hits with their scores", "harbour office" in page and "why" in page),
         ]
-        return scene
+        return step
 
     def install(self) -> Scene:
         from lamina.cli import install
 
-        scene = self.play(
-            "An agent's program is told of it by a few lines in its settings.",
+        step = self.play(
+            "A few lines in its settings connect an agent's program.",
             "lamina install cursor",
             lambda session: install.install(session, "cursor"),
         )
-        scene.checks.append(("it says what to add, and adds nothing", "mcp" in json.dumps(scene.view.data)))
-        return scene
+        step.checks.append(("it prints what to add, and changes no file", "mcp" in json.dumps(step.view.data)))
+        return step
 
     def hook(self) -> Scene:
-        """A real process, as a host starts it; what it tells comes back with the transcript and is not kept again."""
+        """Run a real hook process; its output comes back in a transcript and is not captured again."""
         event = {"session_id": "tour", "cwd": str(self.vault), "prompt": "where is the harbour office?"}
-        ran = subprocess.run(
+        process = subprocess.run(
             [
                 sys.executable,
                 "-m",
@@ -110,22 +114,22 @@ class Doors(Chapter):
             timeout=60,
             check=False,
         )
-        kept: dict[str, str] = {}
+        stages: dict[str, str] = {}
 
-        def shown(session: Session) -> View:
-            words = f"{ran.stdout}\nThe agent thanked for it."
-            kept.update(write.capture(session, words, session_id="hook").data["stages"])
-            context = json.loads(ran.stdout or "{}").get("hookSpecificOutput", {}).get("additionalContext", "")
+        def show_context(session: Session) -> View:
+            words = f"{process.stdout}\nThe agent thanked for it."
+            stages.update(write.capture(session, words, session_id="hook").data["stages"])
+            context = json.loads(process.stdout or "{}").get("hookSpecificOutput", {}).get("additionalContext", "")
             return View({"context": context}, tuple(Line(line) for line in context.splitlines()[:6]))
 
-        scene = self.play(
-            "A hook tells an agent what is known, before it is asked.", "lamina hook user-prompt-submit", shown
+        step = self.play(
+            "A hook gives an agent context with every prompt.", "lamina hook user-prompt-submit", show_context
         )
-        scene.checks += [
-            ("it ends well and tells of the office", ran.returncode == 0 and "harbour office" in ran.stdout),
-            ("what it told is not captured again", "taken out" in kept.get("context", "")),
+        step.checks += [
+            ("it exits with 0 and mentions the office", process.returncode == 0 and "harbour office" in process.stdout),
+            ("its context is not captured again", "removed" in stages.get("context", "")),
         ]
-        return scene
+        return step
 
 
 _TOOLS = {
@@ -145,9 +149,9 @@ _TOOLS = {
 def _ask(
     where: str, method: str, path: str, headers: dict[str, str], body: dict[str, Any] | None = None
 ) -> tuple[int, Any]:
-    """One request, and the document that came back."""
-    sent = json.dumps(body) if body is not None else None
-    if sent is not None:
+    """Send one request; return the status and the body."""
+    body_text = json.dumps(body) if body is not None else None
+    if body_text is not None:
         headers = {
             **headers,
             "Content-Type": "application/json",
@@ -157,37 +161,37 @@ def _ask(
         }
     connection = http.client.HTTPConnection(where, timeout=30)
     try:
-        connection.request(method, path, sent, headers)
-        answer = connection.getresponse()
-        text = answer.read().decode()
+        connection.request(method, path, body_text, headers)
+        response = connection.getresponse()
+        text = response.read().decode()
     finally:
         connection.close()
-    return answer.status, json.loads(text) if "json" in (answer.headers["Content-Type"] or "") else text
+    return response.status, json.loads(text) if "json" in (response.headers["Content-Type"] or "") else text
 
 
 def _signed_in(where: str, token: str, page: str) -> tuple[int, str]:
-    """A page as a browser gets it that has shown its token once."""
+    """Log in like a browser; return the status and text of a page."""
     connection = http.client.HTTPConnection(where, timeout=30)
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     try:
         connection.request("POST", "/login", urlencode({"token": token, "next": page}), form)
-        answer = connection.getresponse()
-        answer.read()
-        cookie = (answer.headers["Set-Cookie"] or "").partition(";")[0]
-        connection.request("GET", answer.headers["Location"] or page, headers={"Cookie": cookie})
-        shown = connection.getresponse()
-        return shown.status, shown.read().decode()
+        login = connection.getresponse()
+        login.read()
+        cookie = (login.headers["Set-Cookie"] or "").partition(";")[0]
+        connection.request("GET", login.headers["Location"] or page, headers={"Cookie": cookie})
+        response = connection.getresponse()
+        return response.status, response.read().decode()
     finally:
         connection.close()
 
 
 def _first_event(where: str, headers: dict[str, str]) -> tuple[int, str]:
-    """The status of the change feed, and the first commit it tells of."""
+    """Return the status of the change feed and its first event."""
     connection = http.client.HTTPConnection(where, timeout=30)
     try:
         connection.request("GET", "/v1/feed?since=0", headers=headers)
-        answer = connection.getresponse()
-        line = next((each for each in iter(answer.readline, b"") if each.startswith(b"id: ")), b"")
-        return answer.status, line.decode()
+        response = connection.getresponse()
+        line = next((line for line in iter(response.readline, b"") if line.startswith(b"id: ")), b"")
+        return response.status, line.decode()
     finally:
         connection.close()

@@ -1,4 +1,4 @@
-"""A night: what belongs together is summed up, beside what people said, and a night is taken back as one."""
+"""Tour chapter about dreams: consolidation, its undo, the daemon, code capture and plots."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HEARD = ("I bought a used sailing boat.", "I keep the boat at pier four.", "I p
 
 
 class Night(Chapter):
-    """What a dream makes of a few statements about one thing."""
+    """Steps that run a dream over a few statements about one thing."""
 
     def dream(self) -> Scene:
         def both(session: Session) -> View:
@@ -28,56 +28,52 @@ class Night(Chapter):
                 write.remember(session, words, subject="Harbour Office")
             return dream.dream(session)
 
-        scene = self.play(
-            "At night, what is said of one thing is summed up beside it, every line with its source.",
-            "lamina dream",
-            both,
+        step = self.play(
+            "A dream summarises the statements about one thing, with a source for every line.", "lamina dream", both
         )
-        self.ids["dream"] = str(scene.view.data["batch"])
-        made = [words for status, words in self.current().values() if status == "active" and words.count("[") >= 3]
+        self.ids["dream"] = str(step.view.data["batch"])
+        syntheses = [words for status, words in self.current().values() if status == "active" and words.count("[") >= 3]
         pages = list((self.vault / "entities").glob("harbour-office-*.md"))
-        kept = [words for _, words in self.current().values() if words in _SAID]
-        scene.checks += [
-            ("a synthesis cites what it was made of", any("harbour office" in words for words in made)),
+        statements = [words for _, words in self.current().values() if words in _SAID]
+        step.checks += [
+            ("a synthesis cites its sources", any("harbour office" in words for words in syntheses)),
             ("the Harbour Office has a page", len(pages) == 1),
-            ("what was said stands as it was", len(kept) == len(_SAID)),
+            ("the statements themselves are unchanged", len(statements) == len(_SAID)),
         ]
-        return scene
+        return step
 
     def again(self) -> Scene:
-        scene = self.play("Dreaming again changes nothing.", "lamina dream", dream.dream)
-        moves = [move for step in scene.view.data["steps"] for move in step["moves"]]
-        scene.checks.append(("no step had anything to do", not moves))
-        return scene
+        tour_step = self.play("A second dream changes nothing.", "lamina dream", dream.dream)
+        moves = [move for step in tour_step.view.data["steps"] for move in step["moves"]]
+        tour_step.checks.append(("no step made a change", not moves))
+        return tour_step
 
     def undo(self) -> Scene:
         batch = self.ids["dream"]
-        scene = self.play(
-            "The whole night is taken back by its name.",
+        step = self.play(
+            "The whole dream is undone by its id.",
             f"lamina undo {batch}",
             lambda session: View(write.undo(session, batch).data, (Line("every step of it is undone"),)),
         )
         pages = list((self.vault / "entities").glob("harbour-office-*.md"))
-        scene.checks.append(("its page is gone from the vault", not pages))
-        return scene
+        step.checks.append(("its page is removed from the vault", not pages))
+        return step
 
     def keep(self) -> Scene:
-        told: list[Happening] = []
+        events: list[Happening] = []
 
-        def round_of(session: Session) -> View:
+        def run_once(session: Session) -> View:
             for n, words in enumerate(_HEARD):
                 write.capture(session, words, session_id=f"pier-{n}", speaker="Ann")
-            Keeper(session.memory, told.append).once()
-            lines = tuple(Line(f"{happening.what}: {happening.text}") for happening in told)
-            return View([happening_data(happening) for happening in told], lines)
+            Keeper(session.memory, events.append).once()
+            lines = tuple(Line(f"{happening.what}: {happening.text}") for happening in events)
+            return View([happening_data(happening) for happening in events], lines)
 
-        scene = self.play(
-            "A process can see to all of this by itself; after three captures a dream is due.",
-            "lamina serve --once",
-            round_of,
+        step = self.play(
+            "A daemon does this automatically; after three captures a dream is due.", "lamina serve --once", run_once
         )
-        scene.checks.append(("it dreamt unasked", any(happening.what is What.DREAM for happening in told)))
-        return scene
+        step.checks.append(("it ran a dream", any(happening.what is What.DREAM for happening in events)))
+        return step
 
     def code(self) -> Scene:
         folder = self.vault.parent / "bakery"
@@ -86,35 +82,35 @@ class Night(Chapter):
             '"""The oven of the bakery."""\n\n\ndef bake(loaf: str, minutes: int = 40) -> int:\n    return minutes\n'
         )
         (folder / "oven.py").write_text(source, encoding="utf-8")
-        scene = self.play(
-            "A folder of code is remembered in short: its tree and its signatures.",
+        step = self.play(
+            "Capture an outline of a code folder: its tree and its signatures.",
             "lamina capture --codebase bakery",
             lambda session: write.capture(session, codebase=folder),
         )
-        scene.checks.append(
+        step.checks.append(
             ("recall finds the function", "def bake(loaf" in self.found("how is a loaf baked in the oven?"))
         )
-        return scene
+        return step
 
     def move(self) -> Scene:
         def both(session: Session) -> View:
-            made = write.remember(session, "Ann returns the ladder on Friday.", kind="commitment")
-            atom = made.data["outcomes"][0]["atom"]["id"]
-            write.demote(session, atom)
-            return write.resolve(session, atom)
+            remembered = write.remember(session, "Ann returns the ladder on Friday.", kind="commitment")
+            atom_id = remembered.data["outcomes"][0]["atom"]["id"]
+            write.demote(session, atom_id)
+            return write.resolve(session, atom_id)
 
-        scene = self.play(
-            "A promise is kept: in time it is laid aside, and nothing of it is lost.", "lamina resolve ID", both
+        step = self.play(
+            "Mark a commitment as done: it is archived later, and nothing is lost.", "lamina resolve ID", both
         )
-        scene.checks.append(("it says that it is resolved", scene.view.data["atom"]["resolved"] is True))
-        return scene
+        step.checks.append(("the atom is resolved", step.view.data["atom"]["resolved"] is True))
+        return step
 
     def picture(self) -> Scene:
-        place = self.vault.parent / "memory.svg"
-        scene = self.play(
-            "How memories fade, how warm they are, and how many there are, in one picture.",
+        picture_path = self.vault.parent / "memory.svg"
+        step = self.play(
+            "Draw retention, heat and counts in one picture.",
             "lamina stats --plot memory.svg",
-            lambda session: upkeep.stats(session, place),
+            lambda session: upkeep.stats(session, picture_path),
         )
-        scene.checks.append(("the picture is drawn", "<svg" in place.read_text("utf-8")))
-        return scene
+        step.checks.append(("the picture is drawn", "<svg" in picture_path.read_text("utf-8")))
+        return step

@@ -1,4 +1,4 @@
-"""Somebody talks and somebody asks: words, answers, and what their scores are made of."""
+"""Tour chapter about a conversation: capture, recall, scores, feedback and models."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ TALK = (
     ("Ann", "Yes. Keep in mind that Miguel picks me up at the airport."),
 )
 CONVERSATION = "".join(
-    json.dumps({"speaker": speaker, "content": said, "at": f"2026-11-15T09:0{minute}:00Z"}) + "\n"
-    for minute, (speaker, said) in enumerate(TALK)
+    json.dumps({"speaker": speaker, "content": text, "at": f"2026-11-15T09:0{minute}:00Z"}) + "\n"
+    for minute, (speaker, text) in enumerate(TALK)
 )
 UNLIKE = "who collects her after the flight?"
 WORDS_ALONE = "text"
 
 
 class Talk(Chapter):
-    """What is said, and what is asked."""
+    """Steps that capture a conversation and recall from it."""
 
     began = 0.0
 
@@ -36,104 +36,101 @@ class Talk(Chapter):
         self.began = time.process_time()
         file = self.vault.parent / "talk.jsonl"
         file.write_text(CONVERSATION, encoding="utf-8")
-        scene = self.play(
-            "Somebody talks. The words are kept, what they state becomes atoms, and a secret is taken out first.",
+        step = self.play(
+            "Capture a conversation: its words are stored, statements become atoms, and a secret is redacted first.",
             "lamina capture talk.jsonl --turns --session kitchen",
             lambda session: write.capture(session, str(file), session_id="kitchen", turns=True),
         )
-        outcomes = scene.view.data["outcomes"]
-        stated = {outcome["atom"]["content"]: outcome["atom"]["id"] for outcome in outcomes[1:]}
-        self.ids["coffee"] = next(name for content, name in stated.items() if "coffee" in content)
-        self.ids["airport"] = next(name for content, name in stated.items() if "Miguel" in content)
-        said = (self.vault / outcomes[0]["atom"]["path"]).read_text(encoding="utf-8")
-        scene.checks += [
+        outcomes = step.view.data["outcomes"]
+        statement_ids = {outcome["atom"]["content"]: outcome["atom"]["id"] for outcome in outcomes[1:]}
+        self.ids["coffee"] = next(name for content, name in statement_ids.items() if "coffee" in content)
+        self.ids["airport"] = next(name for content, name in statement_ids.items() if "Miguel" in content)
+        text = (self.vault / outcomes[0]["atom"]["path"]).read_text(encoding="utf-8")
+        step.checks += [
             (
                 "both sentences became statements",
                 [outcome["result"] for outcome in outcomes][:3] == ["kept", "new", "new"],
             ),
-            ("every word is kept but the secret", _words_kept(said)),
+            ("every word is stored except the secret", _words_kept(text)),
             ("no byte of the secret is in the vault", not holds_bytes(self.vault, SECRET)),
-            (
-                "the atom's file links to the turn it came from",
-                "#^p1" in self.file("coffee").read_text(encoding="utf-8"),
-            ),
+            ("the atom's file links to its turn", "#^p1" in self.file("coffee").read_text(encoding="utf-8")),
         ]
-        return scene
+        return step
 
     def recall(self) -> Scene:
-        scene = self.ask("Ask, and each hit says why it is there.", "what coffee does Ann drink?")
+        step = self.ask("Ask a question: every hit has a reason.", "what coffee does Ann drink?")
         first = time.process_time() - self.began
-        scene.checks += [
-            ("the words are found, and with them what they state", self.ids["coffee"] in atoms_in(scene)),
-            ("every hit has a reason", all(hit["why"] for hit in scene.view.data["hits"])),
-            (f"from an empty folder to the first answer it took {first:.2f} s of processor time", first < 5),
+        step.checks += [
+            ("recall finds the words and their statement", self.ids["coffee"] in atoms_in(step)),
+            ("every hit has a reason", all(hit["why"] for hit in step.view.data["hits"])),
+            (f"from an empty folder to the first answer took {first:.2f} s of processor time", first < 5),
         ]
-        return scene
+        return step
 
     def meaning(self) -> Scene:
-        scene = self.ask("Ask by meaning: no word of the question stands in the answer.", UNLIKE)
-        found = scene.view.data
-        if found["model"] == WORDS_ALONE:
-            scene.checks.append(("no embedder is chosen here, so words alone answer, and recall says so", True))
-            return scene
-        nothing: Json = {"text": "", "words": {}}
-        first = next((hit for hit in found["hits"][:2] if "Miguel picks me up" in hit["text"]), nothing)
-        scene.checks += [
-            (f"{found['model']} leads to Miguel", bool(first["text"])),
-            ("not one word of the question was met", not first["words"]),
+        step = self.ask("Ask by meaning: the answer contains no word of the question.", UNLIKE)
+        result = step.view.data
+        if result["model"] == WORDS_ALONE:
+            step.checks.append(("no embedding model is set, so recall uses words only, and says so", True))
+            return step
+        no_hit: Json = {"text": "", "words": {}}
+        first = next((hit for hit in result["hits"][:2] if "Miguel picks me up" in hit["text"]), no_hit)
+        step.checks += [
+            (f"{result['model']} finds Miguel", bool(first["text"])),
+            ("no word of the question matched", not first["words"]),
         ]
-        return scene
+        return step
 
     def xray(self) -> Scene:
         question = "what coffee does Ann drink?"
-        scene = self.play(
-            "See through a score: every term, weight and word of it.",
+        step = self.play(
+            "Explain a score: every term, weight and word.",
             f'lamina recall "{question}" -k 1 --explain',
             lambda session: read.recall(session, question, k=1, explain=True),
         )
         again = self.ask("", question).view.data["hits"]
-        scene.checks += [
-            ("the terms add and the weights multiply back to the score", all(map(_adds_up, again))),
-            ("asking again gives the same score, to the last bit", scene.view.data["hits"][0] == again[0]),
+        step.checks += [
+            ("the terms and weights give the score", all(map(_adds_up, again))),
+            ("the same question gives exactly the same score", step.view.data["hits"][0] == again[0]),
         ]
-        return scene
+        return step
 
     def feedback(self) -> Scene:
-        asked = self.ask("", "what coffee does Ann drink?").view.data["recall_id"]
+        recall_id = self.ask("", "what coffee does Ann drink?").view.data["recall_id"]
 
-        def tell(session: Session) -> View:
-            return write.feedback(session, asked, [self.ids["coffee"]])
+        def give_feedback(session: Session) -> View:
+            return write.feedback(session, recall_id, [self.ids["coffee"]])
 
-        scene = self.play(
-            "Tell that an answer helped: what it was made from counts for more, being shown counts nothing.",
-            f"lamina feedback {asked} --cited {self.ids['coffee'][-8:]}",
-            tell,
+        step = self.play(
+            "Give feedback: the atoms an answer used gain quality; being shown alone does not count.",
+            f"lamina feedback {recall_id} --cited {self.ids['coffee'][-8:]}",
+            give_feedback,
         )
-        learnt = {each["id"]: (each["quality"], each["uses"]) for each in scene.view.data["learnt"]}
-        again = self.play("", "", tell).view.data["learnt"]
-        scene.checks += [
-            ("its quality rose from 1 to 1.1, and it was used once", learnt[self.ids["coffee"]] == (1.1, 1)),
-            ("the same answer is learnt from once only", again == []),
+        learnt = {atom["id"]: (atom["quality"], atom["uses"]) for atom in step.view.data["learnt"]}
+        again = self.play("", "", give_feedback).view.data["learnt"]
+        step.checks += [
+            ("its quality rose from 1 to 1.1, and it counts as used once", learnt[self.ids["coffee"]] == (1.1, 1)),
+            ("feedback on the same recall counts once only", again == []),
         ]
-        return scene
+        return step
 
     def models(self) -> Scene:
         def both(session: Session) -> View:
-            there, work = models.inventory(session), upkeep.jobs(session)
-            return View({**there.data, **work.data}, (*there.blocks, Line(), *work.blocks))
+            inventory, jobs = models.inventory(session), upkeep.jobs(session)
+            return View({**inventory.data, **jobs.data}, (*inventory.blocks, Line(), *jobs.blocks))
 
-        scene = self.play(
-            "Meaning comes from models on this machine; whatever they have not read yet is a job.",
+        step = self.play(
+            "Models on this machine compute meaning; unfinished work is listed as jobs.",
             "lamina models\n$ lamina jobs",
             both,
         )
-        scene.checks.append(
+        step.checks.append(
             (
-                "nothing is left to be read and nothing went wrong",
-                all(each["done"] == each["total"] and not each["error"] for each in scene.view.data["jobs"]),
+                "all jobs are done without errors",
+                all(job["done"] == job["total"] and not job["error"] for job in step.view.data["jobs"]),
             )
         )
-        return scene
+        return step
 
 
 def _adds_up(hit: Json) -> bool:

@@ -1,4 +1,4 @@
-"""Agents at work: runs, blocks, links, and what leaves the vault."""
+"""Tour chapter about agents at work: runs, blocks, relations, exports and statistics."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lamina.cli.session import Session
 
 
 class Work(Chapter):
-    """What agents keep while they work, and how it all stands."""
+    """Steps with working memory, exports and counts."""
 
     def work(self) -> Scene:
         def both(session: Session) -> View:
@@ -17,19 +17,19 @@ class Work(Chapter):
             closed = working.close(session, "task-7", "success", "Tea was served on time.", workflow="tea")
             return View(closed.data, (*noted.blocks, Line(), *closed.blocks))
 
-        scene = self.play(
-            "An agent works: notes live as long as the run, what came of it stays.",
+        step = self.play(
+            "An agent works on a task: its notes belong to the run, the outcome is kept.",
             'lamina run note task-7 "The kettle needs descaling first."\n'
             '$ lamina run close task-7 success "Tea was served on time." --workflow tea',
             both,
         )
-        notes = self.ask("", "what needs descaling?").view.data["hits"]
-        came = self.ask("", "was tea served on time?").view.data["hits"]
-        scene.checks += [
-            ("no recall finds the note", not any("descaling" in hit["text"] for hit in notes)),
-            ("recall finds what came of it", any("Tea was served on time" in hit["text"] for hit in came)),
+        note_hits = self.ask("", "what needs descaling?").view.data["hits"]
+        outcome_hits = self.ask("", "was tea served on time?").view.data["hits"]
+        step.checks += [
+            ("recall does not find the note", not any("descaling" in hit["text"] for hit in note_hits)),
+            ("recall finds the outcome", any("Tea was served on time" in hit["text"] for hit in outcome_hits)),
         ]
-        return scene
+        return step
 
     def block(self) -> Scene:
         def both(session: Session) -> View:
@@ -37,14 +37,14 @@ class Work(Chapter):
             working.add(session, "party", "cook", "The oven takes six loaves at a time.")
             return working.show_block(session, "party")
 
-        scene = self.play(
-            "Several agents share one list of notes, a file anyone can edit.",
+        step = self.play(
+            "Several agents share notes in one file that anyone can edit.",
             'lamina block add party planner "Forty guests, two of them vegan."\n'
             '$ lamina block add party cook "The oven takes six loaves at a time."\n$ lamina block show party',
             both,
         )
-        scene.checks.append(("both notes are told, with who noted them", len(scene.view.data["entries"]) == 2))
-        return scene
+        step.checks.append(("both notes are listed with their roles", len(step.view.data["entries"]) == 2))
+        return step
 
     def relate(self) -> Scene:
         def both(session: Session) -> View:
@@ -53,39 +53,41 @@ class Work(Chapter):
             return View(near.data, (*done.blocks, Line(), *near.blocks))
 
         key, city = self.ids["key"][-8:], self.ids["lisbon"][-8:]
-        scene = self.play(
-            "Atoms are linked to each other.", f"lamina relate {key} part_of {city}\n$ lamina neighbours {city}", both
+        step = self.play(
+            "Link one atom to another.", f"lamina relate {key} part_of {city}\n$ lamina neighbours {city}", both
         )
-        near = [each["atom"]["id"] for each in scene.view.data["neighbours"]]
-        scene.checks.append(("the link is seen from the other side", self.ids["key"] in near))
-        return scene
+        near = [neighbour["atom"]["id"] for neighbour in step.view.data["neighbours"]]
+        step.checks.append(("the link is visible from the other atom", self.ids["key"] in near))
+        return step
 
     def export(self) -> Scene:
-        place = self.vault.parent / "backup.json"
-        scene = self.play(
-            "Everything leaves in one file that needs no lamina.",
+        export_path = self.vault.parent / "backup.json"
+        step = self.play(
+            "Export everything to one file that other programs can read.",
             "lamina export backup.json",
-            lambda session: upkeep.export(session, place),
+            lambda session: upkeep.export(session, export_path),
         )
-        scene.checks.append(("every atom is in it", all(id_ in place.read_text("utf-8") for id_ in self.current())))
-        return scene
+        step.checks.append(
+            ("every atom is in it", all(id_ in export_path.read_text("utf-8") for id_ in self.current()))
+        )
+        return step
 
     def bundle(self) -> Scene:
-        place = self.vault.parent / "bundle"
-        scene = self.play(
-            "Other programs get a bundle in an open format: what stands, and the words it rests on.",
+        bundle_path = self.vault.parent / "bundle"
+        step = self.play(
+            "Export a bundle in an open format: active statements with their evidence.",
             "lamina export bundle --format okf",
-            lambda session: upkeep.export(session, place, format="okf"),
+            lambda session: upkeep.export(session, bundle_path, format="okf"),
         )
-        told = {file.read_text(encoding="utf-8") for file in place.rglob("*.md")}
-        scene.checks += [
-            ("it has an index and a log", (place / "index.md").is_file() and (place / "log.md").is_file()),
-            ("what was replaced is not in it as a fact", not any("Ann lives in Berlin." in text for text in told)),
+        texts = {file.read_text(encoding="utf-8") for file in bundle_path.rglob("*.md")}
+        step.checks += [
+            ("it has an index and a log", (bundle_path / "index.md").is_file() and (bundle_path / "log.md").is_file()),
+            ("superseded statements are not in it as facts", not any("Ann lives in Berlin." in text for text in texts)),
         ]
-        return scene
+        return step
 
     def stats(self) -> Scene:
-        scene = self.play("How it stands.", "lamina stats", lambda session: upkeep.stats(session))
-        noted = 1  # of the run that was closed; lists leave it out
-        scene.checks.append(("it counts every atom", scene.view.data["atoms"] == len(self.current()) + noted))
-        return scene
+        step = self.play("Show the counts.", "lamina stats", lambda session: upkeep.stats(session))
+        note_count = 1  # the archived note of the closed run, which lists leave out
+        step.checks.append(("it counts every atom", step.view.data["atoms"] == len(self.current()) + note_count))
+        return step

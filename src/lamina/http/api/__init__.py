@@ -1,1 +1,1 @@
-"""The operations, one file a family."""
+"""The API's endpoints, one file per family."""

@@ -1,4 +1,4 @@
-"""Documents that only this API gives: pages of lists, and what upkeep and working memory tell."""
+"""JSON documents that only the HTTP API returns: pages of lists, upkeep reports and working memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lamina.documents.inbox import ItemDocument
 from lamina.documents.neighbour import NeighbourDocument
 from lamina.documents.stats import JobDocument, ProblemDocument
 
-Next = Annotated[int | None, Field(description="Where the next page begins; none where this was the last.")]
+Next = Annotated[int | None, Field(description="The offset of the next page; null if this is the last.")]
 
 
 class AtomsDocument(Document):
@@ -26,7 +26,7 @@ class AtomsDocument(Document):
 
 
 class GotDocument(Document):
-    """One atom, the words it rests on, and how many independent sources bear it out."""
+    """One atom, the text it rests on, and how many independent sources confirm it."""
 
     atom: AtomDocument
     quotes: list[dict[str, str | int]]
@@ -38,11 +38,11 @@ class JournalDocument(Document):
 
     entries: list[EntryDocument]
     more: bool
-    next: Annotated[int, Field(description="The position to go on from.")]
+    next: Annotated[int, Field(description="The position to continue from.")]
 
 
 class TransitionsDocument(Document):
-    """An atom's changes of status, oldest first."""
+    """An atom's status changes, oldest first."""
 
     id: str
     transitions: list[TransitionDocument]
@@ -56,7 +56,7 @@ class NeighboursDocument(Document):
 
 
 class SignalsDocument(Document):
-    """What use has taught of an atom."""
+    """An atom's usage counters and feedback."""
 
     id: str
     quality_score: float
@@ -74,7 +74,7 @@ class TopDocument(Document):
 
 
 class PlanDocument(Document):
-    """What a planner needs for a goal, and the same as fenced text."""
+    """The memories a planner needs for a goal, as hits and as fenced text."""
 
     goal: str
     profile: list[HitDocument]
@@ -84,7 +84,7 @@ class PlanDocument(Document):
 
 
 class ContextDocument(Document):
-    """What an agent should know when it begins: fenced text, and the atoms it was made from."""
+    """What an agent should know at the start of a session: fenced text, and the atoms in it."""
 
     context: str
     known: bool
@@ -93,7 +93,7 @@ class ContextDocument(Document):
 
 
 class TopicDocument(Document):
-    """A topic, how many statements it has, and when the youngest was observed."""
+    """A topic, its number of statements, and when the newest was observed."""
 
     name: str
     count: int
@@ -101,19 +101,19 @@ class TopicDocument(Document):
 
 
 class TopicsDocument(Document):
-    """What is spoken of most."""
+    """The most frequent topics."""
 
     topics: list[TopicDocument]
 
 
 class TaughtDocument(Document):
-    """The atoms something was learnt about."""
+    """The atoms whose signals changed."""
 
     ids: list[str]
 
 
 class WaitingDocument(Document):
-    """A page of what waits for a person."""
+    """A page of pending items."""
 
     waiting: int
     items: list[ItemDocument]
@@ -133,19 +133,19 @@ class PairDocument(Document):
 
 
 class PairsDocument(Document):
-    """Every pair that waits for a person."""
+    """Every pair that is pending review."""
 
     pairs: list[PairDocument]
 
 
 class DecisionsDocument(Document):
-    """What a person's word did, one receipt after the other."""
+    """The receipts of review decisions."""
 
     decisions: list[ReceiptDocument]
 
 
 class GroupDocument(Document):
-    """Statements that could be one, what they have in common, and the proposal where it was made."""
+    """Statements that could be merged, what they have in common, and the proposal if one was made."""
 
     basis: str
     members: list[str]
@@ -153,7 +153,7 @@ class GroupDocument(Document):
 
 
 class GroupsDocument(Document):
-    """What could be put together, and the commit that put it before a person."""
+    """Groups of statements that could be merged, and the commit that proposed them."""
 
     commit: str | None
     groups: list[GroupDocument]
@@ -176,7 +176,7 @@ class EntryOfBlock(Document):
 
 
 class BlockDocument(Document):
-    """A workstream's notes, oldest first."""
+    """The notes of a workstream, oldest first."""
 
     workstream: str
     entries: list[EntryOfBlock]
@@ -184,14 +184,14 @@ class BlockDocument(Document):
 
 
 class JobsDocument(Document):
-    """Background work, and how many passages wait to be read."""
+    """Background jobs, and how many passages are waiting for extraction."""
 
     jobs: list[JobDocument]
     waiting: int
 
 
 class SyncDocument(Document):
-    """What a look at the files brought."""
+    """What a sync of the files found."""
 
     edited: list[str]
     adopted: list[str]
@@ -203,7 +203,7 @@ class SyncDocument(Document):
 
 
 class DoctorDocument(Document):
-    """What is wrong or worth knowing."""
+    """Problems, faults and notes about a vault."""
 
     healthy: bool
     problems: list[ProblemDocument]
@@ -212,20 +212,20 @@ class DoctorDocument(Document):
 
 
 class RebuiltDocument(Document):
-    """How many atoms the index holds."""
+    """The number of atoms in the rebuilt index."""
 
     atoms: int
 
 
 class ExportedDocument(Document):
-    """Where in the vault's own folder an export was written."""
+    """The path of an export inside the vault."""
 
     path: str
     format: str
 
 
 class HealthDocument(Document):
-    """Whether the server is there; with a token, how its memory stands."""
+    """Whether the server is running; with a token, the state of its memory."""
 
     alive: bool
     scope: str | None = None
@@ -235,6 +235,6 @@ class HealthDocument(Document):
     waiting: int | None = None
     jobs: list[JobDocument] | None = None
     quarantined: Annotated[
-        list[ProblemDocument] | None, Field(description="Files and atoms that need a person's hand.")
+        list[ProblemDocument] | None, Field(description="Files and atoms that a person must fix.")
     ] = None
-    keeper: Annotated[str | None, Field(description="What the keeper of the vault last told.")] = None
+    keeper: Annotated[str | None, Field(description="The state of the vault's daemon.")] = None

@@ -1,4 +1,4 @@
-"""What an agent is told when it begins, before anybody has asked: the core, whom it is for, and what is recent."""
+"""The context for an agent at the start of a session: core memories, profile, and recent statements."""
 
 from __future__ import annotations
 
@@ -16,34 +16,35 @@ if TYPE_CHECKING:
     from lamina.memory import Memory
 
 LOOKED_AT, RECENT, ABOUT, CORE = 200, 12, 6, 40
-"""How many of the newest atoms are looked at, and how many of each sort there is room for."""
+"""The newest atoms to scan, and the maximum of recent, related and core ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """The fenced text, and the atoms that it may tell of."""
+    """The fenced text, and the ids of the atoms in it."""
 
     text: str
     ids: tuple[str, ...]
 
     @property
     def known(self) -> bool:
+        """Whether the context contains any atom."""
         return bool(self.ids)
 
 
 def beginning(memory: Memory, budget: int, about: str | None) -> Beginning:
-    """The core first; then what is known of the matter at hand, the profile and the youngest statements."""
+    """Return core memories first, then what is known about the topic, the profile and the newest statements."""
     core = memory.top(CORE)
-    told = {each.id for each in core}
+    core_ids = {atom.id for atom in core}
     listed = memory.list(limit=LOOKED_AT)
-    newest = [each for each in listed if each.is_searched and not each.is_segment and each.id not in told]
-    profile = [each for each in newest if each.layer is Layer.PROFILE]
-    recent = [each for each in newest if each.layer is not Layer.PROFILE][:RECENT]
-    found = memory.recall(about, ABOUT, fast=True).relevant if about else ()
-    matter = [Item(hit.atom, hit.passage, hit.text, hit.told) for hit in found if hit.atom.id not in told]
-    items = [*matter, *_whole([*profile, *recent])]
+    newest = [atom for atom in listed if atom.is_searched and not atom.is_segment and atom.id not in core_ids]
+    profile = [atom for atom in newest if atom.layer is Layer.PROFILE]
+    recent = [atom for atom in newest if atom.layer is not Layer.PROFILE][:RECENT]
+    hits = memory.recall(about, ABOUT, fast=True).relevant if about else ()
+    related = [Item(hit.atom, hit.passage, hit.text, hit.told) for hit in hits if hit.atom.id not in core_ids]
+    items = [*related, *_whole([*profile, *recent])]
     text = pack(items, budget, core=[*_whole(core)], count=bundled_count())
-    ids = dict.fromkeys([*(each.id for each in core), *(item.atom.id for item in items)])
+    ids = dict.fromkeys([*(atom.id for atom in core), *(item.atom.id for item in items)])
     return Beginning(text, tuple(atom_id for atom_id in ids if atom_id in text))
 
 

@@ -1,4 +1,4 @@
-"""What an operation takes: named, bounded, and nothing else."""
+"""Request bodies and parameters of the endpoints: declared, bounded, and nothing else."""
 
 from __future__ import annotations
 
@@ -32,38 +32,38 @@ Labels = Annotated[list[Label], Field(max_length=MOST_LABELS)]
 Words = Annotated[str, Field(min_length=1, max_length=FACT_BYTES), _within(FACT_BYTES)]
 Asking = Annotated[str, Field(min_length=1, max_length=QUESTION_BYTES), _within(QUESTION_BYTES)]
 Name = Annotated[str, Field(min_length=1, max_length=500)]
-Ref = Annotated[str, Field(min_length=4, max_length=64, description="An atom's id, or its unmistakable end.")]
+Ref = Annotated[str, Field(min_length=4, max_length=64, description="An atom's id, or its unique ending.")]
 Refs = Annotated[list[Ref], Field(max_length=MOST_IDS)]
-Why = Annotated[str, Field(min_length=1, max_length=2000, description="Why; kept in the history.")]
+Why = Annotated[str, Field(min_length=1, max_length=2000, description="The reason; stored in the history.")]
 When = Annotated[
     str,
     Field(
         max_length=40,
-        description="A day or a time, ISO 8601; without a zone UTC.",
+        description="A date or a time, ISO 8601; UTC if no zone is given.",
         pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
         r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$",
     ),
 ]
 Flag = Annotated[bool, Field(strict=True)]
-"""True or false, and no 1 or "no" that could pass for one. An address can only spell it, so there it is a `bool`."""
+"""A strict boolean: 1 or "no" is rejected. A query parameter is always text, so there it is a plain `bool`."""
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
 SaidBy = Annotated[
     Literal[Origin.HUMAN, Origin.AGENT, Origin.TOOL, Origin.DOCUMENT, Origin.WEB, Origin.IMPORT, Origin.RADAR] | None,
-    Field(description="Whose words these are; it can only lower what the token's word is worth."),
+    Field(description="Who is responsible for the text; it can only lower the trust of the token."),
 ]
-Private = Annotated[Flag, Field(description="Into the agent's own scope instead of the organisation's.")]
-Budget = Annotated[int, Field(ge=1, le=MOST_TOKENS, description="Tokens the text for an agent may take.")]
+Private = Annotated[Flag, Field(description="Write to the agent's scope instead of the organisation's.")]
+Budget = Annotated[int, Field(ge=1, le=MOST_TOKENS, description="The maximum of tokens in the text for an agent.")]
 Hits = Annotated[int, Field(ge=1, le=MOST_HITS)]
 Exactly = Field(strict=True)
 
 
 class Body(BaseModel):
-    """Something that comes in; what it does not declare is refused."""
+    """A request body; undeclared fields are rejected."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     def given(self, *leave_out: str) -> dict[str, Any]:
-        """What the caller said, without what it left out."""
+        """Return the fields that the client sent, without some of them."""
         return self.model_dump(exclude_unset=True, exclude_none=True, exclude=set(leave_out))
 
 
@@ -72,7 +72,7 @@ class Nothing(Body):
 
 
 class TurnBody(Body):
-    """One thing somebody said."""
+    """One turn of a conversation."""
 
     content: Annotated[str, Field(max_length=512 * 1024)]
     speaker: Label | None = None
@@ -81,7 +81,7 @@ class TurnBody(Body):
 
 
 class Capture(Body):
-    """Words to be kept and read: a text, or the turns of a conversation."""
+    """Text to store and to extract statements from: a text, or the turns of a conversation."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -91,26 +91,26 @@ class Capture(Body):
 
     text: Annotated[str, Field(min_length=1, max_length=1024 * 1024)] | None = None
     turns: Annotated[list[TurnBody], Field(min_length=1, max_length=MOST_TURNS)] | None = None
-    name: Label | None = Field(default=None, description="The name of the file a text came from.")
+    name: Label | None = Field(default=None, description="The name of the file that the text is from.")
     session_id: Label | None = None
     source_id: Label | None = None
     observed_at: When | None = None
     origin: SaidBy = None
     private: Private = False
     key: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
-        default=None, description="The same as the header Idempotency-Key, which counts where both are there."
+        default=None, description="The same as the header Idempotency-Key, which takes precedence."
     )
-    wait: Flag = Field(default=False, description="Answer when the words have been read for statements, too.")
+    wait: Flag = Field(default=False, description="Respond only after the statements were extracted.")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
         if (self.text is None) == (self.turns is None):
-            raise ValueError("give text or turns, one of them")
+            raise ValueError("give either text or turns")
         return self
 
 
 class Fields(Body):
-    """What may be said of a statement beside its words."""
+    """Optional fields of a statement."""
 
     kind: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")] | None = None
     subject: Label | None = None
@@ -139,7 +139,7 @@ class Statement(Fields):
 
 
 class Remember(Statement):
-    """A statement, and how it comes in."""
+    """A statement with its origin and reason."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -153,7 +153,7 @@ class Remember(Statement):
 
 
 class RememberMany(Body):
-    """Statements that are written together or not at all."""
+    """Statements that are written in one commit: all or none."""
 
     statements: Annotated[list[Statement], Field(min_length=1, max_length=MOST_IDS)]
     origin: SaidBy = None
@@ -162,33 +162,33 @@ class RememberMany(Body):
 
 
 class Revise(Fields):
-    """New words or fields for an atom."""
+    """New text or fields for an atom."""
 
     content: Words | None = None
     reason: Why
 
 
 class Moved(Body):
-    """Another status."""
+    """A new status."""
 
     status: Status
     reason: Why
 
 
 class Reasoned(Body):
-    """Why."""
+    """A reason."""
 
     reason: Why
 
 
 class MayReason(Body):
-    """Why, where there is something to say."""
+    """An optional reason."""
 
     reason: Why | None = None
 
 
 class Relate(Body):
-    """A link to another atom."""
+    """A relation to another atom."""
 
     relation: RelationName
     to: Ref
@@ -196,14 +196,14 @@ class Relate(Body):
 
 
 class Undo(Body):
-    """Which commit; the last one where none is named."""
+    """The commit to undo; the last one by default."""
 
     commit: Annotated[str, Field(min_length=1, max_length=64)] | None = None
-    cascade: Flag = Field(default=False, description="Also what was built on it since.")
+    cascade: Flag = Field(default=False, description="Also undo later commits that build on it.")
 
 
 class Erase(Body):
-    """What is to be taken out for good: atoms, or everything of a session."""
+    """What to erase for good: atoms, or everything of a session."""
 
     ids: Refs = []
     session: Label | None = None
@@ -211,17 +211,17 @@ class Erase(Body):
 
 
 class Quarantine(Body):
-    """Where what is no longer trusted came from."""
+    """The source, session or origin to hold for review."""
 
     source: Label | None = None
     session: Label | None = None
     origin: Origin | None = None
     reason: Why | None = None
-    yes: Flag = Field(default=False, description="Also where it is more than a twentieth of the store.")
+    yes: Flag = Field(default=False, description="Confirm if it is more than a twentieth of the store.")
 
 
 class Ask(Body):
-    """A question, and how it is looked for."""
+    """Options of a recall."""
 
     k: Hits = 10
     mode: Literal["facts_only", "facts_plus_rules", "full_context"] = "full_context"
@@ -236,13 +236,13 @@ class Ask(Body):
 
 
 class AskInAddress(Ask):
-    """A question in an address."""
+    """A recall in query parameters."""
 
     q: Asking
 
 
 class AskInBody(Ask):
-    """A question in a body, where it may be as long as questions are."""
+    """A recall in a body, for long questions."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"question": "how does Ann take her coffee?", "k": 3}})
 
@@ -254,14 +254,14 @@ class AskInBody(Ask):
 
 
 class Answering(Body):
-    """A question that wants an answer in words."""
+    """A question to answer in words."""
 
     question: Asking
     k: Annotated[Hits, Exactly] = 12
 
 
 class Feedback(Body):
-    """How an answer made from a recall was."""
+    """Feedback on an answer that was made from a recall."""
 
     recall_id: Annotated[str, Field(min_length=1, max_length=64)]
     cited: Refs = []
@@ -269,13 +269,13 @@ class Feedback(Body):
 
 
 class Cite(Body):
-    """What was used."""
+    """The atoms that were used."""
 
     ids: Annotated[list[Ref], Field(min_length=1, max_length=MOST_IDS)]
 
 
 class Listing(Body):
-    """Which atoms, and how many of them."""
+    """Which atoms to list, and how many."""
 
     status: Status | Literal["any"] = Status.ACTIVE
     kind: Label | None = None
@@ -290,21 +290,21 @@ class Listing(Body):
 
 
 class Decide(Body):
-    """Statements that wait."""
+    """Pending statements."""
 
     ids: Annotated[list[Ref], Field(min_length=1, max_length=MOST_IDS)]
     reason: Why | None = None
 
 
 class DecideSource(Body):
-    """Everything from one source that waits."""
+    """Every pending statement from one source."""
 
     source: Name
     reason: Why | None = None
 
 
 class Edit(Fields):
-    """A statement that waits, in other words."""
+    """A pending statement, with other text or fields."""
 
     id: Ref
     content: Words | None = None
@@ -320,14 +320,14 @@ class Pair(Body):
 
 
 class MergePair(Pair):
-    """Two statements, and the one that takes their place."""
+    """Two statements, and the one that replaces them."""
 
     content: Words
     value: Label | None = None
 
 
 class PutOff(Body):
-    """Two statements of which nobody can tell yet."""
+    """Two statements that cannot be decided yet."""
 
     a: Ref
     b: Ref
@@ -335,13 +335,13 @@ class PutOff(Body):
 
 
 class Group(Body):
-    """Whether what is found is put before a person."""
+    """Whether to create proposals for the groups found."""
 
     create_proposals: Flag = False
 
 
 class Note(Body):
-    """Something noted in a run."""
+    """A note in a run."""
 
     text: Words
     kind: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")] = "interaction"
@@ -362,7 +362,7 @@ class Close(Body):
 
 
 class Add(Body):
-    """Something noted under a role."""
+    """A note under a role."""
 
     role: Annotated[str, Field(min_length=1, max_length=60)]
     text: Annotated[str, Field(min_length=1, max_length=2000)]
@@ -370,19 +370,19 @@ class Add(Body):
 
 
 class Sync(Body):
-    """Whether files that went missing in great number are to be forgotten."""
+    """Whether to accept the deletion of many files at once."""
 
     accept_deletions: Flag = False
 
 
 class Doctor(Body):
-    """Whether the journal's chain and the index are verified, too."""
+    """Whether to verify the journal's hash chain and the index as well."""
 
     deep: Flag = False
 
 
 class Dream(Body):
-    """Which steps; all of them where none is named. `yes` needs the right admin and a person's token."""
+    """The steps to run; all of them by default. `yes` needs the right admin and a person's token."""
 
     steps: Annotated[list[Name], Field(min_length=1, max_length=20)] | None = None
     dry_run: Flag = False
@@ -390,7 +390,7 @@ class Dream(Body):
 
 
 class Export(Body):
-    """In which form."""
+    """The format of an export."""
 
     format: Literal["json", "markdown", "okf", "csv"] = "json"
     history: Flag = True

@@ -1,4 +1,4 @@
-"""The change feed as an operation."""
+"""The endpoint of the change feed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from lamina.http.stop import Stop
 
 router = APIRouter(tags=["reading"])
 
-FULL = Problem(503, "TooManyListeners", "too many listen already; come back later", headers={"Retry-After": "10"})
+FULL = Problem(
+    503, "TooManyListeners", "too many clients listen already; try again later", headers={"Retry-After": "10"}
+)
 _POSITION = re.compile(r"[0-9]{1,15}")
 _STREAM = {"description": "Server-sent events; their ids are journal positions.", "content": {"text/event-stream": {}}}
 
@@ -30,16 +32,17 @@ _STREAM = {"description": "Server-sent events; their ids are journal positions."
 async def feed(
     request: Request,
     here: Here,
-    since: Annotated[int | None, Query(ge=0, le=2**53, description="Begin after this journal position.")] = None,
+    since: Annotated[int | None, Query(ge=0, le=2**53, description="Start after this journal position.")] = None,
     last_event_id: Annotated[
-        str | None, Header(alias="Last-Event-ID", description="The same, as browsers send it; it overrules `since`.")
+        str | None,
+        Header(alias="Last-Event-ID", description="The same, as browsers send it; it takes precedence over `since`."),
     ] = None,
-    reasons: Annotated[bool, Query(description="With the reasons of commits, which may quote what was said.")] = False,
+    reasons: Annotated[bool, Query(description="Include the reasons of commits, which may quote content.")] = False,
 ) -> Response:
-    """Every commit of this token's scopes as it happens."""
-    own = request.app.state.feed
-    if own.is_full:
+    """Stream every commit of this token's scopes as it happens."""
+    change_feed = request.app.state.feed
+    if change_feed.is_full:
         raise Stop(FULL)
-    seen = int(last_event_id) if last_event_id and _POSITION.fullmatch(last_event_id) else since
-    stream = own.stream(here.caller, seen, reasons=reasons)
+    position = int(last_event_id) if last_event_id and _POSITION.fullmatch(last_event_id) else since
+    stream = change_feed.stream(here.caller, position, reasons=reasons)
     return StreamingResponse(stream, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})

@@ -1,4 +1,4 @@
-"""The operations of review. The memory itself refuses whoever is no person."""
+"""The endpoints of review. The memory itself refuses callers who are not a person."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def review_list(
     limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = 50,
     offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
 ) -> Response:
-    """Everything that waits for a person, with what each verb would do."""
+    """List everything pending review, with what each decision would do."""
     memory = here.memory
     waiting = memory.review.count(source, kind=kind)
     items = memory.review.list(source, kind=kind, limit=offset + limit)[offset:]
@@ -50,12 +50,12 @@ def review_list(
 def review_pairs(
     here: Here,
     later: Annotated[
-        bool, Query(description="Also those put off, and likely changes that no answer depends on.")
+        bool, Query(description="Include postponed pairs, and likely changes that no answer depends on.")
     ] = False,
 ) -> Response:
-    """Statements that contradict each other, the newest pair first."""
+    """List statements that contradict each other, the newest pair first."""
     memory = here.memory
-    found = [
+    documents = [
         PairDocument(
             a=atom_document(pair.a, memory.path_of(pair.a.id)),
             b=atom_document(pair.b, memory.path_of(pair.b.id)),
@@ -66,78 +66,78 @@ def review_pairs(
         )
         for pair in memory.review.pairs(later=later)
     ]
-    return told(PairsDocument(pairs=found))
+    return told(PairsDocument(pairs=documents))
 
 
 @writes(router, "/review/confirm", DecisionsDocument)
 def review_confirm(here: Here, body: Decide, key: Key = None) -> Response:
-    """Let statements that wait count, and what stands in their place give way."""
+    """Confirm pending statements; what they replace is superseded."""
     return _decided(here.memory.review.confirm(atom_id, **body.given("ids")) for atom_id in body.ids)
 
 
 @writes(router, "/review/reject", DecisionsDocument)
 def review_reject(here: Here, body: Decide, key: Key = None) -> Response:
-    """Take back statements that wait; they do not return from the same words."""
+    """Reject pending statements; the same text does not bring them back."""
     return _decided(here.memory.review.reject(atom_id, **body.given("ids")) for atom_id in body.ids)
 
 
 @writes(router, "/review/edit", DecisionsDocument)
 def review_edit(here: Here, body: Edit, key: Key = None) -> Response:
-    """Let a statement that waits count in other words or with other fields."""
+    """Confirm a pending statement with other text or fields."""
     return _decided([here.memory.review.edit(**body.given())])
 
 
 @writes(router, "/review/approve_source", DecisionsDocument)
 def review_approve_source(here: Here, body: DecideSource, key: Key = None) -> Response:
-    """Confirm everything from one source that waits, oldest first."""
+    """Confirm every pending statement from one source, oldest first."""
     return _decided(here.memory.review.approve_source(**body.given()))
 
 
 @writes(router, "/review/reject_source", DecisionsDocument)
 def review_reject_source(here: Here, body: DecideSource, key: Key = None) -> Response:
-    """Reject everything from one source that waits."""
+    """Reject every pending statement from one source."""
     return _decided(here.memory.review.reject_source(**body.given()))
 
 
 @writes(router, "/review/keep_a", DecisionsDocument)
 def review_keep_a(here: Here, body: Pair, key: Key = None) -> Response:
-    """Of a pair the first is so."""
+    """Keep the first statement of a pair."""
     return _decided([here.memory.review.keep_a(**body.given())])
 
 
 @writes(router, "/review/keep_b", DecisionsDocument)
 def review_keep_b(here: Here, body: Pair, key: Key = None) -> Response:
-    """Of a pair the second is so."""
+    """Keep the second statement of a pair."""
     return _decided([here.memory.review.keep_b(**body.given())])
 
 
 @writes(router, "/review/both_valid", DecisionsDocument)
 def review_both_valid(here: Here, body: Pair, key: Key = None) -> Response:
-    """Both of a pair are so; they are not set against each other again."""
+    """Keep both statements of a pair; they are not reported as contradicting again."""
     return _decided([here.memory.review.both_valid(**body.given())])
 
 
 @writes(router, "/review/merge", DecisionsDocument)
 def review_merge(here: Here, body: MergePair, key: Key = None) -> Response:
-    """One statement in your words takes the place of both."""
+    """Replace both statements of a pair by one in your words."""
     return _decided([here.memory.review.merge(**body.given())])
 
 
 @writes(router, "/review/need_more", DecisionsDocument)
 def review_need_more(here: Here, body: PutOff, key: Key = None) -> Response:
-    """Nobody can tell yet: both stay, and the pair is not shown for 30 days."""
+    """Postpone a pair: both statements stay, and the pair is hidden for 30 days."""
     return _decided([here.memory.review.need_more(**body.given())])
 
 
 @writes(router, "/review/compact", GroupsDocument)
 def review_compact(here: Here, body: Group, key: Key = None) -> Response:
-    """Statements in the same words or of one topic; with `create_proposals`, each group as one that waits."""
+    """Group statements with the same text or topic; `create_proposals` proposes one statement for each group."""
     return _grouped(here.memory.review.compact(create_proposals=body.create_proposals), body)
 
 
 @writes(router, "/review/dedup", GroupsDocument)
 def review_dedup(here: Here, body: Group, key: Key = None) -> Response:
-    """Procedures of one workflow; with `create_proposals`, the surest of each as the canonical one, which waits."""
+    """Group procedures of one workflow; `create_proposals` proposes the most confident one of each as canonical."""
     return _grouped(here.memory.review.dedup(create_proposals=body.create_proposals), body)
 
 

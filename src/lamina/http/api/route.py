@@ -1,4 +1,4 @@
-"""What every operation shares: whoever asks, how it is declared, and how its answer leaves."""
+"""Shared parts of every endpoint: the caller, how an endpoint is declared, and its JSON response."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ F = TypeVar("F", bound=Callable[..., Response])
 
 PROBLEM = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
 _SAID: dict[int, str] = {
-    400: "The request cannot be read, or its address holds a token.",
-    401: "No token, or one that opens nothing.",
-    403: "The right, the scope, the Host or the Origin is not permitted.",
+    400: "The request cannot be parsed, or its URL contains a token.",
+    401: "No token, or one that is not valid.",
+    403: "The right, the scope, the Host or the Origin is not allowed.",
     404: "Not in any scope this token may read.",
-    408: "The body did not come in time.",
+    408: "The body did not arrive in time.",
     409: "The store's rules forbid the change; the detail says what is allowed.",
-    410: "A person had it erased.",
+    410: "It was erased.",
     413: "The body is larger than 1 MiB.",
     415: "The body is not declared as JSON.",
-    422: "An argument cannot be used as it is; the detail names it.",
-    424: "It needs a model that is missing or out of reach.",
-    429: "The budget of this minute is used up; Retry-After says when there is more.",
-    500: "Something went wrong; nothing acknowledged is lost.",
-    503: "The store is busy or failed; nothing acknowledged is lost.",
-    504: "It took too long; what was begun may still be done.",
+    422: "An argument is not valid; the detail names it.",
+    424: "It needs a model that is missing or cannot be reached.",
+    429: "The rate limit is exceeded; Retry-After says when to try again.",
+    500: "Internal error; acknowledged writes are safe.",
+    503: "The store is busy or failed; acknowledged writes are safe.",
+    504: "The request timed out; it may still be completed.",
 }
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"description": said, "content": PROBLEM} for status, said in _SAID.items()
@@ -45,13 +45,13 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 
 NOT_THE_KEEPER = Problem(
-    403, "NotTheKeeper", "this concerns the whole vault; it takes an admin's token of the scope the vault is served for"
+    403, "NotTheKeeper", "this concerns the whole vault; use a token with the right admin in the scope that is served"
 )
 
 
 @dataclass(frozen=True)
 class Guest:
-    """Whoever asks, and the house that is asked."""
+    """The caller of a request, and the memory that is served."""
 
     house: House
     caller: Caller
@@ -59,35 +59,35 @@ class Guest:
 
     @property
     def memory(self) -> Memory:
-        """Their seat. It waits for the store, so only handlers on threads of their own take it."""
-        if not self._seat:  # a cached_property of Python 3.11 would let all guests wait for one another
+        """The memory as this caller may use it. It may wait for the store, so only handlers in threads use it."""
+        if not self._seat:  # a cached_property of Python 3.11 holds one lock for all instances
             self._seat.append(self.house.seat(self.caller))
         return self._seat[0]
 
     @property
     def keeps(self) -> bool:
-        """Whether they look after the whole vault, and not only what is in their scope."""
+        """Whether the caller administers the whole vault, not only its own scope."""
         return self.house.is_kept_by(self.caller)
 
     def must_keep(self) -> None:
-        """Stop who does not look after the whole vault."""
+        """Raise ProblemError if the caller does not administer the whole vault."""
         if not self.keeps:
             raise Stop(NOT_THE_KEEPER)
 
     def key(self, given: str | None, body: BaseModel) -> str | None:
-        """A key under the caller's own name and for these words: nobody meets another's, and no others are lost to it.
+        """Return an idempotency key that is unique to this caller and this body, or None if none was given.
 
-        Within the memory of a server the gate has refused a key that comes with other words.
+        The middleware has already refused a known key that comes with another body.
         """
         if not given:
             return None
-        said = hashlib.sha256(body.model_dump_json(exclude={"key", "wait"}).encode()).hexdigest()[:32]
-        return f"{self.caller.name}:{given}:{said}"
+        digest = hashlib.sha256(body.model_dump_json(exclude={"key", "wait"}).encode()).hexdigest()[:32]
+        return f"{self.caller.name}:{given}:{digest}"
 
 
 async def guest(request: Request) -> Guest:
-    """The guest of a request; the gate has let it in."""
-    return Guest(request.app.state.house, request.state.caller)
+    """Return the caller context of a request that the middleware admitted."""
+    return Guest(request.app.state.served_memory, request.state.caller)
 
 
 Here = Annotated[Guest, Depends(guest)]
@@ -99,52 +99,53 @@ Key = Annotated[
         min_length=1,
         max_length=LONGEST,
         pattern=r"^[!-~]([ -~]*[!-~])?$",
-        description="A name for this very write: sent again with the same one, it is done once and answered twice.",
+        description="A unique key for this write: sent again with the same key, it is done once and answered twice.",
     ),
 ]
 
 
 def told(document: Document) -> Response:
-    """A document on its way out; written here, on the handler's thread, and not on the loop."""
+    """Return a document as a JSON response; serialised in the handler's thread, not on the event loop."""
     return Response(document.model_dump_json(), media_type="application/json")
 
 
 def reads(router: APIRouter, path: str, answer: type[Document], *, method: str = "GET") -> Callable[[F], F]:
-    """Declare an operation that changes nothing."""
+    """Declare an endpoint that changes nothing."""
     return _declared(router, path, answer, method)
 
 
 def writes(router: APIRouter, path: str, answer: type[Document]) -> Callable[[F], F]:
-    """Declare an operation that changes something."""
+    """Declare an endpoint that changes something."""
     return _declared(router, path, answer, "POST")
 
 
 def only(*once: str, often: Iterable[str] = ()) -> params.Depends:
-    """Refuse what an address says beyond the arguments an operation has, or twice: no slip of the pen passes unseen."""
-    known, many = frozenset(once), frozenset(often)
+    """Reject unknown and repeated query parameters, so that a typing error is not ignored."""
+    single_names, repeatable_names = frozenset(once), frozenset(often)
 
     async def check(request: Request) -> None:
-        given = [name for name, _ in request.query_params.multi_items()]
-        unknown = [name for name in dict.fromkeys(given) if name not in known | many]
-        twice = [name for name in known if given.count(name) > 1]
-        wrong = [(name, "is no argument here") for name in unknown] + [(name, "is there twice") for name in twice]
-        if wrong:
-            raise Stop(invalid([{"loc": ("query", name), "msg": said} for name, said in wrong]))
+        names = [name for name, _ in request.query_params.multi_items()]
+        unknown = [name for name in dict.fromkeys(names) if name not in single_names | repeatable_names]
+        repeated = [name for name in single_names if names.count(name) > 1]
+        errors = [(name, "is not a parameter of this operation") for name in unknown]
+        errors += [(name, "is given twice") for name in repeated]
+        if errors:
+            raise Stop(invalid([{"loc": ("query", name), "msg": message} for name, message in errors]))
 
     return params.Depends(check)
 
 
 def _only_those_of(function: Callable[..., Response]) -> params.Depends:
-    """The arguments an operation takes from the address, and nothing else."""
-    found: dict[str, object] = {}
+    """Reject query parameters that the handler does not declare."""
+    declared: dict[str, object] = {}
     for parameter in inspect.signature(function, eval_str=True).parameters.values():
-        kind, *about = get_args(parameter.annotation) or (parameter.annotation,)
-        if any(isinstance(each, params.Query) for each in about):
+        kind, *metadata = get_args(parameter.annotation) or (parameter.annotation,)
+        if any(isinstance(item, params.Query) for item in metadata):
             is_many = isinstance(kind, type) and issubclass(kind, BaseModel)
             fields = kind.model_fields if is_many else {}
-            found |= {name: each.annotation for name, each in fields.items()} or {parameter.name: kind}
-    often = [name for name, kind in found.items() if _is_list(kind)]
-    return only(*(name for name in found if name not in often), often=often)
+            declared |= {name: item.annotation for name, item in fields.items()} or {parameter.name: kind}
+    lists = [name for name, kind in declared.items() if _is_list(kind)]
+    return only(*(name for name in declared if name not in lists), often=lists)
 
 
 def _is_list(kind: object) -> bool:

@@ -1,4 +1,4 @@
-"""Bytes of a text file as text: UTF-8 as a rule, what Windows writes where it must be, and never garbage."""
+"""Decode the bytes of text files: UTF-8 by default, UTF-16 and Windows-1252 where needed, and never garbage."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_ACCENTS = 0.3
 
 
 def decode(data: bytes) -> str:
-    """The text in the bytes; ValueError says why there is none."""
+    """Return the text in the bytes; ValueError with the reason if they are not text."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return holdable(data.decode(encoding))
@@ -32,7 +32,7 @@ def decode(data: bytes) -> str:
 
 
 def holdable(text: str) -> str:
-    """The text with one kind of line end, and a sign in place of what no file could hold."""
+    r"""Return the text with `\n` line ends, and U+FFFD instead of characters that no file can store."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if text.isascii() and "\0" not in text:
@@ -41,7 +41,9 @@ def holdable(text: str) -> str:
 
 
 def _western(data: bytes) -> str:
-    """Text of Western Europe; other scripts in old encodings would come out as a row of accents."""
+    """Decode Western European text; ValueError for other scripts in old encodings, which would become
+    rows of accents.
+    """
     try:
         text = data.decode("cp1252")
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""What a document is once read, and how reading one fails."""
+"""Define a parsed document, the error for files that cannot be read, and the size limits of both."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from lamina.errors import InvalidInput
 from lamina.text.normal import one_line
 
 LARGEST = 100 << 20
-"""Bytes of a file that is read at all."""
+"""Bytes of the largest file that is read."""
 LONGEST = 20_000_000
-"""Characters of one document."""
+"""Characters of the longest document."""
 
 _UNPACKED = 300 << 20
 _PARTS = 20_000
@@ -27,7 +27,7 @@ _LONGEST_TITLE = 200
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document's title, what it was read as, and its pieces in reading order."""
+    """A document's title, the format it was read as, and its pieces in reading order."""
 
     title: str
     form: str
@@ -35,7 +35,7 @@ class Document:
 
 
 class UnreadableDocument(InvalidInput):
-    """A file that cannot be read as it is; `reason` says why and what to do."""
+    """A file that cannot be read; `reason` says why and what to do."""
 
     def __init__(self, path: Path, reason: str) -> None:
         self.path, self.reason = path, reason
@@ -43,28 +43,30 @@ class UnreadableDocument(InvalidInput):
 
 
 def package(module: str, path: Path) -> Any:
-    """A library of the extra that reads documents."""
+    """Import a library of the extra `documents`; UnreadableDocument if it is not installed."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        reason = f"reading {path.suffix or 'it'} needs an extra; `pip install 'lamina[documents]'`"
+        reason = f"reading {path.suffix or 'it'} needs an extra; run `pip install 'lamina[documents]'`"
         raise UnreadableDocument(path, reason) from error
 
 
 def finished(path: Path, form: str, title: str | None, pieces: Iterable[Piece]) -> Document:
-    """The document of these pieces, named by its file where it has no title of its own; refused when it is endless."""
-    kept: list[Piece] = []
+    """Return the document of these pieces, named after its file if it has no title; UnreadableDocument if it is too
+    long.
+    """
+    collected: list[Piece] = []
     length = 0
     for piece in pieces:
         length += len(piece.text)
         if length > LONGEST:
-            raise UnreadableDocument(path, f"it holds more than {LONGEST:,} characters; split it")
-        kept.append(piece)
-    return Document(one_line(title or "")[:_LONGEST_TITLE] or path.stem, form, tuple(kept))
+            raise UnreadableDocument(path, f"it has more than {LONGEST:,} characters; split it")
+        collected.append(piece)
+    return Document(one_line(title or "")[:_LONGEST_TITLE] or path.stem, form, tuple(collected))
 
 
 def check_archive(path: Path) -> None:
-    """Refuse a file made of zipped parts that would unpack into more than any honest document holds."""
+    """Refuse a zip-based file that would unpack into more than a real document contains."""
     try:
         with zipfile.ZipFile(path) as archive:
             parts = archive.infolist()

@@ -1,4 +1,4 @@
-"""Web pages: the words a reader sees, as markdown, by the standard library alone."""
+"""Convert web pages to markdown: the text a reader sees, with the standard library only."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40}
 
 
 def declared_encoding(data: bytes) -> str | None:
-    """The encoding a page says it is in."""
-    found = _CHARSET.search(data[:4096])
-    return found[1].decode("ascii") if found else None
+    """Return the encoding that a page declares, or None."""
+    match = _CHARSET.search(data[:4096])
+    return match[1].decode("ascii") if match else None
 
 
 def html_words(text: str) -> tuple[str | None, str]:
-    """A page's title and its words as markdown: headings, list items, rows, code and paragraphs."""
+    """Return a page's title and its text as markdown: headings, list items, rows, code and paragraphs."""
     page = _Page()
     page.feed(text)
     page.close()
@@ -40,8 +40,8 @@ class _Page(HTMLParser):
         self._blocks: list[str] = []
         self._line: list[str] = []
         self._title: list[str] = []
-        self._unseen: list[str] = []
-        self._kept_back = 0
+        self._hidden_tags: list[str] = []
+        self._first_hidden_block = 0
         self._in_title = False
         self._pre = 0
         self._prefix = ""
@@ -51,25 +51,25 @@ class _Page(HTMLParser):
             if tag in ("br", "hr"):
                 self._line.append("\n")
             return
-        if self._unseen:
-            if tag == self._unseen[-1]:
-                self._unseen.append(tag)
+        if self._hidden_tags:
+            if tag == self._hidden_tags[-1]:
+                self._hidden_tags.append(tag)
             return
-        given = dict(attrs)
-        if tag in _UNSEEN or "hidden" in given or given.get("aria-hidden") == "true":
+        attributes = dict(attrs)
+        if tag in _UNSEEN or "hidden" in attributes or attributes.get("aria-hidden") == "true":
             self._end_block()
-            self._unseen.append(tag)
-            self._kept_back = len(self._blocks)
+            self._hidden_tags.append(tag)
+            self._first_hidden_block = len(self._blocks)
             return
         self._open(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        if self._unseen:
-            if tag == self._unseen[-1]:
-                self._unseen.pop()
+        if self._hidden_tags:
+            if tag == self._hidden_tags[-1]:
+                self._hidden_tags.pop()
                 self._end_block()
-                if not self._unseen:
-                    del self._blocks[self._kept_back :]
+                if not self._hidden_tags:
+                    del self._blocks[self._first_hidden_block :]
             return
         if tag == "title":
             self._in_title = False
@@ -81,7 +81,7 @@ class _Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._in_title:
             self._title.append(data)
-        elif not (self._unseen and self._unseen[-1] in ("script", "style")):
+        elif not (self._hidden_tags and self._hidden_tags[-1] in ("script", "style")):
             self._line.append(data if self._pre else re.sub(r"\s+", " ", data))
 
     def _open(self, tag: str) -> None:
@@ -109,7 +109,7 @@ class _Page(HTMLParser):
         self._prefix = ""
 
     def finish(self) -> tuple[str | None, str]:
-        """What there is at the end; an element that hides and is never closed hides nothing."""
+        """Return title and text; an element that hides its content and is never closed hides nothing."""
         self._end_block()
         return one_line("".join(self._title)) or None, _joined(self._blocks)
 
@@ -120,7 +120,7 @@ def _tidy(text: str) -> str:
 
 
 def _joined(blocks: list[str]) -> str:
-    """Items of a list and rows of a table in lines, everything else in paragraphs."""
+    """Join list items and table rows with line breaks, everything else with blank lines."""
     out: list[str] = []
     for before, block in zip(["", *blocks], blocks, strict=False):
         together = (before.startswith("- ") and block.startswith("- ")) or (" | " in before and " | " in block)

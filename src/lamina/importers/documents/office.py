@@ -1,4 +1,4 @@
-"""Office files: text documents as markdown, presentations a slide, spreadsheets a sheet at a time."""
+"""Read Office files: text documents as markdown, presentations by slide, spreadsheets by sheet."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lamina.text.normal import one_line
 
 MOST_CELLS = 2_000_000
 ROWS_LIMIT = 1_200
-"""Characters of rows told together: a few rows are found better than a page of them."""
+"""Characters of the rows in one piece: a few rows are found better than a page of them."""
 
 _CELLS = " | "
 _DAMAGED = (
@@ -37,7 +37,7 @@ _DAMAGED = (
 
 
 def read_docx(path: Path) -> Document:
-    """A text document, its headings as those of markdown."""
+    """Read a text document; its headings become markdown headings. UnreadableDocument if it is damaged or empty."""
     docx = _library("docx", path)
 
     def read() -> Document:
@@ -50,7 +50,7 @@ def read_docx(path: Path) -> Document:
 
 
 def read_pptx(path: Path) -> Document:
-    """A presentation, a page a slide, the speaker's notes with it."""
+    """Read a presentation, one page for each slide with its notes. UnreadableDocument if it is damaged or empty."""
     pptx = _library("pptx", path)
 
     def read() -> Document:
@@ -61,7 +61,7 @@ def read_pptx(path: Path) -> Document:
 
 
 def read_xlsx(path: Path) -> Document:
-    """A spreadsheet, a page a sheet, rows as lines; the first row is context for the others."""
+    """Read a spreadsheet, one page for each sheet, a line for each row; the first row is context for the others."""
     openpyxl = _library("openpyxl", path)
 
     def read() -> Document:
@@ -84,16 +84,18 @@ def _library(module: str, path: Path) -> Any:
 def _guarded(path: Path, read: Callable[[], Document], *own: type[Exception]) -> Document:
     damaged: tuple[type[Exception], ...] = (*_DAMAGED, *own)
     try:
-        found = read()
+        document = read()
     except damaged as error:
-        raise UnreadableDocument(path, f"it is damaged or not what its name says: {one_line(str(error))}") from error
-    if not found.pieces:
-        raise UnreadableDocument(path, "there is no text in it")
-    return found
+        raise UnreadableDocument(
+            path, f"it is damaged or not of the type its name says: {one_line(str(error))}"
+        ) from error
+    if not document.pieces:
+        raise UnreadableDocument(path, "it contains no text")
+    return document
 
 
 def _docx_blocks(document: Any) -> Iterator[str]:
-    # A paragraph's own `style` looks through all styles of the document each time.
+    # `paragraph.style` searches all styles of the document at every call.
     styles = {style.style_id: style.name or "" for style in document.styles}
     for block in document.iter_inner_content():
         if hasattr(block, "rows"):
@@ -114,7 +116,7 @@ def _styled(words: str, style: str) -> str:
 
 def _table(table: Any) -> Iterator[str]:
     for row in table.rows:
-        # A cell that spans several columns is told by the library once for each.
+        # The library lists a cell that spans several columns once for each column.
         cells = list(dict.fromkeys((id(cell._tc), one_line(holdable(cell.text))) for cell in row.cells))
         line = _CELLS.join(text for _, text in cells)
         if line.strip(" |"):
@@ -152,7 +154,7 @@ def _shapes(shapes: Iterable[Any], title: Any) -> Iterator[str]:
 def _sheets(book: Any, path: Path) -> Iterator[Piece]:
     cells = 0
     for sheet in book.worksheets:
-        # What a file says of its own size is not to be believed.
+        # The dimensions that a file declares may be wrong.
         sheet.reset_dimensions()
         rows: list[str] = []
         for row in sheet.iter_rows(values_only=True):
@@ -167,7 +169,7 @@ def _sheets(book: Any, path: Path) -> Iterator[Piece]:
 
 
 def _grouped(rows: list[str]) -> Iterator[Piece]:
-    """Rows in groups; the first row, which names the columns as a rule, is context for all but the first group."""
+    """Yield rows in groups; the first row, usually the column names, is the context of all groups but the first."""
     group: list[str] = []
     length, context = 0, ""
     for row in rows:

@@ -1,4 +1,4 @@
-"""PDF: a page at a time, the lines of a paragraph joined again."""
+"""Read PDF files page by page, and join the lines of each paragraph."""
 
 from __future__ import annotations
 
@@ -31,36 +31,36 @@ _DAMAGED = (
 
 
 def read_pdf(path: Path) -> Document:
-    """The pages of a PDF that holds text."""
+    """Return the pages of a PDF; UnreadableDocument if it is damaged, protected or has no text."""
     pypdf = package("pypdf", path)
-    # What pypdf mends by itself is no news to the reader.
+    # pypdf warns about damage that it repairs itself.
     logging.getLogger("pypdf").setLevel(logging.ERROR)
     try:
         reader = pypdf.PdfReader(path)
         _open(reader, pypdf, path)
         if len(reader.pages) > MOST_PAGES:
             raise UnreadableDocument(path, f"it has more than {MOST_PAGES:,} pages; split it")
-        read = finished(path, "pdf", _title(reader), _pages(reader))
+        document = finished(path, "pdf", _title(reader), _pages(reader))
     except (pypdf.errors.PyPdfError, *_DAMAGED) as error:
-        raise UnreadableDocument(path, f"it is damaged or no PDF: {error}") from error
-    if not read.pieces:
-        raise UnreadableDocument(path, "there is no text in it, only pictures; run text recognition (OCR) on it first")
-    return read
+        raise UnreadableDocument(path, f"it is damaged or not a PDF: {error}") from error
+    if not document.pieces:
+        raise UnreadableDocument(path, "it contains no text, only images; run text recognition (OCR) on it first")
+    return document
 
 
 def _open(reader: Any, pypdf: Any, path: Path) -> None:
-    """Many files are encrypted with an empty password; any other is nobody's business."""
+    """Decrypt with the empty password, as many files need; UnreadableDocument if they need another."""
     try:
-        opened = not reader.is_encrypted or reader.decrypt("")
+        is_open = not reader.is_encrypted or reader.decrypt("")
     except (pypdf.errors.DependencyError, NotImplementedError):
-        opened = False
-    if not opened:
-        raise UnreadableDocument(path, "it is protected by a password; save a copy without one")
+        is_open = False
+    if not is_open:
+        raise UnreadableDocument(path, "it is protected by a password; save a copy without a password")
 
 
 def _title(reader: Any) -> str | None:
-    told = reader.metadata.title if reader.metadata else None
-    return holdable(str(told)) if told else None
+    title = reader.metadata.title if reader.metadata else None
+    return holdable(str(title)) if title else None
 
 
 def _pages(reader: Any) -> Iterator[Piece]:
@@ -70,7 +70,7 @@ def _pages(reader: Any) -> Iterator[Piece]:
 
 
 def flowing(text: str) -> str:
-    """A page's text with lines joined that only the width of the page parted, and paragraphs apart."""
+    """Return a page's text with lines joined that were broken by the page width only, and paragraphs separated."""
     lines = [line.rstrip() for line in text.split("\n")]
     width = max(map(len, lines), default=0)
     out: list[str] = []
@@ -96,5 +96,5 @@ def _between(before: str, line: str, width: int) -> str:
 
 
 def _splits(before: str, line: str) -> bool:
-    """Whether the end of a line parts a word; a hyphen within a word that has others is its own."""
+    """Return whether a line end splits a word; a hyphen in a hyphenated word stays."""
     return bool(_BROKEN_WORD.search(before)) and line.lstrip()[:1].islower()

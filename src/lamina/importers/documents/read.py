@@ -1,4 +1,4 @@
-"""One door for every file: what it is by its name and first bytes, then the reader for it."""
+"""Read any document: detect the type of a file by its name and first bytes, then call the reader for it."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _TEXT_NAMES = frozenset({"txt", "text", "rst", "org", "adoc", "tex"})
 _READERS = {"pdf": read_pdf, "docx": read_docx, "pptx": read_pptx, "xlsx": read_xlsx, "xlsm": read_xlsx}
 
 PROSE_NAMES = MARKDOWN_NAMES | _TEXT_NAMES | _HTML_NAMES | _READERS.keys()
-"""The endings of files that hold words for people."""
+"""Suffixes of files that contain text for people."""
 
 
 def read_document(path: Path) -> Document:
-    """A file's title and pieces, or UnreadableDocument with the reason."""
+    """Return a file's title and pieces; UnreadableDocument with the reason, NotFound if there is no file."""
     suffix = path.suffix.lower().removeprefix(".")
     head = _head(path)
     if head.startswith(_OLE):
-        reason = "it is protected by a password" if suffix in _READERS else "it is of an old Office format"
+        reason = "it is protected by a password" if suffix in _READERS else "it is in an old Office format"
         raise UnreadableDocument(path, f"{reason}; save it as docx, pptx or xlsx without a password")
     if suffix in _READERS:
         return _READERS[suffix](path)
     if suffix in _OLD_NAMES:
-        raise UnreadableDocument(path, "it is of an old Office format; save it as docx, pptx or xlsx")
+        raise UnreadableDocument(path, "it is in an old Office format; save it as docx, pptx or xlsx")
     if head.startswith(b"%PDF-"):
         return read_pdf(path)
     data = path.read_bytes()
@@ -44,7 +44,7 @@ def read_document(path: Path) -> Document:
 
 
 def read_text(path: Path, text: str) -> Document:
-    """The document of a text that stood in a file."""
+    """Return the document of a text that was read from a file; UnreadableDocument if it is empty."""
     text = without_recalled(text).text
     form = form_of(text, path.name)
     if not text.strip():
@@ -55,7 +55,7 @@ def read_text(path: Path, text: str) -> Document:
 def _head(path: Path) -> bytes:
     try:
         if path.is_dir():
-            raise UnreadableDocument(path, "it is a folder; import it instead")
+            raise UnreadableDocument(path, "it is a folder; import it with `lamina import`")
         if path.stat().st_size > LARGEST:
             raise UnreadableDocument(path, f"it is larger than {LARGEST >> 20} MB; split it")
         with path.open("rb") as file:
@@ -81,7 +81,7 @@ def _html(path: Path, data: bytes) -> Document:
         text = _decoded(path, data)
     title, words = html_words(text)
     if not words:
-        raise UnreadableDocument(path, "there is no text in it")
+        raise UnreadableDocument(path, "it contains no text")
     return finished(path, "html", title or _first_heading(words), pieces_of(words, Form.MARKDOWN))
 
 

@@ -1,4 +1,4 @@
-"""The embedded default: two SQLite files, one precious and one that can be thrown away."""
+"""The embedded default backend: two SQLite files, one that must be kept and one that can be rebuilt."""
 
 from lamina.store.sqlite.store import SqliteStore
 

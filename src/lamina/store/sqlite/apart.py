@@ -1,4 +1,4 @@
-"""A small database beside the journal for what may be lost: made at first use, and made anew where it is damaged."""
+"""A small database beside the journal for data that may be lost: created at first use, recreated if damaged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ logger = logging.getLogger("lamina")
 
 
 class Apart:
-    """A file of its own, so that who writes to it waits for nobody who writes atoms."""
+    """A separate file, so that its writers do not wait for writers of atoms."""
 
     def __init__(self, path: Path, schema: str, *, vfs: str | None = None) -> None:
         self._path, self._schema, self._vfs = path, schema, vfs
@@ -22,23 +22,24 @@ class Apart:
 
     @property
     def db(self) -> Database:
-        with self._opening:  # threads that come for the first time at once share one connection
+        """Return the open database; create the file, or replace it if it is damaged."""
+        with self._opening:  # threads that open it at the same time share one connection
             if self._opened is None:
                 try:
                     self._opened = self._open()
                 except Corrupt as error:
-                    logger.warning("%s is damaged and begins anew: %s", self._path.name, wordless(error))
+                    logger.warning("%s is damaged and was recreated: %s", self._path.name, wordless(error))
                     for suffix in ("-wal", "-shm", ""):
                         self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
                     self._opened = self._open()
             return self._opened
 
     def is_there(self) -> bool:
-        """Whether anything was ever written; reading makes no file."""
+        """Return whether anything was ever written; reading creates no file."""
         return self._opened is not None or self._path.exists()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._opening:
             if self._opened is not None:
                 self._opened.close()

@@ -1,4 +1,4 @@
-"""Atoms as they were believed at a journal position, put together from the versions up to there."""
+"""Atoms as they were at a journal position, reconstructed from the versions up to there."""
 
 from __future__ import annotations
 
@@ -15,33 +15,32 @@ from lamina.store.sqlite.database import Database
 
 AT_ONCE = 500
 _SHAPING = frozenset({"subject", "kind", "layer", "run_id", "segment_id"})
-"""Fields besides the content that decide what a text search looks into."""
+"""Fields other than the content that change what a text search covers."""
 
 
 def believed(db: Database, ids: Iterable[AtomId], seq: int) -> dict[AtomId, Atom]:
-    """The atoms that were there at a journal position, as they were then.
+    """Return the atoms that existed at a journal position, as they were then.
 
-    One that has not changed since is read from its head. Where words were erased meanwhile, an atom that rests on them
-    is not told at all.
+    One that has not changed since is read from its head. An atom whose text was erased since is left out.
     """
-    found: dict[AtomId, Atom] = {}
+    atoms: dict[AtomId, Atom] = {}
     with db.reading():
         for batch in _batches(list(dict.fromkeys(ids))):
             marks = ",".join("?" * len(batch))
             newest = db.rows(f"SELECT atom_id, max(seq) FROM versions WHERE atom_id IN ({marks}) GROUP BY 1", batch)
-            same = [atom_id for atom_id, last in newest if last <= seq]
-            other = [atom_id for atom_id, last in newest if last > seq]
-            found |= {atom.id: atom for atom in _heads(db, same)}
-            for _, told in _told(db, other, seq):
-                atom = _last(told)
+            unchanged = [atom_id for atom_id, last_seq in newest if last_seq <= seq]
+            changed = [atom_id for atom_id, last_seq in newest if last_seq > seq]
+            atoms |= {atom.id: atom for atom in _heads(db, unchanged)}
+            for _, revisions in _told(db, changed, seq):
+                atom = _last(revisions)
                 if atom is not None:
-                    found[atom.id] = atom
-    return found
+                    atoms[atom.id] = atom
+    return atoms
 
 
 def rewritten(db: Database, heads: Mapping[AtomId, Atom], since: int) -> set[AtomId]:
-    """Those whose words were changed after a journal position, otherwise than by words added behind a segment's."""
-    found: set[AtomId] = set()
+    """Return the atoms whose text changed after a position, other than by turns appended to a segment."""
+    rewritten_ids: set[AtomId] = set()
     for batch in _batches([atom.id for atom in heads.values() if atom.revision > 1]):
         rows = db.rows(
             f"SELECT atom_id, body FROM versions WHERE atom_id IN ({','.join('?' * len(batch))}) AND seq>? "
@@ -50,27 +49,27 @@ def rewritten(db: Database, heads: Mapping[AtomId, Atom], since: int) -> set[Ato
         )
         for atom_id, bodies in groupby(rows, key=lambda row: row[0]):
             if not _only_grew(heads[AtomId(atom_id)], [json.loads(body) for _, body in bodies]):
-                found.add(AtomId(atom_id))
-    return found
+                rewritten_ids.add(AtomId(atom_id))
+    return rewritten_ids
 
 
 def earlier(db: Database, atom_id: AtomId, head: Atom) -> list[Atom]:
-    """The versions before the head whose words may have been others, oldest first."""
-    found: list[Atom] = []
-    for _, told in _told(db, [atom_id], None):
+    """Return the versions before the head whose text may differ, oldest first."""
+    versions: list[Atom] = []
+    for _, revisions in _told(db, [atom_id], None):
         record: Record = {}
-        for revision, body in told:
+        for revision, body in revisions:
             if body is None:
-                return found
+                return versions
             changed = json.loads(body)
             record = _merged(record, changed)
-            if revision < head.revision and (not found or "content" in changed or _SHAPING & changed.keys()):
-                found.append(from_record(record, revision))
-    return found
+            if revision < head.revision and (not versions or "content" in changed or _SHAPING & changed.keys()):
+                versions.append(from_record(record, revision))
+    return versions
 
 
 def _only_grew(head: Atom, changes: Sequence[Record]) -> bool:
-    """Whether the passages that stood before these changes stand as they stood, and stood so all the while."""
+    """Return whether the passages before these changes are unchanged, and were so all the time."""
     contents = [change["content"] for change in changes if "content" in change]
     if any(_SHAPING & change.keys() for change in changes) or not all(
         isinstance(content, dict) for content in contents
@@ -87,18 +86,19 @@ def _heads(db: Database, ids: Sequence[str]) -> Iterator[Atom]:
 
 
 def _told(db: Database, ids: Sequence[str], seq: int | None) -> Iterator[tuple[str, list[tuple[int, str | None]]]]:
-    """The revisions of each atom and what they set, oldest first."""
-    until, values = ("", ()) if seq is None else (" AND seq<=?", (seq,))
+    """Yield each atom with its revisions and the fields they set, oldest first."""
+    condition, values = ("", ()) if seq is None else (" AND seq<=?", (seq,))
     rows = db.rows(
-        f"SELECT atom_id, revision, body FROM versions WHERE atom_id IN ({','.join('?' * len(ids))}){until} "
+        f"SELECT atom_id, revision, body FROM versions WHERE atom_id IN ({','.join('?' * len(ids))}){condition} "
         "ORDER BY atom_id, revision",
         (*ids, *values),
     )
-    for atom_id, told in groupby(rows, key=lambda row: row[0]):
-        yield atom_id, [(revision, body) for _, revision, body in told]
+    for atom_id, rows_of_atom in groupby(rows, key=lambda row: row[0]):
+        yield atom_id, [(revision, body) for _, revision, body in rows_of_atom]
 
 
 def _last(told: Sequence[tuple[int, str | None]]) -> Atom | None:
+    """Return the atom after the last revision; None if any of its text was erased."""
     record: Record = {}
     for _, body in told:
         if body is None:
@@ -108,10 +108,10 @@ def _last(told: Sequence[tuple[int, str | None]]) -> Atom | None:
 
 
 def _merged(record: Record, changed: Record) -> Record:
-    """The record with what a version set; a content that only grew is told as what was added."""
+    """Return the record with the fields of a version applied; appended content is stored as the added part."""
     text: Any = changed.get("content")
-    grown = {"content": record["content"] + text["+"]} if isinstance(text, dict) else {}
-    return record | changed | grown
+    extended = {"content": record["content"] + text["+"]} if isinstance(text, dict) else {}
+    return record | changed | extended
 
 
 def _batches(ids: Sequence[AtomId]) -> Iterator[Sequence[AtomId]]:

@@ -1,8 +1,8 @@
-"""The passages of an index in memory, as columns: what a vector search filters and tilts by, kept current by sequence.
+"""Vector search over the passages of an index, in memory: filters, scores and ranks by columns of numbers.
 
-Rows of an atom that changed are struck out and written anew at the end, so a write costs what it changed. Vectors come
-when a model has made them. A large board is saved beside the index and mapped by whoever opens the store next. Nothing
-here is the truth; a board in doubt is thrown away.
+It follows the journal position of the index. Rows of a changed atom are marked as deleted and appended anew, so a write
+costs only what it changed. Vectors are added when a model has computed them. A large search is saved beside the index
+and memory-mapped by the next process that opens the store. It is a cache: when in doubt, it is dropped.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from lamina.store.sqlite.saved import Saved, load, names, save
 from lamina.vectors.levels import Asked, Floats
 
 SAVED_FROM = 20_000
-"""Passages from which on a board is saved."""
+"""Number of passages from which on a search is saved."""
 CLOSER = 4
-"""So many times as many passages as are wanted are compared exactly, where a scan tells about how near they are."""
+"""How many times the limit are compared exactly, if a scan returns approximate cosines."""
 _ABOUT = 0.1
-"""How far a scan in two bits is off at the most, but for one in millions."""
+"""The largest error of a cosine from a 2-bit scan, except for one in millions."""
 _AT_ONCE = 20_000
 _FORMAT = 4
 _NEAR = ("scope", "status", "layer", "origin", "recorded", "speaker", "at", "asks", "text", "tells_of")
 
 
 class Board:
-    """Columns over passages, and the vectors of each model that was asked for."""
+    """Columns over passages, and the vectors of each model that was searched."""
 
     def __init__(self, db: Database, edition: int, folder: Path) -> None:
         self._db, self._edition, self._folder = db, edition, folder
@@ -58,11 +58,11 @@ class Board:
         self._covered: dict[tuple[str, frozenset[Scope]], tuple[int, int, int]] = {}
 
     def is_of(self, db: Database, edition: int) -> bool:
-        """Whether what was read here is still what stands there."""
+        """Return whether what was read is still what the index contains."""
         return self._db is db and self._edition == edition
 
     def follow(self, applied: int) -> bool:
-        """Come up to a journal position; False if this board cannot and must be thrown away."""
+        """Catch up with a journal position; return False if that is impossible and this must be dropped."""
         if applied < self._seq:
             return False
         if not self._seq:
@@ -74,90 +74,91 @@ class Board:
         return True
 
     def _take_in(self, applied: int) -> None:
-        first = not self._seq
-        if not first:
+        """Read the passages of all atoms that changed up to a position."""
+        is_first = not self._seq
+        if not is_first:
             changed = self._db.rows("SELECT atom_id FROM atoms WHERE seq>?", (self._seq,))
             self._rows.strike(AtomId(row[0]) for row in changed)
-        for found in self._changed_since(self._seq):
-            for digest in self._rows.append(found):
+        for rows in self._changed_since(self._seq):
+            for digest in self._rows.append(rows):
                 self._doubt(digest)
         self._seq = applied
-        if first or self._rows.is_unsettled:
+        if is_first or self._rows.is_unsettled:
             self.settle()
 
     def _doubt(self, digest: bytes) -> None:
-        # Its words may have been gone meanwhile, and what a model made of them with them.
+        """Check again whether a text has vectors: the text and its vectors may have been deleted in between."""
         number = self._rows.texts.number(digest)
         for model in self._models.values():
             if number is not None:
                 model.doubt(digest, number)
 
     def _changed_since(self, seq: int) -> Iterator[list[tuple[Any, ...]]]:
-        """The passages of every atom that changed since, some at a time, in the order of their keys."""
-        last: tuple[str, int] = ("", 0)
+        """Yield batches of the passages of every atom changed since a position, ordered by key."""
+        last_key: tuple[str, int] = ("", 0)
         index = "INDEXED BY atoms_by_seq" if seq else ""
-        while found := self._db.rows(
+        while rows := self._db.rows(
             f"SELECT {TOLD} FROM atoms a {index} JOIN passages p ON p.atom=a.id "
             "WHERE a.seq>? AND a.atom_id>=? AND (a.atom_id, p.n)>(?,?) ORDER BY a.atom_id, p.n LIMIT ?",
-            (seq, last[0], *last, _AT_ONCE),
+            (seq, last_key[0], *last_key, _AT_ONCE),
         ):
-            yield found
-            if len(found) < _AT_ONCE:
+            yield rows
+            if len(rows) < _AT_ONCE:
                 return
-            last = found[-1][0], found[-1][1]
+            last_key = rows[-1][0], rows[-1][1]
 
     def settle(self) -> None:
-        """Put everything in order, so that it can be saved and takes no more room than it needs."""
-        old, self._is_new = self._rows.settle(), True
-        self._models = {name: each for name, each in self._models.items() if each.renumber(old)}
+        """Sort everything and drop deleted rows, so that it can be saved and takes no more memory than needed."""
+        old_numbers, self._is_new = self._rows.settle(), True
+        self._models = {name: vectors for name, vectors in self._models.items() if vectors.renumber(old_numbers)}
         self._forget_what_was_worked_out()
 
     @property
     def is_worth_saving(self) -> bool:
-        """Whether it is large, and whoever opens the store next would have much to do that is done here."""
+        """Return whether it is large and has work in it that the next process would have to repeat."""
         taken_in = max((model.taken_in for model in self._models.values() if not model.is_exact), default=0)
         return self._rows.count >= SAVED_FROM and (self._is_new or 4 * taken_in > self._rows.count)
 
     def save(self) -> None:
-        """Leave it for whoever opens the store next."""
+        """Save it for the next process that opens the store."""
         self.settle()
-        arrays, told = self._rows.saved()
-        kept = [each for each in (model.saved() for model in self._models.values()) if each is not None]
-        for number, (some, _) in enumerate(kept):
-            arrays |= {f"{number}.{name}": array for name, array in some.items()}
-        told |= {"format": _FORMAT, "models": [each for _, each in kept]}
+        arrays, metadata = self._rows.saved()
+        model_parts = [part for model in self._models.values() if (part := model.saved()) is not None]
+        for number, (model_arrays, _) in enumerate(model_parts):
+            arrays |= {f"{number}.{name}": array for name, array in model_arrays.items()}
+        metadata |= {"format": _FORMAT, "models": [model_metadata for _, model_metadata in model_parts]}
         self._is_new = False
-        for each in self._models.values():
-            each.taken_in = 0
-        save(self._folder, f"{self._edition}-{self._seq}", arrays, told)
+        for model in self._models.values():
+            model.taken_in = 0
+        save(self._folder, f"{self._edition}-{self._seq}", arrays, metadata)
 
     def _open(self, applied: int) -> None:
-        """Begin with what was saved, if it is of this index and not of a later moment."""
-        found = [name.removeprefix(f"{self._edition}-") for name in names(self._folder)]
-        seqs = [int(each) for each in found if each.isdecimal() and int(each) <= applied]
+        """Start from saved arrays, if they belong to this index and are not newer than the position."""
+        suffixes = [name.removeprefix(f"{self._edition}-") for name in names(self._folder)]
+        seqs = [int(suffix) for suffix in suffixes if suffix.isdecimal() and int(suffix) <= applied]
         saved = load(self._folder, f"{self._edition}-{max(seqs)}") if seqs else None
         if saved is None or saved.told.get("format") != _FORMAT:
             return
         self._rows, self._seq = Rows.of(saved), max(seqs)
         self._scopes = {number: Scope(scope) for number, scope in self._db.rows("SELECT id, scope FROM scopes")}
-        for number, told in enumerate(saved.told["models"]):
-            self._models[told["model"]] = ModelVectors.of(self._db, _part(saved, f"{number}.", told))
+        for number, metadata in enumerate(saved.told["models"]):
+            self._models[metadata["model"]] = ModelVectors.of(self._db, _part(saved, f"{number}.", metadata))
 
     def nearest(self, query: NearQuery) -> list[Near]:
-        """The best passages with their neighbours, and those asked for besides."""
+        """Return the best passages with their neighbours, and the extra ones that the query names."""
         model, allowed = self._model(query.model), self._allowed(query)
-        texts = {row: query.texts[key] for key, row in self._rows.of_keys(query.texts).items()}
-        rows = set(self._best(query, model, allowed, texts)) if query.limit else set()
-        places = Places(self._order_of, allowed)
+        text_scores = {row: query.texts[key] for key, row in self._rows.of_keys(query.texts).items()}
+        rows = set(self._best(query, model, allowed, text_scores)) if query.limit else set()
+        positions = Places(self._order_of, allowed)
         if query.beside:
-            rows |= {row for each in rows for row in places.beside(each, query.beside)}
+            rows |= {neighbour for row in rows for neighbour in positions.beside(row, query.beside)}
         rows |= {row for row in self._rows.of_keys(query.also).values() if allowed[row]}
-        return self._told(np.array(sorted(rows), dtype=np.int64), places, query, model, texts)
+        return self._told(np.array(sorted(rows), dtype=np.int64), positions, query, model, text_scores)
 
     def _best(
         self, query: NearQuery, model: ModelVectors, allowed: NDArray[np.bool_], texts: Mapping[int, float]
     ) -> list[int]:
-        """The rows with the best scores among those that have a vector or words of the question."""
+        """Return the rows with the best scores among those that have a vector or a text score."""
         rows = np.flatnonzero(allowed)
         if len(rows) == len(allowed):
             cosine = model.about(query.asked, self._rows["text"])
@@ -165,51 +166,53 @@ class Board:
             cosine = model.about(query.asked, self._rows["text"][rows])
         unknown = np.isnan(cosine)
         if unknown.any():
-            worded = np.zeros(len(allowed), dtype=np.bool_)
-            worded[list(texts)] = True
-            kept = ~unknown | worded[rows]
-            rows, cosine = rows[kept], np.where(unknown, np.float32(0), cosine)[kept]
+            has_text = np.zeros(len(allowed), dtype=np.bool_)
+            has_text[list(texts)] = True
+            is_scored = ~unknown | has_text[rows]
+            rows, cosine = rows[is_scored], np.where(unknown, np.float32(0), cosine)[is_scored]
         score = self._scores(query, rows, cosine, texts)[0]
         if model.is_exact:
             return self._first(rows, score, query.limit)
-        near = np.sort(np.array(self._first(rows, score, CLOSER * query.limit), dtype=np.int64))
-        exact = model.exactly(query.asked, self._rows["text"][near])
-        return self._first(near, self._scores(query, near, exact, texts)[0], query.limit)
+        nearest = np.sort(np.array(self._first(rows, score, CLOSER * query.limit), dtype=np.int64))
+        exact = model.exactly(query.asked, self._rows["text"][nearest])
+        return self._first(nearest, self._scores(query, nearest, exact, texts)[0], query.limit)
 
     def _scores(
         self, query: NearQuery, rows: NDArray[np.int64], cosine: Floats, texts: Mapping[int, float]
     ) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
-        """The score of some rows, in order; which of them were said in time, and which tell of it."""
-        in_time = self._in_time(query, "at", rows)
-        tells_of = self._in_time(query, "tells_of", rows) & ~in_time
-        score = cosine * np.float32(query.vector) + self._tilt(query, rows, in_time, tells_of)
+        """Return the scores of some rows, in order; which were said in the window, and which mention it."""
+        in_window = self._in_time(query, "at", rows)
+        mentions_window = self._in_time(query, "tells_of", rows) & ~in_window
+        score = cosine * np.float32(query.vector) + self._tilt(query, rows, in_window, mentions_window)
         if texts:
-            worded = np.array(list(texts), dtype=np.int64)
+            text_rows = np.array(list(texts), dtype=np.int64)
             amounts = np.array(list(texts.values()), dtype=np.float32) * np.float32(query.text)
-            places = np.searchsorted(rows, worded)
-            here = places < len(rows)
-            here[here] = rows[places[here]] == worded[here]
-            score[places[here]] += amounts[here]
+            indexes = np.searchsorted(rows, text_rows)
+            is_present = indexes < len(rows)
+            is_present[is_present] = rows[indexes[is_present]] == text_rows[is_present]
+            score[indexes[is_present]] += amounts[is_present]
         weights = np.array([query.statuses.get(status, 0.0) for status in STATUSES], dtype=np.float32)
-        weighed = np.flatnonzero(weights[self._of("status", rows)] != 1)
-        less = score[weighed]
-        score[weighed] = np.where(less > 0, less * weights[self._rows["status"][rows[weighed]]], less)
-        return score, in_time, tells_of
+        weighted = np.flatnonzero(weights[self._of("status", rows)] != 1)
+        unweighted = score[weighted]
+        score[weighted] = np.where(
+            unweighted > 0, unweighted * weights[self._rows["status"][rows[weighted]]], unweighted
+        )
+        return score, in_window, mentions_window
 
     def _of(self, name: str, rows: NDArray[np.int64]) -> NDArray[Any]:
-        """A column of some rows, in order; of all rows it is the column itself."""
+        """Return a column for some rows, in order; for all rows it is the column itself."""
         column = self._rows[name]
         return column if len(rows) == len(column) else column[rows]
 
     def withheld(self, query: NearQuery, above: float) -> dict[str, int]:
-        """How many passages that lie at least so near were filtered out, by what kept them out."""
+        """Return how many passages with at least this cosine were filtered out, by the reason."""
         model, rows = self._model(query.model), np.flatnonzero(self._here(query.scopes) & ~self._allowed(query))
-        near = model.about(query.asked, self._rows["text"][rows])
-        rows = rows[near >= (above if model.is_exact else above - _ABOUT)]
+        cosines = model.about(query.asked, self._rows["text"][rows])
+        rows = rows[cosines >= (above if model.is_exact else above - _ABOUT)]
         if not model.is_exact:
             rows = rows[model.exactly(query.asked, self._rows["text"][rows]) >= above]
-        why = Counter(self._kept_out(int(row), query) for row in rows)
-        return dict(sorted(why.items()))
+        reasons = Counter(self._kept_out(int(row), query) for row in rows)
+        return dict(sorted(reasons.items()))
 
     def _kept_out(self, row: int, query: NearQuery) -> str:
         status, kind = STATUSES[self._rows["status"][row]], TYPES[self._rows["type"][row]]
@@ -218,7 +221,7 @@ class Board:
         return "not of this mode" if kind not in query.memory_types else "not valid then"
 
     def _first(self, rows: NDArray[np.int64], score: Floats, limit: int) -> list[int]:
-        """The rows with the best scores. Those that tie at the cut are all taken; if too many, the youngest.
+        """Return the rows with the best scores, including all that tie at the cut; if too many, the newest.
 
         Never by row number, which differs between two indexes of the same journal.
         """
@@ -233,42 +236,48 @@ class Board:
         return _numbers(best) + youngest
 
     def _allowed(self, query: NearQuery) -> NDArray[np.bool_]:
-        at, rows = millis(query.known_by or query.true_at or query.valid_at), self._rows
+        """Return which rows pass the filters of a query."""
+        at, columns = millis(query.known_by or query.true_at or query.valid_at), self._rows
         if query.known_by is not None:
-            allowed = self._here(query.scopes) & (rows["recorded"] <= at)
+            allowed = self._here(query.scopes) & (columns["recorded"] <= at)
         else:
-            starts, ends = ("starts", "ends") if query.true_at is None else ("begins", "until")
-            allowed = self._here(query.scopes) & (rows[starts] <= at) & (rows[ends] > at)
+            start_column, end_column = ("starts", "ends") if query.true_at is None else ("begins", "until")
+            allowed = self._here(query.scopes) & (columns[start_column] <= at) & (columns[end_column] > at)
         allowed &= self._chosen("status", STATUSES, query.statuses)
         allowed &= self._chosen("type", TYPES, query.memory_types)
         return allowed
 
     def _in_time(self, query: NearQuery, column: str, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which rows were said at, or tell of, the time in question."""
+        """Return which rows were said in, or mention, the time window of the query."""
         inside = np.zeros(len(rows), dtype=np.bool_)
         if query.tilts.when is not None:
             times = self._of(column, rows)
-            known = times != ALWAYS
-            inside[known] = query.tilts.when.contains(times[known])
+            has_time = times != ALWAYS
+            inside[has_time] = query.tilts.when.contains(times[has_time])
         return inside
 
     def _tilt(
         self, query: NearQuery, rows: NDArray[np.int64], in_time: NDArray[np.bool_], tells_of: NDArray[np.bool_]
     ) -> Floats:
-        known = self._rows.speakers
-        speakers = {known[each]: amount for each, amount in query.tilts.speakers.items() if each in known}
-        tilt = np.zeros(len(rows), dtype=np.float32)
+        """Return the sum of the added terms for each row."""
+        speaker_numbers = self._rows.speakers
+        speakers = {
+            speaker_numbers[speaker]: amount
+            for speaker, amount in query.tilts.speakers.items()
+            if speaker in speaker_numbers
+        }
+        total = np.zeros(len(rows), dtype=np.float32)
         if any(speakers.values()):
-            by_speaker = np.zeros(len(known), dtype=np.float32)
+            by_speaker = np.zeros(len(speaker_numbers), dtype=np.float32)
             by_speaker[list(speakers)] = list(speakers.values())
-            tilt += by_speaker[self._of("speaker", rows)]
+            total += by_speaker[self._of("speaker", rows)]
         if query.tilts.when is not None:
-            tilt += np.where(in_time, np.float32(query.tilts.in_time), np.float32(0))
-            tilt += np.where(tells_of, np.float32(query.tilts.tells_of), np.float32(0))
-        return tilt
+            total += np.where(in_time, np.float32(query.tilts.in_time), np.float32(0))
+            total += np.where(tells_of, np.float32(query.tilts.tells_of), np.float32(0))
+        return total
 
     def _order_of(self, row: int) -> Order:
-        """The rows of a row's session, in order; worked out when it is first asked for."""
+        """Return the rows of a row's session, in order; cached."""
         if row not in self._orders:
             order = Order(self._rows.of_session(row))
             self._orders |= dict.fromkeys(order.rows, order)
@@ -277,94 +286,103 @@ class Board:
     def _told(
         self, rows: NDArray[np.int64], places: Places, query: NearQuery, model: ModelVectors, texts: Mapping[int, float]
     ) -> list[Near]:
-        """The rows with all that is known of them, their cosines exact."""
+        """Return the rows as results, with exact cosines."""
         cosine = model.exactly(query.asked, self._rows["text"][rows])
-        score, in_time, tells_of = self._scores(query, rows, cosine, texts)
+        score, in_window, mentions_window = self._scores(query, rows, cosine, texts)
         columns: list[NDArray[Any]] = [
             rows,
             cosine,
             score,
-            in_time,
-            tells_of,
+            in_window,
+            mentions_window,
             *(self._rows[name][rows] for name in _NEAR),
         ]
-        told = []
-        for row, near, first, timely, telling, *place in zip(*(column.tolist() for column in columns), strict=True):
-            scope, status, layer, origin, recorded, speaker, at, asks, text, when = place
-            told.append(
+        candidates = []
+        for row, row_cosine, row_score, is_in_window, is_mentioning, *values in zip(
+            *(column.tolist() for column in columns), strict=True
+        ):
+            scope, status, layer, origin, recorded, speaker, at, is_question, text, mentioned_at = values
+            candidates.append(
                 Near(
                     self._rows.key(row),
                     self._scopes[scope],
-                    near,
-                    first,
+                    row_cosine,
+                    row_score,
                     STATUSES[status],
                     LAYERS[layer],
                     ORIGINS[origin],
                     recorded,
                     self._rows.names[speaker],
                     at,
-                    timely,
-                    telling,
-                    when != ALWAYS,
-                    asks,
+                    is_in_window,
+                    is_mentioning,
+                    mentioned_at != ALWAYS,
+                    is_question,
                     self._rows.session(row),
                     places.of(row),
                     self._rows.texts.digest(text),
                 )
             )
-        return told
+        return candidates
 
     def cosines(self, model: str, asked: Asked, keys: Sequence[Key]) -> list[float]:
-        """The cosine of each passage's nearest chunk; 0 where it has none."""
-        found = self._rows.of_keys(keys)
-        texts = np.array([self._rows["text"][found[key]] if key in found else -1 for key in keys], dtype=np.int64)
-        return [float(each) for each in self._model(model).exactly(asked, texts)]
+        """Return the cosine of each passage's nearest chunk; 0 if it has none."""
+        rows = self._rows.of_keys(keys)
+        texts = np.array([self._rows["text"][rows[key]] if key in rows else -1 for key in keys], dtype=np.int64)
+        return [float(cosine) for cosine in self._model(model).exactly(asked, texts)]
 
     def speakers(self, scopes: Sequence[Scope]) -> frozenset[str]:
-        """Whoever said something in these scopes that recall searches."""
-        wanted = frozenset(scopes)
-        if wanted not in self._spoke:
-            here = self._here(scopes) & self._chosen("status", STATUSES, RECALL_WEIGHT)
-            spoke = np.unique(self._rows["speaker"][here])
-            self._spoke[wanted] = frozenset(self._rows.names[each] for each in spoke) - {""}
-        return self._spoke[wanted]
+        """Return the speakers of all recallable passages in these scopes."""
+        cache_key = frozenset(scopes)
+        if cache_key not in self._spoke:
+            is_searched = self._here(scopes) & self._chosen("status", STATUSES, RECALL_WEIGHT)
+            numbers = np.unique(self._rows["speaker"][is_searched])
+            self._spoke[cache_key] = frozenset(self._rows.names[number] for number in numbers) - {""}
+        return self._spoke[cache_key]
 
     def coverage(self, model: str, scopes: Sequence[Scope]) -> tuple[int, int]:
-        """How many passages of these scopes have a vector, and how many there are; counted once until that changes."""
-        made, wanted = self._model(model), (model, frozenset(scopes))
-        if wanted not in self._covered or self._covered[wanted][0] != made.edition:
-            here = self._here(scopes)
-            known = here & made.known(self._rows["text"])
-            self._covered[wanted] = made.edition, int(np.count_nonzero(known)), int(np.count_nonzero(here))
-        return self._covered[wanted][1:]
+        """Return how many passages of these scopes have a vector, and how many there are; cached."""
+        vectors, cache_key = self._model(model), (model, frozenset(scopes))
+        if cache_key not in self._covered or self._covered[cache_key][0] != vectors.edition:
+            in_scopes = self._here(scopes)
+            has_vector = in_scopes & vectors.known(self._rows["text"])
+            self._covered[cache_key] = (
+                vectors.edition,
+                int(np.count_nonzero(has_vector)),
+                int(np.count_nonzero(in_scopes)),
+            )
+        return self._covered[cache_key][1:]
 
     def _here(self, scopes: Sequence[Scope]) -> NDArray[np.bool_]:
-        """Which rows stand and lie in these scopes; worked out once until something is written."""
-        wanted = frozenset(scopes)
-        if wanted not in self._lies_here:
-            numbers = [number for number, scope in self._scopes.items() if scope in wanted]
-            chosen = np.zeros(max(self._scopes, default=0) + 1, dtype=np.bool_)
-            chosen[numbers] = True
-            self._lies_here[wanted] = chosen[self._rows["scope"]] & self._rows["alive"]
-        return self._lies_here[wanted]
+        """Return which rows exist in these scopes; cached until the next write."""
+        cache_key = frozenset(scopes)
+        if cache_key not in self._lies_here:
+            numbers = [number for number, scope in self._scopes.items() if scope in cache_key]
+            is_chosen = np.zeros(max(self._scopes, default=0) + 1, dtype=np.bool_)
+            is_chosen[numbers] = True
+            self._lies_here[cache_key] = is_chosen[self._rows["scope"]] & self._rows["alive"]
+        return self._lies_here[cache_key]
 
     def _chosen(self, name: str, family: Sequence[object], chosen: Collection[object]) -> NDArray[np.bool_]:
-        """Which rows have one of the chosen values in a column; worked out once until something is written."""
-        wanted = name, frozenset(chosen)
-        if wanted not in self._chosen_rows:
-            self._chosen_rows[wanted] = np.array([each in chosen for each in family], dtype=np.bool_)[self._rows[name]]
-        return self._chosen_rows[wanted]
+        """Return which rows have one of the chosen values in a column; cached until the next write."""
+        cache_key = name, frozenset(chosen)
+        if cache_key not in self._chosen_rows:
+            self._chosen_rows[cache_key] = np.array([value in chosen for value in family], dtype=np.bool_)[
+                self._rows[name]
+            ]
+        return self._chosen_rows[cache_key]
 
     def _model(self, model: str) -> ModelVectors:
-        made = self._models.setdefault(model, ModelVectors(self._db, model))
-        made.follow(self._rows.texts)
-        return made
+        """Return the vectors of a model, caught up with the texts."""
+        vectors = self._models.setdefault(model, ModelVectors(self._db, model))
+        vectors.follow(self._rows.texts)
+        return vectors
 
 
 def _part(saved: Saved, prefix: str, told: dict[str, Any]) -> Saved:
-    """Those of the arrays whose names begin so."""
-    arrays = {name.removeprefix(prefix): each for name, each in saved.arrays.items() if name.startswith(prefix)}
-    lengths = {name.removeprefix(prefix): each for name, each in saved.lengths.items() if name.startswith(prefix)}
+    """Return those of the arrays whose names begin with the prefix."""
+    arrays = {name.removeprefix(prefix): value for name, value in saved.arrays.items() if name.startswith(prefix)}
+    lengths = {name.removeprefix(prefix): value for name, value in saved.lengths.items() if name.startswith(prefix)}
     return Saved(arrays, lengths, told)
 
 

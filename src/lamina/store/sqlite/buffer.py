@@ -1,4 +1,4 @@
-"""Waiting passages in history.db, beside the journal they have to agree with."""
+"""The extraction buffer in history.db, beside the journal that it has to agree with."""
 
 from __future__ import annotations
 
@@ -16,58 +16,66 @@ CREATE TABLE IF NOT EXISTS session_leases(
   scope TEXT NOT NULL, session_id TEXT NOT NULL, holder TEXT NOT NULL, until INTEGER NOT NULL,
   PRIMARY KEY(scope, session_id)) WITHOUT ROWID;
 """
-"""Advisory and short-lived, hence no part of the journal's format: a program that ignores it only reads twice."""
+"""Advisory and short-lived, so not part of the journal's format: a program that ignores it only reads twice."""
 
 
 class SqliteBuffer:
-    """One row a passage. As precious as the journal: what is acknowledged as waiting survives a power loss."""
+    """One row per passage. As durable as the journal: an acknowledged passage survives a power loss."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     def add(self, waiting: Iterable[Waiting]) -> None:
-        """Let passages wait."""
-        rows = [(w.segment, w.n, w.scope, w.session_id, millis(w.since), w.urgent) for w in waiting]
+        """Add passages; one that is waiting already stays as it is."""
+        rows = [
+            (passage.segment, passage.n, passage.scope, passage.session_id, millis(passage.since), passage.urgent)
+            for passage in waiting
+        ]
         with self._db.writing(durable=True):
             self._db.run_many("INSERT OR IGNORE INTO waiting VALUES(?,?,?,?,?,?)", rows)
 
     def queues(self) -> list[Queue]:
-        """Every session of which something waits."""
-        found = self._db.rows(
+        """Return a summary of every session with waiting passages, the longest waiting first."""
+        rows = self._db.rows(
             "SELECT scope, session_id, count(*), min(since), max(urgent) FROM waiting "
             "GROUP BY scope, session_id ORDER BY min(since), scope, session_id"
         )
         return [
             Queue(Scope(scope), session, length, moment(oldest), bool(urgent))
-            for scope, session, length, oldest, urgent in found
+            for scope, session, length, oldest, urgent in rows
         ]
 
     def of(self, scope: Scope, session_id: str) -> list[Waiting]:
-        """What waits of one session."""
-        found = self._db.rows(
+        """Return the waiting passages of one session, in the order they were said."""
+        rows = self._db.rows(
             "SELECT segment, n, since, urgent FROM waiting WHERE scope=? AND session_id=? ORDER BY since, segment, n",
             (scope, session_id),
         )
         return [
             Waiting(scope, session_id, AtomId(segment), n, moment(since), bool(urgent))
-            for segment, n, since, urgent in found
+            for segment, n, since, urgent in rows
         ]
 
     def take(self, waiting: Iterable[Waiting]) -> bool:
-        """Take these out, all or none."""
-        wanted = list(waiting)
+        """Remove these passages, all or none; return False if some were removed already."""
+        batch = list(waiting)
         with self._db.writing(durable=True):
-            if not all(self._db.one("SELECT 1 FROM waiting WHERE segment=? AND n=?", (w.segment, w.n)) for w in wanted):
+            if not all(
+                self._db.one("SELECT 1 FROM waiting WHERE segment=? AND n=?", (passage.segment, passage.n))
+                for passage in batch
+            ):
                 return False
-            self._db.run_many("DELETE FROM waiting WHERE segment=? AND n=?", [(w.segment, w.n) for w in wanted])
+            self._db.run_many(
+                "DELETE FROM waiting WHERE segment=? AND n=?", [(passage.segment, passage.n) for passage in batch]
+            )
             self._db.run_many(
                 "INSERT INTO taken VALUES(?,1) ON CONFLICT(scope) DO UPDATE SET passages=passages+1",
-                [(w.scope,) for w in wanted],
+                [(passage.scope,) for passage in batch],
             )
             return True
 
     def lease(self, scope: Scope, session_id: str, holder: str, now: datetime, until: datetime) -> bool:
-        """Reserve a session for one reader, or renew that."""
+        """Reserve a session for one reader, or renew the lease; return False if another holder has it."""
         with self._db.writing(durable=False):
             self._db.run(_LEASES)
             self._db.run("DELETE FROM session_leases WHERE until<=?", (millis(now),))
@@ -84,7 +92,7 @@ class SqliteBuffer:
             )
 
     def release(self, scope: Scope, session_id: str, holder: str) -> None:
-        """Give a lease back."""
+        """Give a lease back; do nothing if the holder has none."""
         with self._db.writing(durable=False):
             self._db.run(_LEASES)
             self._db.run(
@@ -92,6 +100,6 @@ class SqliteBuffer:
             )
 
     def taken(self, scope: Scope) -> int:
-        """How many passages of a scope were ever taken out."""
-        found = self._db.one("SELECT passages FROM taken WHERE scope=?", (scope,))
-        return int(found[0]) if found else 0
+        """Return how many passages of a scope were ever removed."""
+        row = self._db.one("SELECT passages FROM taken WHERE scope=?", (scope,))
+        return int(row[0]) if row else 0

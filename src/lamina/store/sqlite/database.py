@@ -1,4 +1,4 @@
-"""One SQLite file: how it is opened, locked and written, and how its errors become ours."""
+"""One SQLite file: how it is opened, locked and written, and how SQLite's errors become lamina's."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ LOG_PAGES = 1000
 
 
 class Corrupt(StoreError):
-    """The file is not a healthy database."""
+    """The file is not a valid database."""
 
 
 class Database:
-    """A connection whose write transactions are exclusive from the first moment and whole at the last.
+    """A connection whose write transactions are exclusive from the beginning and atomic.
 
-    Threads take turns: one never sees or joins another's transaction.
+    Threads share it through a lock: one never sees or joins another's transaction.
     """
 
     def __init__(self, path: Path, *, vfs: str | None = None) -> None:
@@ -47,40 +47,47 @@ class Database:
             self._inode = path.stat().st_ino
 
     def _keep_a_log(self) -> None:
-        """Write ahead. While another connection makes or removes the log SQLite refuses at once, without waiting."""
-        ends = time.monotonic() + BUSY_SECONDS
+        """Switch to a write-ahead log; retry, because SQLite refuses without waiting while another one does."""
+        deadline = time.monotonic() + BUSY_SECONDS
         while True:
             try:
                 self._db.pragma("journal_mode", "wal")
                 return
             except apsw.BusyError:
-                if time.monotonic() > ends:
+                if time.monotonic() > deadline:
                     raise
                 time.sleep(random.uniform(0.002, 0.02))
 
     def rows(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a statement."""
         with self._turn, translated(self.path):
             return self._db.execute(sql, values).fetchall()
 
     def one(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> tuple[Any, ...] | None:
+        """Return the first row of a statement; None if there is none."""
         with self._turn, translated(self.path):
             return self._db.execute(sql, values).fetchone()
 
     def run(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> None:
+        """Execute one or more statements."""
         with self._turn, translated(self.path):
             self._db.execute(sql, values)
 
     def run_many(self, sql: str, values: Sequence[Sequence[Any]]) -> None:
+        """Execute a statement once for each tuple of values."""
         if values:
             with self._turn, translated(self.path):
                 self._db.executemany(sql, values)
 
     @contextmanager
     def writing(self, *, durable: bool) -> Iterator[None]:
-        """One write transaction. Durable: on the disk when it returns; else it may roll back on power loss."""
+        """Run one write transaction.
+
+        Durable: on the disk when it returns; otherwise a power loss may roll it back.
+        """
         with self._turn:
             if self._trial or self._alone:
-                with self._db:  # a savepoint: what is refused inside leaves nothing for the rest of it
+                with self._db:  # a savepoint: a refused inner transaction leaves nothing behind
                     yield
                 return
             self._distrust_after_failed_sync()
@@ -95,7 +102,7 @@ class Database:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """One durable write transaction that those begun inside become part of."""
+        """Run one durable write transaction that transactions begun inside become part of."""
         with self.writing(durable=True):
             self._alone = True
             try:
@@ -105,7 +112,7 @@ class Database:
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """One write transaction that is taken back at the end, whatever happens inside."""
+        """Run one write transaction that is always rolled back at the end."""
         with self._turn:
             self.run("BEGIN IMMEDIATE")
             self._trial = True
@@ -117,7 +124,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Everything read inside is of one moment."""
+        """Run a read transaction: everything read inside is of one moment."""
         with self._turn:
             if self._db.in_transaction:
                 yield
@@ -129,16 +136,16 @@ class Database:
                 self._roll_back()
 
     def scrub(self) -> None:
-        """Write the file anew without what was deleted from it, and empty its log.
+        """Rewrite the file without deleted data, and empty its log.
 
-        StoreBusy where another program reads: a log that it still needs cannot be emptied.
+        StoreBusy while another program reads: a log that it still needs cannot be emptied.
         """
         with self._turn, translated(self.path):
             self._db.execute("VACUUM")
             self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def is_there(self) -> bool:
-        """Whether the file at the path is still the one that was opened."""
+        """Return whether the file at the path is still the one that was opened."""
         try:
             return self.path.stat().st_ino == self._inode
         except FileNotFoundError:
@@ -150,7 +157,7 @@ class Database:
 
     @contextmanager
     def or_closed(self) -> Iterator[None]:
-        """Leave no open connection behind where opening fails half-way."""
+        """Close the connection if opening fails half-way."""
         try:
             yield
         except BaseException:
@@ -179,16 +186,16 @@ class Database:
             self.run("ROLLBACK")
 
     def _distrust_after_failed_sync(self) -> None:
-        # A failed fsync may have dropped earlier frames of the log that nobody was promised yet but that later,
-        # promised ones would stand on. The pages are copied into the database and synced there before anything
-        # else is accepted; if that fails too, the write is refused.
+        # A failed fsync may have dropped earlier frames of the log that were not acknowledged, but that later,
+        # acknowledged ones would depend on. So the pages are copied into the database and synced there before any
+        # other write is accepted; if that fails too, the write is refused.
         if self._suspect:
             with translated(self.path):
                 self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             self._suspect = False
 
     def _tidy_log(self, db: apsw.Connection, name: str, pages: int) -> int:
-        """Copy a long log into the database. SQLite's own way of doing it hides that the log could not be synced."""
+        """Copy a long log into the database; SQLite's automatic checkpoint hides a failed sync of the log."""
         if pages >= LOG_PAGES:
             try:
                 db.wal_checkpoint(name, apsw.SQLITE_CHECKPOINT_PASSIVE)
@@ -207,7 +214,7 @@ class Database:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """SQLite's errors in our own words."""
+    """Convert SQLite's errors to lamina's: `StoreBusy`, `StoreError` or `CorruptDatabase`."""
     try:
         yield
     except apsw.BusyError as error:
@@ -221,7 +228,7 @@ def translated(path: Path) -> Iterator[None]:
             f"{path.name}: {error}; the change was not acknowledged. Check the disk and try again"
         ) from error
     except (apsw.Error, UnicodeDecodeError) as error:
-        # Our own statements fail for no other reason than that the file does not hold what we put there.
+        # Our statements are valid, so any other error means that the file does not contain what we wrote.
         raise Corrupt(f"{path.name} is damaged: {error}") from error
 
 

@@ -1,4 +1,4 @@
-"""What dreams remember, in history.db."""
+"""Progress of the dream steps in history.db."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ ORDER BY p.at IS NOT NULL, max(h.recorded_at, coalesce(s.last_recalled_at, 0)), 
 
 
 class SqliteDreams:
-    """Two small tables."""
+    """Two small tables: positions of steps, and times of probes."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     def marked(self, scope: Scope, step: str) -> int | None:
-        """Up to which journal position a step has looked at a scope."""
-        found = self._db.one("SELECT seq FROM dreamt WHERE scope=? AND step=?", (scope, step))
-        return int(found[0]) if found else None
+        """Return the journal position up to which a step has processed a scope; None if it never has."""
+        row = self._db.one("SELECT seq FROM dreamt WHERE scope=? AND step=?", (scope, step))
+        return int(row[0]) if row else None
 
     def mark(self, scope: Scope, step: str, seq: int) -> None:
-        """A step has looked at a scope up to a journal position."""
+        """Store that a step has processed a scope up to a journal position."""
         with self._db.writing(durable=False):
             self._db.run("INSERT OR REPLACE INTO dreamt VALUES(?,?,?)", (scope, step, seq))
 
     def idle(
         self, scope: Scope, kinds: Collection[str], unused_since: datetime, rested_since: datetime, limit: int
     ) -> list[AtomId]:
-        """Active atoms that nobody has used or probed for long."""
-        chosen = json.dumps(sorted(kinds))
-        rows = self._db.rows(_IDLE, (scope, chosen, millis(unused_since), millis(rested_since), limit))
+        """Return active atoms that were not used or probed for long."""
+        kinds_json = json.dumps(sorted(kinds))
+        rows = self._db.rows(_IDLE, (scope, kinds_json, millis(unused_since), millis(rested_since), limit))
         return [AtomId(row[0]) for row in rows]
 
     def probed(self, scope: Scope, ids: Iterable[AtomId], at: datetime) -> None:
-        """These were probed."""
+        """Store that these atoms were probed."""
         with self._db.writing(durable=False):
             self._db.run_many(
                 "INSERT OR REPLACE INTO probes VALUES(?,?,?)", [(atom_id, scope, millis(at)) for atom_id in ids]
             )
 
     def probed_since(self, scope: Scope, moment: datetime) -> int:
-        """How many atoms of a scope were probed after a moment."""
-        found = self._db.one("SELECT count(*) FROM probes WHERE scope=? AND at>?", (scope, millis(moment)))
-        return int(found[0]) if found else 0
+        """Return how many atoms of a scope were probed after a moment."""
+        row = self._db.one("SELECT count(*) FROM probes WHERE scope=? AND at>?", (scope, millis(moment)))
+        return int(row[0]) if row else 0

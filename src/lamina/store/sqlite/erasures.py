@@ -1,4 +1,4 @@
-"""Erasing in SQLite: payloads go, headers stay, and no page or log keeps a byte of what they said."""
+"""Erasure in SQLite: payloads are deleted, headers stay, and no page or log keeps a byte of the text."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _TABLES = (
     ("stirred", "atom_id"),
     ("probes", "atom_id"),
 )
-"""Where an atom has rows that say what it is, and by which column they are its own."""
+"""Tables with rows about an atom, and the column with the atom's id."""
 
 
 class SqliteErasures:
-    """Takes words out of history.db. `stamp` gives the next commit its id and time, `scrub_index` cleans index.db."""
+    """Removes text from history.db. `next_commit` returns an id and a time, `scrub_index` cleans index.db."""
 
     def __init__(
         self,
@@ -51,29 +51,34 @@ class SqliteErasures:
         self._fingerprints, self._stamp, self._scrub_index = fingerprints, stamp, scrub_index
 
     def mentioning(self, words: Collection[str], scopes: Sequence[Scope]) -> list[AtomId]:
-        """The atoms any version of which holds one of these words, in normal form."""
-        wanted, found, last = frozenset(words), dict[AtomId, None](), (0, 0)
+        """Return the atoms of which any version contains one of these words, in normal form."""
+        searched, mentions, last_key = frozenset(words), dict[AtomId, None](), (0, 0)
         marks = ",".join("?" * len(scopes))
         while rows := self._db.rows(
             f"SELECT seq, n, atom_id, body FROM versions WHERE (seq, n)>(?,?) AND scope IN ({marks}) "
             "AND body IS NOT NULL ORDER BY seq, n LIMIT ?",
-            (*last, *scopes, AT_ONCE),
+            (*last_key, *scopes, AT_ONCE),
         ):
-            last = rows[-1][:2]
+            last_key = rows[-1][:2]
             for _, _, atom_id, body in rows:
-                if not wanted.isdisjoint(normal_form("\n".join(_texts(json.loads(body)))).split()):
-                    found[AtomId(atom_id)] = None
-        return list(found)
+                if not searched.isdisjoint(normal_form("\n".join(_texts(json.loads(body)))).split()):
+                    mentions[AtomId(atom_id)] = None
+        return list(mentions)
 
     def apply(self, erasure: Erasure) -> Unfinished:
-        """Take the words out of the journal and the ledger, in one durable step."""
+        """Remove the text from the journal and the ledger, in one durable step."""
         with self._db.writing(durable=True):
             commit_id, at = self._stamp()
             heads = self._history.heads([*erasure.gone, *erasure.retold])
-            gone = [heads[each] for each in erasure.gone]
-            versions = self._drop(gone)
-            retold = [row for versions_of in erasure.retold.values() for row in self._tell_anew(versions_of)]
-            renewed = [each[-1].with_(revision=each[-1].revision + 1) for each in erasure.retold.values()]
+            erased = [heads[atom_id] for atom_id in erasure.gone]
+            version_count = self._drop(erased)
+            rewritten_rows = [
+                row for atom_versions in erasure.retold.values() for row in self._tell_anew(atom_versions)
+            ]
+            rewritten_heads = [
+                atom_versions[-1].with_(revision=atom_versions[-1].revision + 1)
+                for atom_versions in erasure.retold.values()
+            ]
             seq = self._history.put_down(
                 Commit(
                     actor=erasure.actor,
@@ -82,48 +87,49 @@ class SqliteErasures:
                     reason=erasure.reason,
                     scope=erasure.scope,
                     changes=(),
-                    batch=retelling(sorted(retold)) if retold else None,
+                    batch=retelling(sorted(rewritten_rows)) if rewritten_rows else None,
                 ),
                 commit_id,
                 at,
-                [*(_ended(each) for each in gone), *(Told(each, each.status, NO_WORDS) for each in renewed)],
+                [*map(_ended, erased), *(Told(atom, atom.status, NO_WORDS) for atom in rewritten_heads)],
             )
-            self._db.run_many("INSERT INTO retold VALUES(?,?,?,?)", [(seq, *row) for row in retold])
-            self._history.put_heads(renewed)
-            self._ledger.publish([(heads[each.id], Change(each)) for each in renewed])
-            self._ledger.retell_lost(renewed)
+            self._db.run_many("INSERT INTO retold VALUES(?,?,?,?)", [(seq, *row) for row in rewritten_rows])
+            self._history.put_heads(rewritten_heads)
+            self._ledger.publish([(heads[atom.id], Change(atom)) for atom in rewritten_heads])
+            self._ledger.retell_lost(rewritten_heads)
             paths = self._ledger.disown(erasure.gone)
-            self._leave_stubs(erasure, gone, at, seq)
+            self._leave_stubs(erasure, erased, at, seq)
             self._hush(erasure.quoted, seq)
-            told = (seq, *map(json.dumps, (erasure.gone, [*erasure.retold], paths)), erasure.sought)
-            self._db.run("INSERT INTO erasing VALUES(?,?,?,?,?,?)", (*told, versions + len(retold)))
+            columns = (seq, *map(json.dumps, (erasure.gone, [*erasure.retold], paths)), erasure.sought)
+            self._db.run("INSERT INTO erasing VALUES(?,?,?,?,?,?)", (*columns, version_count + len(rewritten_rows)))
         return next(unfinished for unfinished in self.unfinished() if unfinished.seq == seq)
 
     def _drop(self, gone: Sequence[Atom]) -> int:
-        """Let go of everything these atoms ever said; how many versions that was."""
+        """Delete the text of every version of these atoms; return how many versions that were."""
         ids = json.dumps([atom.id for atom in gone])
         among = "IN (SELECT value FROM json_each(?))"
-        found = self._db.one(f"SELECT count(*) FROM versions WHERE atom_id {among} AND body IS NOT NULL", (ids,))
+        row = self._db.one(f"SELECT count(*) FROM versions WHERE atom_id {among} AND body IS NOT NULL", (ids,))
         self._db.run(f"UPDATE versions SET salt=NULL, body=NULL WHERE atom_id {among}", (ids,))
         for table, column in _TABLES:
             self._db.run(f"DELETE FROM {table} WHERE {column} {among}", (ids,))
-        return int(found[0]) if found else 0
+        return int(row[0]) if row else 0
 
     def _tell_anew(self, versions: Sequence[Atom]) -> Iterator[tuple[int, int, bytes]]:
-        """Put down what each version says from now on; those that differ come out, each with its digest."""
+        """Write each version without the erased text; yield those that differ, with their digests."""
         rows = self._db.rows(
             "SELECT seq, n, salt, body FROM versions WHERE atom_id=? ORDER BY revision", (versions[0].id,)
         )
         before: Atom | None = None
         for (seq, n, salt, body), version in zip(rows, versions, strict=True):
-            told = json.dumps(difference(before, version), ensure_ascii=False, separators=(",", ":"))
-            if told != body:
-                self._db.run("UPDATE versions SET salt=NULL, body=? WHERE seq=? AND n=?", (told, seq, n))
-            if told != body or salt is None:
-                yield seq, n, digest_of_body(told)
+            new_body = json.dumps(difference(before, version), ensure_ascii=False, separators=(",", ":"))
+            if new_body != body:
+                self._db.run("UPDATE versions SET salt=NULL, body=? WHERE seq=? AND n=?", (new_body, seq, n))
+            if new_body != body or salt is None:
+                yield seq, n, digest_of_body(new_body)
             before = version
 
     def _leave_stubs(self, erasure: Erasure, gone: Sequence[Atom], at: datetime, seq: int) -> None:
+        """Write the stubs of the erased atoms and the fingerprints of the erased text."""
         (millis,) = self._db.rows("SELECT at FROM commits WHERE seq=?", (seq,))[0]
         stubs = [
             (
@@ -141,22 +147,22 @@ class SqliteErasures:
         self._fingerprints.add(erasure.marks, at)
 
     def _hush(self, quoted: Callable[[str, bool], bool], seq: int) -> None:
-        """Let go of reasons and messages that quote what is erased."""
-        near = {
+        """Delete reasons and messages that quote the erased text."""
+        commits_of_erased = {
             row[0]
             for row in self._db.rows(
                 "SELECT v.seq FROM versions v JOIN erased e ON e.atom_id=v.atom_id WHERE e.seq=?1 AND v.seq<?1", (seq,)
             )
         }
         reasons = self._db.rows("SELECT seq, body FROM reasons WHERE body IS NOT NULL AND seq<?", (seq,))
-        hushed = [(number,) for number, body in reasons if quoted(body, number in near)]
-        self._db.run_many("UPDATE reasons SET salt=NULL, body=NULL WHERE seq=?", hushed)
+        quoting = [(number,) for number, body in reasons if quoted(body, number in commits_of_erased)]
+        self._db.run_many("UPDATE reasons SET salt=NULL, body=NULL WHERE seq=?", quoting)
         for path, kind, message in self._db.rows("SELECT path, kind, message FROM problems"):
             if quoted(f"{path} {message}", False):
                 self._db.run("DELETE FROM problems WHERE path=? AND kind=?", (path, kind))
 
     def unfinished(self) -> list[Unfinished]:
-        """Erasures that were begun and not finished, oldest first."""
+        """Return the erasures that are not finished, oldest first."""
         return [
             Unfinished(seq, commit, moment(at), _ids(gone), _ids(touched), tuple(json.loads(paths)), sought, versions)
             for seq, gone, touched, paths, sought, versions, commit, at in self._db.rows(
@@ -166,27 +172,29 @@ class SqliteErasures:
         ]
 
     def struck(self, erasure: Unfinished, holds: Callable[[bytes], bool]) -> None:
-        """Files hold nothing of it any more: what had to be known for that is let go, with copies that still do."""
+        """Store that no file contains the text any more; delete what was needed to search, and copies that do."""
         with self._db.writing(durable=True):
-            held = [(sha,) for sha, data in self._db.rows("SELECT sha256, data FROM swapped") if holds(data)]
-            self._db.run_many("DELETE FROM swapped WHERE sha256=?", held)
+            copies = [(sha,) for sha, data in self._db.rows("SELECT sha256, data FROM swapped") if holds(data)]
+            self._db.run_many("DELETE FROM swapped WHERE sha256=?", copies)
             self._db.run("UPDATE erasing SET sought='', paths='[]' WHERE seq=?", (erasure.seq,))
 
     def scrub(self) -> None:
-        """Leave no byte of what was erased in free space, logs and indexes; then every erasure is finished."""
-        done = [(unfinished.seq,) for unfinished in self.unfinished() if not unfinished.sought]
+        """Remove every byte of erased text from free space, logs and indexes; then all erasures are finished."""
+        finished = [(unfinished.seq,) for unfinished in self.unfinished() if not unfinished.sought]
         self._scrub_index()
         self._db.scrub()
         with self._db.writing(durable=True):
-            self._db.run_many("DELETE FROM erasing WHERE seq=?", done)
+            self._db.run_many("DELETE FROM erasing WHERE seq=?", finished)
 
 
 def _ended(atom: Atom) -> Told:
+    """Return the journal row that tombstones an erased atom without text."""
     ended = atom.with_(status=Status.TOMBSTONED, revision=atom.revision + 1)
     return Told(ended, atom.status, NO_WORDS)
 
 
 def _texts(fields: dict[str, Any]) -> Iterator[str]:
+    """Yield every text in the fields of a version."""
     for name in _TEXTS:
         text = fields.get(name)
         if text:
@@ -197,4 +205,4 @@ def _texts(fields: dict[str, Any]) -> Iterator[str]:
 
 
 def _ids(told: str) -> tuple[AtomId, ...]:
-    return tuple(AtomId(load) for load in json.loads(told))
+    return tuple(AtomId(atom_id) for atom_id in json.loads(told))

@@ -1,4 +1,4 @@
-"""Fingerprints and stubs in history.db, under a key that the store made for itself."""
+"""Fingerprints and stubs in history.db, under a key that the store generated."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ AT_ONCE = 500
 
 
 class SqliteFingerprints:
-    """One row a mark: its HMAC and when it was last erased."""
+    """One row per fingerprint: its HMAC and when it was last erased."""
 
     def __init__(self, db: Database, key: bytes) -> None:
         self._db, self._key = db, key
 
     def any(self) -> bool:
-        """Whether anything was ever erased."""
+        """Return whether anything was ever erased."""
         return self._db.one("SELECT 1 FROM fingerprints LIMIT 1") is not None
 
     def known(self, marks: Collection[Mark]) -> dict[Mark, datetime]:
-        """Those of the marks that were erased, and when."""
+        """Return those of the texts that were erased, and when."""
         if not marks or not self.any():
             return {}
-        digests = {self.digest(mark): mark for mark in marks}
+        digests = {self.digest(text): text for text in marks}
         return {
             digests[digest]: moment(at)
             for batch in _batches(list(digests))
@@ -40,22 +40,22 @@ class SqliteFingerprints:
         }
 
     def add(self, marks: Iterable[Mark], at: datetime) -> None:
-        """Erase these from now on; the caller holds the write transaction."""
+        """Store these texts as erased; the caller has the write transaction open."""
         rows = [(self.digest(mark), millis(at)) for mark in marks]
         self._db.run_many("INSERT INTO fingerprints VALUES(?,?) ON CONFLICT(mark) DO UPDATE SET at=excluded.at", rows)
 
     def digest(self, mark: Mark) -> bytes:
-        """The keyed hash of a mark."""
-        told = json.dumps([mark.organisation, mark.kind.value, mark.form], ensure_ascii=False)
-        return hmac.digest(self._key, told.encode(), "sha256")
+        """Return the keyed hash of a text."""
+        content = json.dumps([mark.organisation, mark.kind.value, mark.form], ensure_ascii=False)
+        return hmac.digest(self._key, content.encode(), "sha256")
 
     def stub(self, atom_id: str, scopes: Sequence[Scope]) -> Stub | None:
-        """What is left of the atom with this id, or with this ending of an id."""
-        found = self._stubs(scopes, "AND substr(atom_id, ?)=?", (-len(atom_id), atom_id))
-        return found[0] if len(found) == 1 else None
+        """Return the stub of the erased atom with this id or id suffix; None if there is none or several."""
+        stubs = self._stubs(scopes, "AND substr(atom_id, ?)=?", (-len(atom_id), atom_id))
+        return stubs[0] if len(stubs) == 1 else None
 
     def stubs(self, scopes: Sequence[Scope]) -> list[Stub]:
-        """What is left of every erased atom, oldest erasure first."""
+        """Return the stubs of all erased atoms, oldest erasure first."""
         return self._stubs(scopes, "", ())
 
     def _stubs(self, scopes: Sequence[Scope], where: str, values: tuple[object, ...]) -> list[Stub]:

@@ -1,6 +1,6 @@
-"""Texts that atoms had once and have no longer; looked into only when somebody asks what was known at a moment.
+"""Past passages: texts that atoms had once and no longer have, searched only for a past `known_at`.
 
-They stand in a table of their own, are scored by the statistics of what recall searches and move none of them.
+They are in a table of their own, are scored with the statistics of the recallable passages and do not change them.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ CREATE INDEX former_of ON former(atom);
 """
 
 Former: TypeAlias = Mapping[AtomId, Sequence[tuple[Atom, Passage]]]
-"""For each atom looked at, the passages it had, each with the version that had it."""
+"""For each atom, its past passages, each with the version that had it."""
 
 
 def former_table(scope: int) -> str:
+    """Return the name of the text table for past passages of a scope."""
     return f"former_{scope}"
 
 
 def with_former(db: Database, ids: Iterable[AtomId]) -> set[AtomId]:
-    """Those of the atoms that have former texts in an index."""
+    """Return those of the atoms that have past passages in an index."""
     rows = db.rows(
         "SELECT DISTINCT a.atom_id FROM json_each(?) k JOIN atoms a ON a.atom_id=k.value JOIN former f ON f.atom=a.id",
         (json.dumps(list(ids)),),
@@ -41,7 +42,7 @@ def with_former(db: Database, ids: Iterable[AtomId]) -> set[AtomId]:
 
 
 def former_of(history: Database, heads: Mapping[AtomId, Atom], since: int, known: set[AtomId]) -> Former:
-    """The former passages of those atoms where they may have changed after a position, and of those `known`."""
+    """Return the past passages of atoms whose text may have changed after a position, and of those in `indexed`."""
     return {
         atom_id: list(_former(heads[atom_id], earlier(history, atom_id, heads[atom_id])))
         for atom_id in sorted(rewritten(history, heads, since) | known)
@@ -49,12 +50,13 @@ def former_of(history: Database, heads: Mapping[AtomId, Atom], since: int, known
 
 
 def _former(head: Atom, versions: Sequence[Atom]) -> Iterator[tuple[Atom, Passage]]:
-    told = {_identity(head, each) for each in _searched(head)}
+    """Yield each past passage once, with its version, if the head does not have it."""
+    identities = {_identity(head, passage) for passage in _searched(head)}
     for version in versions:
         for passage in _searched(version):
             identity = _identity(version, passage)
-            if identity not in told:
-                told.add(identity)
+            if identity not in identities:
+                identities.add(identity)
                 yield version, passage
 
 

@@ -1,4 +1,4 @@
-"""history.db: the journal. Headers form a hash chain; everything that is text stands apart and can be erased."""
+"""history.db: the journal. Headers form a hash chain; all text is stored apart from them and can be erased."""
 
 from __future__ import annotations
 
@@ -133,12 +133,12 @@ CREATE INDEX lives_untold ON lives(scope) WHERE bits<>told;
 CREATE INDEX lives_coded ON lives(bits) WHERE bits<32;
 """
 RETOLD = "retold:"
-"""Begins the batch of an erasure that told versions anew; the rest of it is the digest of what they say."""
+"""Prefix of the batch of an erasure that rewrote versions; the digest of the rewritten rows follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A version about to be put down: the atom before and after, and the fields set."""
+    """A version about to be written: the atom before and after, and the fields set."""
 
     old: Atom | None
     new: Atom
@@ -147,7 +147,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A row of the journal: an atom at the revision it has after the commit, its status before, and the fields set."""
+    """A row of the journal: an atom as it is after the commit, its status before, and the fields set as JSON."""
 
     atom: Atom
     old_status: Status | None
@@ -155,7 +155,7 @@ class Told:
 
 
 class History:
-    """Reads and appends the journal; knows no rules."""
+    """Reads and appends the journal; it checks no rules. A store with a newer format raises `StoreTooNew`."""
 
     def __init__(self, path: Path, *, vfs: str | None = None) -> None:
         _refuse_newer(path, _format_in_header(path))
@@ -169,47 +169,51 @@ class History:
         return int(self.db.rows("PRAGMA user_version")[0][0])
 
     def _create(self) -> None:
-        """Make what is missing: everything, or what a store of an older format does not have yet."""
+        """Create the tables, or those that a store of an older format does not have yet."""
         with self.db.writing(durable=True):
-            found = self._format()
-            if found == 0:
+            existing = self._format()
+            if existing == 0:
                 self.db.run(_SCHEMA)
                 self.db.run("INSERT INTO meta VALUES('store_key', ?)", (os.urandom(32),))
                 self.db.run("INSERT INTO meta VALUES('store_id', ?)", (os.urandom(16).hex(),))
-            if found < 2:
+            if existing < 2:
                 self.db.run(_SINCE_FORMAT_1)
-            if found < 3:
+            if existing < 3:
                 self.db.run(_SINCE_FORMAT_2)
-            if found < 4:
+            if existing < 4:
                 self.db.run(_SINCE_FORMAT_3)
-            if found < 5:
+            if existing < 5:
                 self.db.run(_SINCE_FORMAT_4)
-            if found < FORMAT:
+            if existing < FORMAT:
                 self.db.run(_SINCE_FORMAT_5)
                 self.db.run(f"PRAGMA user_version={FORMAT}")
 
     def meta(self, key: str) -> Any:
-        found = self.db.one("SELECT value FROM meta WHERE key=?", (key,))
-        return found[0] if found else None
+        """Return a value of the store's metadata; None if it is not set."""
+        row = self.db.one("SELECT value FROM meta WHERE key=?", (key,))
+        return row[0] if row else None
 
     def tip(self) -> tuple[int, datetime | None, bytes]:
-        """The last sequence number, its time and its hash."""
-        found = self.db.one("SELECT seq, at, hash FROM commits ORDER BY seq DESC LIMIT 1")
-        return (found[0], moment(found[1]), found[2]) if found else (0, None, b"")
+        """Return the last sequence number, its time and its hash."""
+        row = self.db.one("SELECT seq, at, hash FROM commits ORDER BY seq DESC LIMIT 1")
+        return (row[0], moment(row[1]), row[2]) if row else (0, None, b"")
 
     def position(self, before: datetime | None = None) -> int:
+        """Return the last sequence number, or the last one before a moment; 0 if there is none."""
         if before is None:
-            found = self.db.one("SELECT max(seq) FROM commits")
+            row = self.db.one("SELECT max(seq) FROM commits")
         else:
-            found = self.db.one("SELECT max(seq) FROM commits WHERE at<?", (millis(before),))
-        return int(found[0] or 0) if found else 0
+            row = self.db.one("SELECT max(seq) FROM commits WHERE at<?", (millis(before),))
+        return int(row[0] or 0) if row else 0
 
     def commits(self, scopes: Sequence[Scope]) -> int:
+        """Return how many commits were made in these scopes."""
         marks = ",".join("?" * len(scopes))
-        found = self.db.one(f"SELECT count(*) FROM commits WHERE scope IN ({marks})", scopes)
-        return int(found[0]) if found else 0
+        row = self.db.one(f"SELECT count(*) FROM commits WHERE scope IN ({marks})", scopes)
+        return int(row[0]) if row else 0
 
     def counts(self, scopes: Sequence[Scope], by: str) -> dict[str, int]:
+        """Return the number of atoms for each value of a field."""
         column = _COUNTED[by]
         marks = ",".join("?" * len(scopes))
         return dict(
@@ -219,24 +223,26 @@ class History:
         )
 
     def commit_of_key(self, scope: Scope, key: str) -> tuple[CommitId, int, datetime] | None:
-        found = self.db.one(
+        """Return id, position and time of the commit with this idempotency key; None if there is none."""
+        row = self.db.one(
             "SELECT id, seq, at FROM commits WHERE scope=? AND key IN (?, ?)", (scope, key, self._key_mark(key))
         )
-        return (CommitId(found[0]), found[1], moment(found[2])) if found else None
+        return (CommitId(row[0]), row[1], moment(row[2])) if row else None
 
     def heads(self, ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
-        found: dict[AtomId, Atom] = {}
+        """Return the current state of those of the atoms that exist."""
+        heads: dict[AtomId, Atom] = {}
         for batch in _batches(list(ids)):
             marks = ",".join("?" * len(batch))
             for record, revision in self.db.rows(
                 f"SELECT record, revision FROM heads WHERE atom_id IN ({marks})", batch
             ):
                 atom = from_record(json.loads(record), revision)
-                found[atom.id] = atom
-        return found
+                heads[atom.id] = atom
+        return heads
 
     def holders(self, scope: Scope, claim: str) -> list[Atom]:
-        """The active atoms that fill a claim."""
+        """Return the active atoms that fill a claim."""
         return [
             from_record(json.loads(record), revision)
             for record, revision in self.db.rows(
@@ -245,15 +251,16 @@ class History:
         ]
 
     def hands(self, atom_id: AtomId) -> list[Origin]:
-        """The origins of those who have changed an atom since it was made."""
-        told = self.db.rows(
+        """Return the origins that have changed an atom since it was created."""
+        rows = self.db.rows(
             "SELECT DISTINCT c.origin FROM versions v JOIN commits c ON c.seq=v.seq WHERE v.atom_id=? AND v.revision>1 "
-            "AND c.verb<>'erase'",  # who took a sentence out of somebody's words has not vouched for the rest
+            "AND c.verb<>'erase'",  # erasing a sentence does not confirm the rest of the text
             (atom_id,),
         )
-        return [Origin(row[0]) for row in told]
+        return [Origin(row[0]) for row in rows]
 
     def read(self, wanted: Filter) -> list[Atom]:
+        """Return the current atoms that match, most recently recorded first, then by id."""
         where, values = _where(wanted)
         limit = f" LIMIT {-1 if wanted.limit is None else int(wanted.limit)} OFFSET {int(wanted.offset)}"
         return [
@@ -264,57 +271,64 @@ class History:
         ]
 
     def count(self, wanted: Filter) -> int:
+        """Return how many atoms match, ignoring the limit."""
         where, values = _where(wanted)
-        (many,) = self.db.one(f"SELECT count(*) FROM heads WHERE {where}", values) or (0,)
-        return int(many)
+        (number,) = self.db.one(f"SELECT count(*) FROM heads WHERE {where}", values) or (0,)
+        return int(number)
 
     def subjects(self, scope: Scope, words: Sequence[str]) -> list[str]:
-        found: set[str] = set()
+        """Return the subjects of a scope that begin with the same letters as one of the words."""
+        subjects: set[str] = set()
         for start in {word[:_SAME_START] for word in words if word}:
-            found |= {
+            subjects |= {
                 row[0]
                 for row in self.db.rows(
                     "SELECT DISTINCT subject FROM heads WHERE scope=? AND subject>=? AND subject<? AND subject<>''",
                     (scope, start, start + chr(0x10FFFF)),
                 )
             }
-        return sorted(found)
+        return sorted(subjects)
 
     def all_ids(self) -> list[AtomId]:
+        """Return the ids of all atoms."""
         return [AtomId(row[0]) for row in self.db.rows("SELECT atom_id FROM heads ORDER BY atom_id")]
 
     def changed_since(self, seq: int) -> list[AtomId]:
+        """Return the ids of the atoms that changed after a position."""
         return [
             AtomId(row[0])
             for row in self.db.rows("SELECT DISTINCT atom_id FROM versions WHERE seq>? ORDER BY atom_id", (seq,))
         ]
 
     def append(self, commit: Commit, commit_id: CommitId, at: datetime, written: Sequence[Written]) -> int:
-        """Put a commit, its versions and their heads down; the caller holds the write transaction."""
-        told = [Told(each.new, each.old.status if each.old else None, _dump(each.fields)) for each in written]
-        seq = self.put_down(commit, commit_id, at, told)
-        self.put_heads(each.new for each in written)
+        """Append a commit, its versions and their heads; the caller has the write transaction open."""
+        rows = [
+            Told(version.new, version.old.status if version.old else None, _dump(version.fields)) for version in written
+        ]
+        seq = self.put_down(commit, commit_id, at, rows)
+        self.put_heads(version.new for version in written)
         return seq
 
     def put_heads(self, atoms: Iterable[Atom]) -> None:
+        """Write the current state of these atoms."""
         self.db.run_many(
             "INSERT OR REPLACE INTO heads VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", [_head(atom) for atom in atoms]
         )
 
     def put_down(self, commit: Commit, commit_id: CommitId, at: datetime, told: Sequence[Told]) -> int:
-        """Put a commit and its versions down, chained to the one before."""
-        last, _, previous = self.tip()
-        seq = last + 1
+        """Append a commit and its versions, chained to the previous commit; return its position."""
+        last_seq, _, previous = self.tip()
+        seq = last_seq + 1
         salt, commitment = _sealed(commit.reason)
         self.db.run("INSERT INTO reasons VALUES(?,?,?,?)", (seq, commitment, salt, commit.reason))
         root = hashlib.sha256(commitment)
         rows = []
-        for n, each in enumerate(told, 1):
-            salt, commitment = _sealed(each.body)
-            old_status, atom = each.old_status.value if each.old_status else None, each.atom
+        for n, version in enumerate(told, 1):
+            salt, commitment = _sealed(version.body)
+            old_status, atom = version.old_status.value if version.old_status else None, version.atom
             row = (n, atom.id, atom.revision, atom.scope, old_status, atom.status.value, commitment)
             root.update(_canonical(row))
-            rows.append((seq, *row, salt, each.body))
+            rows.append((seq, *row, salt, version.body))
         self.db.run_many("INSERT INTO versions VALUES(?,?,?,?,?,?,?,?,?,?)", rows)
         key = self._key_mark(commit.key) if commit.key else None
         header = (
@@ -334,24 +348,28 @@ class History:
         return seq
 
     def _key_mark(self, key: str) -> str:
-        """A key as the chained header keeps it: callers and importers make keys out of words, which must not stay."""
+        """Return the digest of an idempotency key, as the chained header stores it.
+
+        Callers and importers build keys from words, which must not stay after an erasure.
+        """
         return hmac.digest(self.meta("store_key"), b"key\0" + key.encode(), "sha256").hex()
 
     def erased(self, atom_id: AtomId) -> LaminaError:
-        """Why an atom of which there are versions cannot be told any more."""
-        found = self.db.one("SELECT at, actor, reason FROM erased WHERE atom_id=?", (atom_id,))
-        return Erased(atom_id, moment(found[0]), *found[1:]) if found else NotFound(f"the words of {atom_id} are gone")
+        """Return the error for an atom whose text was erased."""
+        row = self.db.one("SELECT at, actor, reason FROM erased WHERE atom_id=?", (atom_id,))
+        return Erased(atom_id, moment(row[0]), *row[1:]) if row else NotFound(f"the text of {atom_id} was erased")
 
     def any_erased(self, ids: Iterable[AtomId]) -> AtomId | None:
-        """One of these that was erased."""
-        found = self.db.one(
+        """Return one of these atoms that was erased; None if none was."""
+        row = self.db.one(
             "SELECT atom_id FROM erased WHERE atom_id IN (SELECT value FROM json_each(?)) LIMIT 1", (_dump(list(ids)),)
         )
-        return AtomId(found[0]) if found else None
+        return AtomId(row[0]) if row else None
 
     def entries(
         self, scopes: Sequence[Scope], since: int, until: int | None, commit: str | None, limit: int | None
     ) -> list[Entry]:
+        """Return the commits of a range that touched these scopes, oldest first."""
         marks = ",".join("?" * len(scopes))
         sql = (
             "SELECT c.seq, c.id, c.at, c.scope, c.actor, c.origin, c.verb, r.body, c.batch, c.undoes FROM commits c "
@@ -370,6 +388,7 @@ class History:
             return [self._entry(row, scopes) for row in reversed(self.db.rows(sql, values))]
 
     def _entry(self, row: tuple[Any, ...], scopes: Sequence[Scope]) -> Entry:
+        """Return one commit with its changes in these scopes."""
         seq, id_, at, scope, actor, origin, verb, reason, batch, undoes = row
         changes = tuple(
             Changed(
@@ -395,7 +414,8 @@ class History:
         )
 
     def versions(self, atom_id: AtomId) -> list[Version]:
-        found: list[Version] = []
+        """Return every version of an atom, oldest first. `Erased` if its text was erased."""
+        versions: list[Version] = []
         atom: Atom | None = None
         for seq, revision, old, body, id_, at, actor, verb, reason in self.db.rows(
             "SELECT v.seq, v.revision, v.old_status, v.body, c.id, c.at, c.actor, c.verb, r.body FROM versions v "
@@ -406,7 +426,7 @@ class History:
                 raise self.erased(atom_id)
             fields = json.loads(body)
             atom = apply_difference(atom, fields, revision)
-            found.append(
+            versions.append(
                 Version(
                     atom,
                     frozenset(fields),
@@ -419,41 +439,42 @@ class History:
                     Status(old) if old else None,
                 )
             )
-        return found
+        return versions
 
     def broken_links(self) -> list[str]:
-        """Where the hash chain does not hold: an entry edited, removed, reordered or cut off in the middle."""
-        found: list[str] = []
+        """Return where the hash chain is broken: an entry edited, removed, reordered or cut off."""
+        faults: list[str] = []
         previous, expected = b"", 1
         with self.db.reading():
-            retold = self._retold(found)
+            rewritten = self._retold(faults)
             for row in self.db.rows("SELECT * FROM commits ORDER BY seq"):
                 *header, digest = row
                 seq = header[0]
                 if seq != expected:
-                    found.append(f"journal: commits {expected} to {seq - 1} are missing")
+                    faults.append(f"journal: commits {expected} to {seq - 1} are missing")
                 if digest != _link(previous, tuple(header)):
-                    found.append(f"journal: commit {seq} does not fit the one before it")
-                if not self._sealed_as_promised(seq, header[10], retold):
-                    found.append(f"journal: what commit {seq} says was changed afterwards")
+                    faults.append(f"journal: commit {seq} does not match the previous commit")
+                if not self._sealed_as_promised(seq, header[10], rewritten):
+                    faults.append(f"journal: the content of commit {seq} was changed afterwards")
                 previous, expected = digest, seq + 1
             for (seq,) in self.db.rows(
                 "SELECT seq FROM reasons UNION SELECT seq FROM versions EXCEPT SELECT seq FROM commits ORDER BY 1"
             ):
-                found.append(f"journal: commit {seq} is missing, what it said is there")
-        return found
+                faults.append(f"journal: commit {seq} is missing, but its content exists")
+        return faults
 
     def _retold(self, found: list[str]) -> dict[tuple[int, int], bytes]:
-        """What versions that were told anew must say, as the erasures that did so promised."""
-        promised = dict(self.db.rows("SELECT seq, batch FROM commits WHERE batch LIKE ? || '%'", (RETOLD,)))
+        """Return the digests that rewritten versions must have, as their erasures recorded them."""
+        expected = dict(self.db.rows("SELECT seq, batch FROM commits WHERE batch LIKE ? || '%'", (RETOLD,)))
         rows = self.db.rows("SELECT by_seq, seq, n, digest FROM retold ORDER BY by_seq, seq, n")
-        own = {seq: [row[1:] for row in group] for seq, group in groupby(rows, key=lambda row: row[0])}
-        for seq in sorted(promised.keys() | own.keys()):
-            if promised.get(seq) != retelling(own.get(seq, [])):
-                found.append(f"journal: what the erasure {seq} told anew was changed afterwards")
+        recorded = {seq: [row[1:] for row in group] for seq, group in groupby(rows, key=lambda row: row[0])}
+        for seq in sorted(expected.keys() | recorded.keys()):
+            if expected.get(seq) != retelling(recorded.get(seq, [])):
+                found.append(f"journal: what the erasure {seq} rewrote was changed afterwards")
         return {(seq, n): digest for _, seq, n, digest in rows}
 
     def _sealed_as_promised(self, seq: int, root: bytes, retold: Mapping[tuple[int, int], bytes]) -> bool:
+        """Return whether the payloads of a commit match its header, or were erased or rewritten."""
         reasons = self.db.rows("SELECT commitment, salt, body FROM reasons WHERE seq=?", (seq,))
         versions = self.db.rows(
             "SELECT n, atom_id, revision, scope, old_status, status, commitment, salt, body FROM versions "
@@ -462,16 +483,16 @@ class History:
         )
         if len(reasons) != 1 or not isinstance(reasons[0][0], bytes):
             return False
-        told = b"".join(_canonical(row[:7]) for row in versions)
-        whole = all(_is_whole(*row[-3:]) for row in reasons) and all(
+        headers = b"".join(_canonical(row[:7]) for row in versions)
+        is_intact = all(_is_whole(*row[-3:]) for row in reasons) and all(
             _is_whole(*row[-3:]) or (row[-2] is None and digest_of_body(row[-1]) == retold.get((seq, row[0]), b""))
             for row in versions
         )
-        return whole and hashlib.sha256(reasons[0][0] + told).digest() == root
+        return is_intact and hashlib.sha256(reasons[0][0] + headers).digest() == root
 
     def strayed_heads(self) -> list[str]:
-        """Atoms whose current state is not what the journal leads to; where words were erased it cannot be told."""
-        found: list[str] = []
+        """Return atoms whose current state differs from what their versions lead to, except erased ones."""
+        faults: list[str] = []
         with self.db.reading():
             ids = [
                 AtomId(row[0]) for row in self.db.rows("SELECT atom_id FROM heads UNION SELECT atom_id FROM versions")
@@ -479,21 +500,21 @@ class History:
             for batch in _batches(ids):
                 marks = ",".join("?" * len(batch))
                 heads = {row[0]: row for row in self.db.rows(f"SELECT * FROM heads WHERE atom_id IN ({marks})", batch)}
-                for atom_id, told in groupby(
+                for atom_id, revisions in groupby(
                     self.db.rows(
                         f"SELECT atom_id, revision, body FROM versions WHERE atom_id IN ({marks}) ORDER BY 1, 2", batch
                     ),
                     key=lambda row: row[0],
                 ):
                     head = heads.pop(atom_id, None)
-                    if not _leads_to([row[1:] for row in told], head):
-                        found.append(f"journal: {atom_id} is not as its versions say")
-                found += [f"journal: {atom_id} has no versions" for atom_id in heads]
-        return found
+                    if not _leads_to([row[1:] for row in revisions], head):
+                        faults.append(f"journal: {atom_id} differs from its versions")
+                faults += [f"journal: {atom_id} has no versions" for atom_id in heads]
+        return faults
 
 
 _SAME_START = 2
-"""Letters in which a word and its misspelling are taken to agree."""
+"""Number of first letters in which a word and its misspelling are assumed to agree."""
 _COUNTED = {
     "status": "status",
     "kind": "kind",
@@ -503,7 +524,7 @@ _COUNTED = {
 
 
 def _format_in_header(path: Path) -> int:
-    """The format a file says it has, read before SQLite may touch it; 0 where there is no file yet."""
+    """Return the format in a file's header, read before SQLite opens it; 0 if there is no file yet."""
     try:
         with path.open("rb") as file:
             header = file.read(64)
@@ -513,6 +534,7 @@ def _format_in_header(path: Path) -> int:
 
 
 def _refuse_newer(path: Path, found: int) -> None:
+    """Raise `StoreTooNew` for a format that this version cannot read."""
     if found > FORMAT:
         raise StoreTooNew(
             f"{path.name} has format {found}, this lamina reads up to {FORMAT}; upgrade lamina to open it"
@@ -520,15 +542,17 @@ def _refuse_newer(path: Path, found: int) -> None:
 
 
 def millis(at: datetime) -> int:
+    """Return a moment as milliseconds since 1970."""
     return (at - _EPOCH) // timedelta(milliseconds=1)
 
 
 def moment(at: int) -> datetime:
+    """Return the moment of milliseconds since 1970, in UTC."""
     return datetime.fromtimestamp(at // 1000, UTC).replace(microsecond=at % 1000 * 1000)
 
 
 def content_key(content: str) -> bytes | None:
-    """By which two contents are found to say the same words; None where there are no words."""
+    """Return a key that is equal for contents with the same words; None if there are no words."""
     form = normal_form(content)
     return hashlib.blake2b(form.encode(), digest_size=16).digest() if form else None
 
@@ -538,6 +562,7 @@ def _dump(value: object) -> str:
 
 
 def _sealed(body: str) -> tuple[bytes, bytes]:
+    """Return a random salt and the commitment to a payload."""
     salt = os.urandom(16)
     return salt, _commitment(salt, body)
 
@@ -547,22 +572,24 @@ def _commitment(salt: bytes, body: str) -> bytes:
 
 
 def _is_whole(commitment: object, salt: object, body: object) -> bool:
-    """Whether a payload is the one that was sealed, or was erased with its salt."""
+    """Return whether a payload is the one that was sealed, or was erased together with its salt."""
     if body is None or salt is None:
         return body is salt
     return isinstance(salt, bytes) and isinstance(body, str) and _commitment(salt, body) == commitment
 
 
 def digest_of_body(body: object) -> bytes:
+    """Return the SHA-256 of a payload."""
     return hashlib.sha256(str(body).encode()).digest()
 
 
 def retelling(told: Iterable[Sequence[Any]]) -> str:
-    """What an erasure promises of the versions it told anew: the place of each and the digest of what it says."""
-    return RETOLD + hashlib.sha256(b"".join(_canonical(each) for each in told)).hexdigest()
+    """Return what an erasure records of the versions it rewrote: the digest of their positions and digests."""
+    return RETOLD + hashlib.sha256(b"".join(_canonical(row) for row in told)).hexdigest()
 
 
 def _link(previous: object, header: Sequence[Any]) -> bytes:
+    """Return the hash of a header, chained to the previous one."""
     return hashlib.sha256((previous if isinstance(previous, bytes) else b"") + _canonical(header)).digest()
 
 
@@ -571,6 +598,7 @@ def _canonical(fields: Sequence[Any]) -> bytes:
 
 
 def _leads_to(told: Sequence[tuple[int, str | None]], head: tuple[Any, ...] | None) -> bool:
+    """Return whether applying the revisions gives the head; True if any of them was erased."""
     atom: Atom | None = None
     for revision, body in told:
         if body is None:
@@ -580,6 +608,7 @@ def _leads_to(told: Sequence[tuple[int, str | None]], head: tuple[Any, ...] | No
 
 
 def _head(atom: Atom) -> tuple[Any, ...]:
+    """Return the row of an atom in the table of heads."""
     claim = claim_of(atom)
     return (
         atom.id,
@@ -600,14 +629,15 @@ def _head(atom: Atom) -> tuple[Any, ...]:
 
 
 def _where(wanted: Filter) -> tuple[str, list[Any]]:
+    """Return the SQL condition of a filter, and its values."""
     parts: list[str] = []
     values: list[Any] = []
 
     def among(column: str, options: Iterable[str] | None) -> None:
         if options is not None:
-            chosen = [str(option) for option in options]
-            parts.append(f"{column} IN ({','.join('?' * len(chosen))})")
-            values.extend(chosen)
+            names = [str(option) for option in options]
+            parts.append(f"{column} IN ({','.join('?' * len(names))})")
+            values.extend(names)
 
     def equals(column: str, value: object) -> None:
         if value is not None:

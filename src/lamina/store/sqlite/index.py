@@ -1,8 +1,8 @@
-"""index.db: what machines search. Derived from the journal, disposable, never older than asked for.
+"""index.db: the search view of the journal. Derived, disposable, and caught up before it is read.
 
-Each scope has text tables and statistics of its own, over its recallable passages only, so that nothing a caller may
-not see can move a score. Passages that normal recall does not search (superseded, waiting for review, …) stand on a
-shelf of their own and are scored by the statistics of the recallable ones.
+Each scope has its own text tables and statistics, over its recallable passages only, so that nothing a caller may not
+see can change a score. Passages that ordinary recall does not search (superseded, pending review, …) are in a separate
+table (the shelf) and are scored with the statistics of the recallable ones.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ _ATOM = (
     "id, atom_id, scope, status, memory_type, valid_from, valid_until, recorded_at, shelf, session, layer, origin, seq"
 )
 _TIME_TOLD_IN = 2000
-"""Characters of a passage that are looked through for a time."""
+"""Number of characters of a passage that are searched for a mentioned time."""
 _QUESTION_MARKS = ("?", "？", "؟")
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """An atom as the index holds it."""
+    """An atom as the index stores it."""
 
     id: int
     scope: int
@@ -84,7 +84,7 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A passage as the index holds it."""
+    """A passage as the index stores it."""
 
     tokens: str
     digest: bytes
@@ -95,6 +95,7 @@ class _Said:
 
 
 def _said(atom: Atom, passage: Passage) -> _Said:
+    """Return the passage as the index stores it."""
     at = passage.at or atom.observed_at
     return _Said(
         " ".join(analyse(searched(atom, passage))),
@@ -107,13 +108,13 @@ def _said(atom: Atom, passage: Passage) -> _Said:
 
 
 def _is_known(atom: Atom, passage: Passage, known: _Said) -> bool:
-    """Whether a passage is held as it is: the rest follows from its words, who said them and when."""
-    own = digest_of(atom, passage), passage.speaker or "", millis(passage.at or atom.observed_at)
-    return own == (known.digest, known.speaker, known.at)
+    """Return whether a passage is indexed as it is: the rest follows from its text, speaker and time."""
+    identity = digest_of(atom, passage), passage.speaker or "", millis(passage.at or atom.observed_at)
+    return identity == (known.digest, known.speaker, known.at)
 
 
 def _tells_of(text: str, at: datetime) -> int | None:
-    """The middle of the time that somebody's words tell of, if it is another than when they were said."""
+    """Return the middle of the time that a text mentions, if any, other than when it was said."""
     for start, end in mentioned(text[:_TIME_TOLD_IN], at):
         return millis(start + (end - start) / 2)
     return None
@@ -136,7 +137,7 @@ def _row(row: _Row, passage_id: int, n: int, said: _Said) -> tuple[Any, ...]:
 
 
 class _Batch:
-    """Rows gathered for one write, so that a thousand atoms cost a few statements."""
+    """Rows collected for one write, so that a thousand atoms need only a few statements."""
 
     def __init__(self) -> None:
         self.passages: list[tuple[Any, ...]] = []
@@ -172,23 +173,23 @@ class _Batch:
 
 
 def _session(atom: Atom) -> str:
-    """What a passage's neighbours are looked for in; a fact stands by itself, wherever it was said."""
+    """Return what a passage's neighbours are searched in; a statement has no neighbours."""
     return atom.session_id if atom.is_segment and atom.session_id else atom.id
 
 
 def _links(atom: Atom) -> dict[tuple[str, str], float]:
-    """Where an atom leads: to others, and to what it shares with others (subject, entities, session)."""
+    """Return the edges of an atom: to others, and to what it shares with others (subject, entities, session)."""
     links = {("subject", f"subject:{form}"): 1.0 for form in [normal_form(atom.subject)] if form}
     links |= {("entity", f"entity:{form}"): 1.0 for entity in atom.entities if (form := normal_form(entity))}
     links |= {("session", f"session:{atom.session_id}"): 0.5} if atom.session_id and not atom.is_segment else {}
-    links |= {("evidence", each.segment): 1.0 for each in atom.evidence}
+    links |= {("evidence", evidence.segment): 1.0 for evidence in atom.evidence}
     links |= {("derived_from", target): 1.0 for target in atom.derived_from}
     links |= {("supersedes", target): 1.0 for target in atom.supersedes}
     return links | {(relation.name.value, relation.target): relation.confidence for relation in atom.relations}
 
 
 class _Ids:
-    """Row numbers that are never given twice, so that who remembers one never means another by it."""
+    """Row numbers that are never used twice, so that a remembered number never means another row."""
 
     def __init__(self, last: int) -> None:
         self.last = last
@@ -211,14 +212,15 @@ class Index:
                         self._create(keep=())
 
     def _is_ours(self) -> bool:
+        """Return whether the file is an index of this store, format and analyser."""
         tables = {row[0] for row in self.db.rows("SELECT name FROM sqlite_master WHERE type='table'")}
         if not {"meta", "scopes", "atoms", "passages", "terms", "edges", "rests", "former", *KEPT} <= tables:
             return False
-        known = dict(self.db.rows("SELECT key, value FROM meta"))
-        return all(known.get(key) == value for key, value in self._maker())
+        meta = dict(self.db.rows("SELECT key, value FROM meta"))
+        return all(meta.get(key) == value for key, value in self._maker())
 
     def _maker(self) -> list[tuple[str, object]]:
-        """What the index hangs on; another store, layout or analyser means another index."""
+        """Return what an index depends on; another store, layout or analyser needs another index."""
         return [("store_id", self._store_id), ("format", FORMAT), ("analyser", ANALYSER)]
 
     def _create(self, keep: Collection[str]) -> None:
@@ -237,38 +239,39 @@ class Index:
 
     @property
     def applied(self) -> int:
+        """Return the journal position up to which the index is current."""
         return self._meta("applied_seq")
 
     @property
     def edition(self) -> int:
-        """Another one means that nothing read before holds: rows have other numbers, or a model's work was dropped."""
+        """Return a number that changes when row numbers change or the data of a model was dropped."""
         return self._meta("edition")
 
     def empty(self) -> None:
-        """Start anew, but for what models made of the texts; the caller holds the write transaction."""
+        """Delete everything except vectors and token states; the caller has the write transaction open."""
         self._create(keep=KEPT)
 
     def apply(self, atoms: Iterable[Atom], seq: int, former: Former | None = None) -> None:
-        """Make these atoms searchable as they are at a journal position; the caller holds the write transaction.
+        """Index these atoms as they are at a journal position; the caller has the write transaction open.
 
-        `former`: what those of them that were rewritten said before.
+        `past`: the past passages of those that were rewritten.
         """
         batch, applied = _Batch(), list(atoms)
-        ids, known = _Ids(self._meta("last_id")), self._known([atom.id for atom in applied])
+        ids, indexed = _Ids(self._meta("last_id")), self._known([atom.id for atom in applied])
         for atom in applied:
-            self._apply_one(atom, known.get(atom.id), batch, ids, seq)
+            self._apply_one(atom, indexed.get(atom.id), batch, ids, seq)
         self._write(batch)
         self._put_former(former or {}, ids)
         self.db.run_many("UPDATE meta SET value=? WHERE key=?", [(seq, "applied_seq"), (ids.last, "last_id")])
 
     def drop_model(self, model: str) -> None:
-        """Forget all that a model made; the caller holds the write transaction."""
+        """Delete everything that a model computed; the caller has the write transaction open."""
         self.db.run("DELETE FROM states WHERE vector IN (SELECT id FROM vectors WHERE model=?)", (model,))
         self.db.run("DELETE FROM vectors WHERE model=?", (model,))
         self.db.run("INSERT OR REPLACE INTO meta VALUES('edition',?)", (secrets.randbits(62),))
 
     def drop_orphans(self) -> None:
-        """Forget what models made of texts that are no longer there; the caller holds the write transaction."""
+        """Delete the vectors of texts that no longer exist; the caller has the write transaction open."""
         self.db.run("DELETE FROM vectors WHERE digest NOT IN (SELECT digest FROM passages)")
         self.db.run("DELETE FROM states WHERE vector NOT IN (SELECT id FROM vectors)")
 
@@ -277,54 +280,56 @@ class Index:
             batch.scopes[atom.scope] = self._scope_id(atom.scope)
         row = _Row(old.id if old else ids.next(), batch.scopes[atom.scope], atom.status not in RECALL_WEIGHT)
         self._put_atom(atom, row, seq, batch, known=old is not None)
-        wanted = {each.n: each for each in passages_of(atom)} if atom.is_searched else {}
+        passages = {passage.n: passage for passage in passages_of(atom)} if atom.is_searched else {}
         if old is not None:
             for passage_id, n, tokens, digest, speaker, at, asks, tells_of in self.db.rows(
                 "SELECT id, n, tokens, digest, speaker, at, asks, tells_of FROM passages WHERE atom=?", (old.id,)
             ):
-                known = _Said(tokens, digest, speaker, at, bool(asks), tells_of)
-                if old.shelf == row.shelf and n in wanted and _is_known(atom, wanted[n], known):
-                    del wanted[n]
+                indexed = _Said(tokens, digest, speaker, at, bool(asks), tells_of)
+                if old.shelf == row.shelf and n in passages and _is_known(atom, passages[n], indexed):
+                    del passages[n]
                 else:
-                    batch.drop(old, passage_id, known)
-        for n, passage in wanted.items():
+                    batch.drop(old, passage_id, indexed)
+        for n, passage in passages.items():
             batch.add(row, ids.next(), n, _said(atom, passage))
         if old is not None:
             self.db.run("DELETE FROM edges WHERE source=?", (atom.id,))
             self.db.run("DELETE FROM rests WHERE atom_id=?", (atom.id,))
         batch.edges += [(atom.id, *link, row.scope, confidence) for link, confidence in _links(atom).items()]
         batch.rests += [
-            (fromkey.segment, fromkey.passage, fromkey.start, fromkey.end, atom.id, row.scope)
-            for fromkey in dict.fromkeys(atom.evidence)
+            (evidence.segment, evidence.passage, evidence.start, evidence.end, atom.id, row.scope)
+            for evidence in dict.fromkeys(atom.evidence)
         ]
 
     def with_former(self, ids: Sequence[AtomId]) -> set[AtomId]:
-        """Those of the atoms of which texts are kept that they have no longer."""
+        """Return those of the atoms that have past passages."""
         return with_former(self.db, ids)
 
     def _put_former(self, former: Former, ids: _Ids) -> None:
-        known = self._known(list(former))
+        atoms = self._known(list(former))
         for atom_id, passages in former.items():
-            row = known[atom_id]
+            row = atoms[atom_id]
             table = former_table(row.scope)
-            kept = self.db.rows("SELECT id, tokens FROM former WHERE atom=?", (row.id,))
-            self.db.run_many(f"INSERT INTO {table}({table}, rowid, tokens) VALUES('delete',?,?)", kept)
+            old_rows = self.db.rows("SELECT id, tokens FROM former WHERE atom=?", (row.id,))
+            self.db.run_many(f"INSERT INTO {table}({table}, rowid, tokens) VALUES('delete',?,?)", old_rows)
             self.db.run("DELETE FROM former WHERE atom=?", (row.id,))
-            told = [(ids.next(), passage.n, _said(version, passage)) for version, passage in passages]
-            self.db.run_many("INSERT INTO former VALUES(?,?,?,?,?,?,?,?,?,?)", [_row(row, *each) for each in told])
-            rows = [(number, said.tokens) for number, _, said in told]
+            new_passages = [(ids.next(), passage.n, _said(version, passage)) for version, passage in passages]
+            self.db.run_many(
+                "INSERT INTO former VALUES(?,?,?,?,?,?,?,?,?,?)", [_row(row, *item) for item in new_passages]
+            )
+            rows = [(passage_id, indexed.tokens) for passage_id, _, indexed in new_passages]
             self.db.run_many(f"INSERT INTO {table}(rowid, tokens) VALUES(?,?)", rows)
 
     def _known(self, ids: Sequence[AtomId]) -> dict[AtomId, _Row]:
-        """Those of the atoms that the index has already."""
-        found: dict[AtomId, _Row] = {}
+        """Return those of the atoms that are indexed already."""
+        indexed: dict[AtomId, _Row] = {}
         for start in range(0, len(ids), 500):
-            some = ids[start : start + 500]
+            batch = ids[start : start + 500]
             for atom_id, row, scope, shelf in self.db.rows(
-                f"SELECT atom_id, id, scope, shelf FROM atoms WHERE atom_id IN ({','.join('?' * len(some))})", some
+                f"SELECT atom_id, id, scope, shelf FROM atoms WHERE atom_id IN ({','.join('?' * len(batch))})", batch
             ):
-                found[AtomId(atom_id)] = _Row(row, scope, bool(shelf))
-        return found
+                indexed[AtomId(atom_id)] = _Row(row, scope, bool(shelf))
+        return indexed
 
     def _put_atom(self, atom: Atom, row: _Row, seq: int, batch: _Batch, *, known: bool) -> None:
         values = (
@@ -350,13 +355,13 @@ class Index:
             batch.atoms.append((row.id, atom.id, *values))
 
     def _meta(self, key: str) -> int:
-        found = self.db.one("SELECT value FROM meta WHERE key=?", (key,))
-        return int(found[0]) if found else 0
+        row = self.db.one("SELECT value FROM meta WHERE key=?", (key,))
+        return int(row[0]) if row else 0
 
     def _scope_id(self, scope: Scope) -> int:
-        found = self.db.one("SELECT id FROM scopes WHERE scope=?", (scope,))
-        if found:
-            return int(found[0])
+        row = self.db.one("SELECT id FROM scopes WHERE scope=?", (scope,))
+        if row:
+            return int(row[0])
         self.db.run("INSERT INTO scopes(scope, passages, tokens) VALUES(?,0,0)", (scope,))
         (number,) = self.db.rows("SELECT id FROM scopes WHERE scope=?", (scope,))[0]
         for table in (text_table(number, shelf=False), text_table(number, shelf=True), former_table(number)):
@@ -389,55 +394,63 @@ class Index:
             )
 
     def _forget_orphans(self, digests: Iterable[bytes]) -> None:
-        lost = [(digest,) for digest in digests if not self.db.one("SELECT 1 FROM passages WHERE digest=?", (digest,))]
-        self.db.run_many("DELETE FROM states WHERE vector IN (SELECT id FROM vectors WHERE digest=?)", lost)
-        self.db.run_many("DELETE FROM vectors WHERE digest=?", lost)
+        orphans = [
+            (digest,) for digest in digests if not self.db.one("SELECT 1 FROM passages WHERE digest=?", (digest,))
+        ]
+        self.db.run_many("DELETE FROM states WHERE vector IN (SELECT id FROM vectors WHERE digest=?)", orphans)
+        self.db.run_many("DELETE FROM vectors WHERE digest=?", orphans)
 
     def search(self, query: TextQuery) -> list[Match]:
+        """Return the best passages for the tokens."""
         with self.db.reading():
             return search(self.db, query)
 
     def former(self, query: TextQuery) -> list[tuple[Match, Near]]:
+        """Return the best past passages for the tokens."""
         with self.db.reading():
             return search_former(self.db, query)
 
     def edges(self, ids: Sequence[str], scopes: Sequence[Scope], statuses: Collection[Status] | None) -> list[Edge]:
-        one, other = ",".join("?" * len(ids)), ",".join("?" * len(scopes))
-        standing = [] if statuses is None else [status.value for status in statuses]
-        chosen = "" if statuses is None else f"AND a.status IN ({','.join('?' * len(standing))}) "
+        """Return the links from or to these atoms or shared things."""
+        id_list, scope_list = ",".join("?" * len(ids)), ",".join("?" * len(scopes))
+        status_values = [] if statuses is None else [status.value for status in statuses]
+        status_sql = "" if statuses is None else f"AND a.status IN ({','.join('?' * len(status_values))}) "
         return [
             Edge(AtomId(source), name, target, confidence)
             for source, name, target, confidence in self.db.rows(
                 "SELECT e.source, e.name, e.target, e.confidence FROM edges e JOIN scopes s ON s.id=e.scope "
                 "JOIN atoms a ON a.atom_id=e.source LEFT JOIN atoms t ON t.atom_id=e.target "
-                f"WHERE (e.source IN ({one}) OR e.target IN ({one})) AND s.scope IN ({other}) {chosen}"
-                f"AND (t.id IS NULL OR t.scope IN (SELECT id FROM scopes WHERE scope IN ({other}))) ORDER BY 1, 2, 3",
-                (*ids, *ids, *scopes, *standing, *scopes),
+                f"WHERE (e.source IN ({id_list}) OR e.target IN ({id_list})) AND s.scope IN ({scope_list}) {status_sql}"
+                f"AND (t.id IS NULL OR t.scope IN (SELECT id FROM scopes WHERE scope IN ({scope_list}))) "
+                "ORDER BY 1, 2, 3",
+                (*ids, *ids, *scopes, *status_values, *scopes),
             )
         ]
 
     def links(
         self, name: RelationName, scopes: Sequence[Scope], statuses: Collection[Status], to: Collection[AtomId] | None
     ) -> list[Edge]:
-        chosen, standing = ",".join("?" * len(scopes)), [status.value for status in statuses]
-        # The name stands in the text, because an index of a part of the table is used only where it does.
+        """Return every relation of a name from atoms with these statuses."""
+        scope_marks, status_values = ",".join("?" * len(scopes)), [status.value for status in statuses]
+        # The name is part of the SQL text, because SQLite uses a partial index only then.
         sql = (
             "SELECT e.source, e.target, e.confidence FROM edges e JOIN atoms a ON a.atom_id=e.source "
             f"JOIN atoms t ON t.atom_id=e.target WHERE e.name='{name.value}' "
-            f"AND e.scope IN (SELECT id FROM scopes WHERE scope IN ({chosen})) "
-            f"AND t.scope IN (SELECT id FROM scopes WHERE scope IN ({chosen})) "
-            f"AND a.status IN ({','.join('?' * len(standing))}) "
+            f"AND e.scope IN (SELECT id FROM scopes WHERE scope IN ({scope_marks})) "
+            f"AND t.scope IN (SELECT id FROM scopes WHERE scope IN ({scope_marks})) "
+            f"AND a.status IN ({','.join('?' * len(status_values))}) "
             + ("" if to is None else "AND e.target IN (SELECT value FROM json_each(?)) ")
             + "ORDER BY 1, 2"
         )
-        targets = () if to is None else (json.dumps(sorted(to)),)
-        rows = self.db.rows(sql, (*scopes, *scopes, *standing, *targets))
+        target_values = () if to is None else (json.dumps(sorted(to)),)
+        rows = self.db.rows(sql, (*scopes, *scopes, *status_values, *target_values))
         return [Edge(AtomId(source), name.value, target, confidence) for source, target, confidence in rows]
 
     def followed(self, ids: Collection[AtomId], scopes: Sequence[Scope]) -> dict[AtomId, list[AtomId]]:
-        chosen, ended = ",".join("?" * len(scopes)), ",".join(f"'{each.value}'" for each in sorted(ENDED))
+        """Return for each atom its nearest successors whose status is not an end status."""
+        scope_marks, ended = ",".join("?" * len(scopes)), ",".join(f"'{status.value}'" for status in sorted(ENDED))
         rows = self.db.rows(
-            "WITH RECURSIVE own(id) AS (SELECT id FROM scopes WHERE scope IN (" + chosen + ")), "
+            "WITH RECURSIVE own(id) AS (SELECT id FROM scopes WHERE scope IN (" + scope_marks + ")), "
             "walk(start, id) AS (SELECT value, value FROM json_each(?) UNION "
             "SELECT w.start, e.source FROM walk w JOIN atoms a ON a.atom_id=w.id JOIN edges e ON e.target=w.id "
             f"WHERE e.name='supersedes' AND e.scope IN own AND a.status IN ({ended})) "
@@ -445,23 +458,25 @@ class Index:
             f"WHERE a.status NOT IN ({ended}) AND a.scope IN own ORDER BY 1, 2",
             (*scopes, json.dumps(sorted(ids))),
         )
-        found: dict[AtomId, list[AtomId]] = {}
-        for start, end in rows:
-            found.setdefault(AtomId(start), []).append(AtomId(end))
-        return found
+        successors: dict[AtomId, list[AtomId]] = {}
+        for start, successor in rows:
+            successors.setdefault(AtomId(start), []).append(AtomId(successor))
+        return successors
 
     def resting(self, keys: Sequence[tuple[AtomId, int]], scopes: Sequence[Scope]) -> list[Rest]:
-        chosen = ",".join("?" * len(scopes))
+        """Return which atoms of these scopes rest on the passages, in text order."""
+        scope_marks = ",".join("?" * len(scopes))
         return [
             Rest(AtomId(atom_id), AtomId(segment), n, start, end)
             for segment, n, start, end, atom_id in self.db.rows(
                 "SELECT r.segment, r.n, r.start, r.end, r.atom_id FROM json_each(?) k JOIN rests r "
                 "ON r.segment=k.value->>0 AND r.n=k.value->>1 JOIN scopes s ON s.id=r.scope "
-                f"WHERE s.scope IN ({chosen}) ORDER BY 1, 2, 3, 4, 5",
+                f"WHERE s.scope IN ({scope_marks}) ORDER BY 1, 2, 3, 4, 5",
                 (json.dumps(sorted(set(keys))), *scopes),
             )
         ]
 
     def dump(self) -> list[str]:
+        """Return the content of the index in canonical order."""
         with self.db.reading():
             return list(dump(self.db))

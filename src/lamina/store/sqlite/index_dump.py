@@ -1,4 +1,4 @@
-"""What an index holds, in an order and wording that do not hang on row numbers: two indexes are equal if these are."""
+"""The content of an index in an order that does not depend on row numbers: equal dumps mean equal indexes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TABLES = {
 
 
 def dump(db: Database) -> Iterator[str]:
-    """Every row and every word of an index."""
+    """Yield every row and every word of an index."""
     scopes = db.rows("SELECT scope, id, passages, tokens FROM scopes WHERE id IN (SELECT scope FROM atoms) ORDER BY 1")
     yield from _told("scope", [(scope, passages, tokens) for scope, _, passages, tokens in scopes])
     for what, sql in _TABLES.items():

@@ -12,13 +12,13 @@ from lamina.store.sqlite.history import millis, moment
 
 
 class SqliteJobs:
-    """One row a job. A lost row costs a repetition of the work at most, so none of it waits for the disk."""
+    """One row per job. A lost row only repeats some work, so no write waits for the disk."""
 
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db, self._clock = db, clock
 
     def take(self, name: str, holder: str, seconds: float) -> bool:
-        """Lease the work, unless somebody else holds it."""
+        """Lease the work; return False if another holder's lease is still valid."""
         now = self._clock.now()
         with self._db.writing(durable=False):
             self._db.run(
@@ -30,7 +30,7 @@ class SqliteJobs:
             return self._holds(name, holder)
 
     def renew(self, name: str, holder: str, seconds: float, done: int, total: int) -> bool:
-        """Hold on to the lease and say how far the work is."""
+        """Extend the lease and report progress; return False if the lease was lost."""
         until = millis(self._clock.now() + timedelta(seconds=seconds))
         with self._db.writing(durable=False):
             self._db.run(
@@ -39,7 +39,7 @@ class SqliteJobs:
             return self._holds(name, holder)
 
     def release(self, name: str, holder: str, error: str = "") -> None:
-        """Give the work up."""
+        """Give the lease back, finished or with an error."""
         with self._db.writing(durable=False):
             self._db.run(
                 "UPDATE jobs SET holder='', until=NULL, finished_at=?, error=? WHERE name=? AND holder=?",
@@ -47,7 +47,7 @@ class SqliteJobs:
             )
 
     def list(self) -> builtins.list[Job]:
-        """Every piece of work there has been."""
+        """Return all jobs, by name."""
         return [
             Job(
                 name,
@@ -65,10 +65,12 @@ class SqliteJobs:
         ]
 
     def prune(self, before: datetime) -> int:
-        """Let go of finished work."""
+        """Delete finished jobs; return how many."""
         with self._db.writing(durable=False):
-            gone = self._db.rows("DELETE FROM jobs WHERE holder='' AND finished_at<? RETURNING name", (millis(before),))
-            return len(gone)
+            deleted = self._db.rows(
+                "DELETE FROM jobs WHERE holder='' AND finished_at<? RETURNING name", (millis(before),)
+            )
+            return len(deleted)
 
     def _holds(self, name: str, holder: str) -> bool:
         return self._db.one("SELECT 1 FROM jobs WHERE name=? AND holder=?", (name, holder)) is not None

@@ -1,4 +1,4 @@
-"""The ledger of files in history.db. It has no fsync of its own: what is lost is found out again from the disk."""
+"""The ledger of files in history.db. Its writes are not synced: what is lost is read again from the disk."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ class SqliteLedger:
         return [_line(row) for row in self._db.rows(_FILE_LINE)]
 
     def calm(self, for_ns: int) -> tuple[dict[str, tuple[int, ...]], list[FileLine]]:
-        """The stamps of files that can be told by them, and every other line."""
+        """Return the stamps of stable files, by path, and the entries of all others."""
         with self._db.reading():
-            calm = self._db.rows(f"SELECT path, size, mtime_ns, ctime_ns, inode FROM files WHERE {_CALM}", (for_ns,))
+            stable = self._db.rows(f"SELECT path, size, mtime_ns, ctime_ns, inode FROM files WHERE {_CALM}", (for_ns,))
             others = self._db.rows(f"{_FILE_LINE} WHERE ({_CALM}) IS NOT TRUE", (for_ns,))
-        return {row[0]: row[1:] for row in calm}, [_line(row) for row in others]
+        return {row[0]: row[1:] for row in stable}, [_line(row) for row in others]
 
     def line(self, path: str) -> FileLine | None:
-        found = self._db.one(f"{_FILE_LINE} WHERE path=?", (path,))
-        return _line(found) if found else None
+        row = self._db.one(f"{_FILE_LINE} WHERE path=?", (path,))
+        return _line(row) if row else None
 
     def row(self, path: str) -> FileRow | None:
         return self._row("f.path=?", path)
@@ -67,15 +67,15 @@ class SqliteLedger:
         return self._row("f.atom_id=?", atom_id)
 
     def _row(self, where: str, value: str) -> FileRow | None:
-        found = self._db.one(f"{_FILE_ROW} WHERE {where}", (value,))
-        return _file_row(found) if found else None
+        row = self._db.one(f"{_FILE_ROW} WHERE {where}", (value,))
+        return _file_row(row) if row else None
 
     def rows(self, paths: Sequence[str]) -> dict[str, FileRow]:
-        found: dict[str, FileRow] = {}
+        records: dict[str, FileRow] = {}
         for batch in _batches(paths):
             for row in self._db.rows(f"{_FILE_ROW} WHERE f.path IN ({_marks(batch)})", batch):
-                found[row[0]] = _file_row(row)
-        return found
+                records[row[0]] = _file_row(row)
+        return records
 
     def owned(self, ids: Iterable[AtomId]) -> set[AtomId]:
         return {
@@ -89,13 +89,13 @@ class SqliteLedger:
         return from_record(json.loads(record), revision)
 
     def atom_named(self, name: str) -> AtomId | None:
-        found = self._db.rows(
+        rows = self._db.rows(
             "SELECT atom_id FROM files WHERE atom_id IS NOT NULL "
             "AND (path=?1 || '.md' OR substr(path, -length(?1)-4)='/' || ?1 || '.md') "
             "UNION SELECT atom_id FROM heads WHERE json_extract(record, '$.source_ref')=?1",
             (name,),
         )
-        return AtomId(found[0][0]) if len(found) == 1 else None
+        return AtomId(rows[0][0]) if len(rows) == 1 else None
 
     def paths_of(self, ids: Iterable[AtomId]) -> dict[AtomId, str]:
         return {
@@ -114,8 +114,8 @@ class SqliteLedger:
 
     def _pending(self, where: str, values: tuple[Any, ...]) -> list[Pending]:
         return [
-            Pending(path, AtomId(atom_id), data, base, tuple(json.loads(ours)), moved_from)
-            for path, atom_id, data, base, ours, moved_from in self._db.rows(
+            Pending(path, AtomId(atom_id), data, base, tuple(json.loads(written_hashes)), moved_from)
+            for path, atom_id, data, base, written_hashes, moved_from in self._db.rows(
                 "SELECT o.path, o.atom_id, f.data, o.base, o.ours, o.moved_from FROM outbox o "
                 f"JOIN files f ON f.path=o.path WHERE {where} ORDER BY o.rowid LIMIT ?",
                 values,
@@ -123,73 +123,84 @@ class SqliteLedger:
         ]
 
     def publish(self, changed: Sequence[tuple[Atom | None, Change]]) -> None:
-        """Put the files of changed atoms into the outbox; the caller holds the commit's transaction."""
+        """Put the files of changed atoms into the outbox; the caller has the commit's transaction open."""
         stems: dict[str, str] = {
-            each.atom.id: layout.stem(layout.path_for(each.atom)) for old, each in changed if not old
+            change.atom.id: layout.stem(layout.path_for(change.atom)) for old, change in changed if not old
         }
 
         def link(atom_id: str) -> str:
             if atom_id not in stems:
-                found = self.paths_of([AtomId(atom_id)])
-                stems[atom_id] = layout.stem(found[AtomId(atom_id)]) if found else atom_id
+                paths = self.paths_of([AtomId(atom_id)])
+                stems[atom_id] = layout.stem(paths[AtomId(atom_id)]) if paths else atom_id
             return stems[atom_id]
 
-        fresh: list[tuple[Any, ...]] = []
-        found: list[tuple[Any, ...]] = []
+        created: list[tuple[Any, ...]] = []
+        adopted: list[tuple[Any, ...]] = []
         for old, change in changed:
-            atom, seen = change.atom, change.seen
+            atom, snapshot = change.atom, change.seen
             if change.file_gone:
                 self._mark_gone("atom_id", atom.id)
-            elif old is None and seen is None:
-                fresh.append((layout.path_for(atom), atom.id, codec.render(atom, None, link)))
-            elif old is None and seen is not None and codec.render(atom, seen.data, link) == seen.data:
-                found.append(
-                    (seen.path, atom.id, FileState.ATOM.value, seen.data, *_parts(seen.stamp), seen.checked_ns)
+            elif old is None and snapshot is None:
+                created.append((layout.path_for(atom), atom.id, codec.render(atom, None, link)))
+            elif old is None and snapshot is not None and codec.render(atom, snapshot.data, link) == snapshot.data:
+                adopted.append(
+                    (
+                        snapshot.path,
+                        atom.id,
+                        FileState.ATOM.value,
+                        snapshot.data,
+                        *_parts(snapshot.stamp),
+                        snapshot.checked_ns,
+                    )
                 )
             else:
-                self._publish_change(old, atom, seen, link)
-        self._db.run_many("INSERT INTO files(path, atom_id, state, data, checked_ns) VALUES(?,?,'atom',?,0)", fresh)
+                self._publish_change(old, atom, snapshot, link)
+        self._db.run_many("INSERT INTO files(path, atom_id, state, data, checked_ns) VALUES(?,?,'atom',?,0)", created)
         self._db.run_many(
             "INSERT INTO outbox(path, atom_id, ours, boot) VALUES(?,?,'[]',?)",
-            [(*row[:2], self._boot) for row in fresh],
+            [(*row[:2], self._boot) for row in created],
         )
-        self._db.run_many("INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?)", found)
+        self._db.run_many("INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?)", adopted)
 
     def _publish_change(self, old: Atom | None, new: Atom, seen: Seen | None, link: Link) -> None:
-        row = self.row_of(new.id)
+        """Put the file of one changed atom into the outbox, on top of what is on the disk."""
+        record = self.row_of(new.id)
         if seen is not None:
-            self._take_in(new.id, seen, row)
-            row = self.row(seen.path)
-        if row is None:
+            self._take_in(new.id, seen, record)
+            record = self.row(seen.path)
+        if record is None:
             self._enqueue(layout.path_for(new), new.id, codec.render(new, None, link), None, (), None)
             return
-        if row.line.state is FileState.GONE:
+        if record.line.state is FileState.GONE:
             if new.status in ENDED:
                 return
-            self._db.run("DELETE FROM files WHERE path=?", (row.line.path,))
-            self._enqueue(row.line.path, new.id, codec.render(new, row.data, link), None, row.ours, None)
+            self._db.run("DELETE FROM files WHERE path=?", (record.line.path,))
+            self._enqueue(record.line.path, new.id, codec.render(new, record.data, link), None, record.ours, None)
             return
-        data = codec.render(new, row.data, link)
-        path = row.line.path
+        data = codec.render(new, record.data, link)
+        path = record.line.path
         target = layout.path_for(new) if old is not None and path == layout.path_for(old) else path
         if target != path and self.line(target) is not None:
-            target = path  # another atom's file is there
+            target = path  # the file of another atom is there
         swapped_for = (seen.swapped_for,) if seen and seen.swapped_for else ()
-        if data == row.data and target == path and not swapped_for:
+        if data == record.data and target == path and not swapped_for:
             return
-        base = row.base if row.pending else row.data
-        ours = (*row.ours, _sha(row.data), *swapped_for)
-        lies = self._lies_at(row)
+        base = record.base if record.pending else record.data
+        written_hashes = (*record.ours, _sha(record.data), *swapped_for)
+        disk_path = self._lies_at(record)
         self._db.run("DELETE FROM outbox WHERE path=?", (path,))
         self._db.run("DELETE FROM files WHERE path=?", (path,))
-        self._enqueue(target, new.id, data, base, ours, lies if target != lies else None)
+        self._enqueue(target, new.id, data, base, written_hashes, disk_path if target != disk_path else None)
 
     def _lies_at(self, row: FileRow) -> str:
-        """Where the file really is: a move that is still to be made has not been."""
-        found = self._db.one("SELECT moved_from FROM outbox WHERE path=?", (row.line.path,)) if row.pending else None
-        return found[0] if found and found[0] else row.line.path
+        """Return where the file is on the disk: a pending move was not made yet."""
+        outbox_row = (
+            self._db.one("SELECT moved_from FROM outbox WHERE path=?", (row.line.path,)) if row.pending else None
+        )
+        return outbox_row[0] if outbox_row and outbox_row[0] else row.line.path
 
     def _take_in(self, atom_id: AtomId, seen: Seen, row: FileRow | None) -> None:
+        """Store the bytes that a person saved as the current file of an atom."""
         if row is not None and row.line.path != seen.path:
             self._db.run("DELETE FROM files WHERE path=?", (row.line.path,))
             self._db.run("DELETE FROM outbox WHERE path=?", (row.line.path,))
@@ -208,18 +219,18 @@ class SqliteLedger:
     def wrote(
         self, written: Iterable[tuple[str, Stamp, bytes]], checked_ns: int, came_out: Iterable[bytes] = ()
     ) -> None:
-        done = list(written)
+        files = list(written)
         with self._db.writing(durable=False):
             self._db.run("DELETE FROM outbox WHERE boot=? AND written_ns<?", (self._boot, checked_ns - SETTLED_NS))
-            # A commit made meanwhile may want other bytes there: then these are what the next write replaces.
+            # A later commit may need other bytes there: then these are what the next write replaces.
             self._db.run_many(
                 "UPDATE outbox SET base=?2, moved_from=nullif(moved_from, ?1) WHERE path=?1 AND written_ns IS NULL "
                 "AND EXISTS(SELECT 1 FROM files f WHERE f.path=?1 AND f.data!=?2)",
-                [(path, data) for path, _, data in done],
+                [(path, data) for path, _, data in files],
             )
             self._db.run_many(
                 "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, inode=?, checked_ns=? WHERE path=? AND data=?",
-                [(*_parts(stamp), checked_ns, path, data) for path, stamp, data in done],
+                [(*_parts(stamp), checked_ns, path, data) for path, stamp, data in files],
             )
             self._db.run_many(
                 "INSERT OR REPLACE INTO swapped VALUES(?,?,?)", [(_sha(data), data, checked_ns) for data in came_out]
@@ -227,12 +238,12 @@ class SqliteLedger:
             self._db.run_many(
                 "UPDATE outbox SET base=NULL, moved_from=NULL, written_ns=?1, boot=?2 WHERE path=?3 "
                 "AND EXISTS(SELECT 1 FROM files f WHERE f.path=?3 AND f.data=?4)",
-                [(checked_ns, self._boot, path, data) for path, _, data in done],
+                [(checked_ns, self._boot, path, data) for path, _, data in files],
             )
 
     def came_out(self, sha256: str) -> bytes | None:
-        found = self._db.one("SELECT data FROM swapped WHERE sha256=?", (sha256,))
-        return found[0] if found else None
+        row = self._db.one("SELECT data FROM swapped WHERE sha256=?", (sha256,))
+        return row[0] if row else None
 
     def known_to_have_come_out(self) -> frozenset[str]:
         return frozenset(row[0] for row in self._db.rows("SELECT sha256 FROM swapped"))
@@ -267,14 +278,14 @@ class SqliteLedger:
             self._stamp([(new, stamp)], checked_ns)
 
     def displaced(self, path: str) -> str:
-        line = self.line(path)
-        name = f"{path.removesuffix(layout.SUFFIX)}-{line.atom_id if line else ''}"
-        places = (f"{name}{n or ''}{layout.SUFFIX}" for n in itertools.count())
+        entry = self.line(path)
+        name = f"{path.removesuffix(layout.SUFFIX)}-{entry.atom_id if entry else ''}"
+        candidates = (f"{name}{n or ''}{layout.SUFFIX}" for n in itertools.count())
         with self._db.writing(durable=False):
-            aside = next(place for place in places if self.line(place) is None)
-            self._db.run("UPDATE files SET path=? WHERE path=?", (aside, path))
-            self._db.run("UPDATE outbox SET path=? WHERE path=?", (aside, path))
-        return aside
+            placeholder = next(candidate for candidate in candidates if self.line(candidate) is None)
+            self._db.run("UPDATE files SET path=? WHERE path=?", (placeholder, path))
+            self._db.run("UPDATE outbox SET path=? WHERE path=?", (placeholder, path))
+        return placeholder
 
     def gone(self, path: str) -> None:
         with self._db.writing(durable=False):
@@ -285,13 +296,12 @@ class SqliteLedger:
         self._db.run(f"DELETE FROM outbox WHERE {column}=?", (value,))
 
     def retell_lost(self, atoms: Iterable[Atom]) -> None:
-        """Files that are no longer there are remembered by what their atoms say from now on; the caller holds the
-        write transaction."""
-        lost = "UPDATE files SET data=? WHERE atom_id=? AND state='gone'"
-        self._db.run_many(lost, [(codec.render(atom, None, lambda each: each), atom.id) for atom in atoms])
+        """Render deleted files from what their atoms contain now; the caller has the write transaction open."""
+        sql = "UPDATE files SET data=? WHERE atom_id=? AND state='gone'"
+        self._db.run_many(sql, [(codec.render(atom, None, lambda link: link), atom.id) for atom in atoms])
 
     def disown(self, ids: Iterable[AtomId]) -> list[str]:
-        """Forget the files of erased atoms, and where they lay; the caller holds the write transaction."""
+        """Remove the files of erased atoms; return their paths. The caller has the write transaction open."""
         paths: dict[str, None] = {}
         for batch in _batches(list(ids)):
             marks = _marks(batch)
@@ -300,7 +310,7 @@ class SqliteLedger:
                 f"WHERE f.atom_id IN ({marks})",
                 batch,
             ):
-                paths |= dict.fromkeys(each for each in (path, moved_from) if each)
+                paths |= dict.fromkeys(part for part in (path, moved_from) if part)
             for table in ("outbox", "files", "problems"):
                 self._db.run(f"DELETE FROM {table} WHERE atom_id IN ({marks})", batch)
         return [*paths]
@@ -331,8 +341,10 @@ class SqliteLedger:
         ]
 
     def report(self, problem: Problem) -> None:
-        known = self._db.one("SELECT line, message FROM problems WHERE path=? AND kind=?", (problem.path, problem.kind))
-        if known == (problem.line, problem.message):
+        existing = self._db.one(
+            "SELECT line, message FROM problems WHERE path=? AND kind=?", (problem.path, problem.kind)
+        )
+        if existing == (problem.line, problem.message):
             return
         with self._db.writing(durable=False):
             self._db.run(
@@ -341,14 +353,16 @@ class SqliteLedger:
             )
 
     def clear(self, path: str, kinds: Iterable[str] | None = None) -> None:
-        chosen = list(kinds) if kinds is not None else None
+        chosen_kinds = list(kinds) if kinds is not None else None
         if self._db.one("SELECT 1 FROM problems WHERE path=?", (path,)) is None:
             return
         with self._db.writing(durable=False):
-            if chosen is None:
+            if chosen_kinds is None:
                 self._db.run("DELETE FROM problems WHERE path=?", (path,))
             else:
-                self._db.run_many("DELETE FROM problems WHERE path=? AND kind=?", [(path, kind) for kind in chosen])
+                self._db.run_many(
+                    "DELETE FROM problems WHERE path=? AND kind=?", [(path, kind) for kind in chosen_kinds]
+                )
 
     def signals(self, atom_id: AtomId) -> Signals:
         return self.signals_of([atom_id]).get(atom_id, Signals())
@@ -361,7 +375,7 @@ class SqliteLedger:
         }
 
     def set_signals(self, atom_id: AtomId, signals: Signals) -> None:
-        last, first = (millis(each) if each else None for each in (signals.last_recalled_at, signals.first_used_at))
+        last, first = (millis(at) if at else None for at in (signals.last_recalled_at, signals.first_used_at))
         uses = json.dumps([millis(use) for use in signals.uses])
         with self._db.writing(durable=False):
             self._db.run(
@@ -382,8 +396,8 @@ class SqliteLedger:
     def summary(self, of: Callable[[str], bool] | None = None) -> dict[str, int]:
         def paths(where: str) -> int:
             if of is None:
-                found = self._db.one(f"SELECT count(*) FROM {where}")
-                return int(found[0]) if found else 0
+                row = self._db.one(f"SELECT count(*) FROM {where}")
+                return int(row[0]) if row else 0
             return sum(of(path) for (path,) in self._db.rows(f"SELECT path FROM {where}"))
 
         return {
@@ -397,8 +411,8 @@ class SqliteLedger:
 
 def _signals(row: Sequence[Any]) -> Signals:
     quality, count, last, uses, first, days, successes, failures = row
-    last_at, first_at = (moment(each) if each is not None else None for each in (last, first))
-    times = tuple(moment(load) for load in json.loads(uses))
+    last_at, first_at = (moment(at) if at is not None else None for at in (last, first))
+    times = tuple(moment(at) for at in json.loads(uses))
     if count and not times and last_at:
         times = (last_at,)
     return Signals(quality, count, last_at, times, first_at, days, successes, failures)
@@ -409,8 +423,10 @@ def _parts(stamp: Stamp | None) -> tuple[int | None, ...]:
 
 
 def _file_row(row: Sequence[Any]) -> FileRow:
-    *line, data, base, ours, pending = row
-    return FileRow(_line(line), data or b"", base, tuple(json.loads(ours)) if ours else (), bool(pending))
+    *entry, data, base, written_hashes, pending = row
+    return FileRow(
+        _line(entry), data or b"", base, tuple(json.loads(written_hashes)) if written_hashes else (), bool(pending)
+    )
 
 
 def _batches(values: Sequence[str], size: int = 500) -> Iterator[Sequence[str]]:
@@ -422,7 +438,7 @@ def _marks(values: Sequence[str]) -> str:
     return ",".join("?" * len(values))
 
 
-_STATES = {each.value: each for each in FileState}
+_STATES = {state.value: state for state in FileState}
 
 
 def _line(row: Iterable[Any]) -> FileLine:
@@ -436,7 +452,7 @@ def _sha(data: bytes) -> str:
 
 
 def _boot_id() -> str:
-    """What changes when the machine starts anew."""
+    """Return a value that changes when the machine boots."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:

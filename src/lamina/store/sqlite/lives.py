@@ -1,6 +1,6 @@
-"""Lives in history.db: one row an atom that was looked at, and a list of those that something has happened to since.
+"""Ageing states in history.db: one row per checked atom, and a list of atoms changed or used since.
 
-The list is kept by triggers, so that no way of writing a head or a signal can forget it.
+Triggers maintain the list, so that no code that writes a head or a signal can forget it.
 """
 
 from __future__ import annotations
@@ -47,76 +47,80 @@ _CODED = "SELECT atom_id, bits FROM lives WHERE bits<32"
 
 
 class SqliteLives:
-    """Nothing of it waits for the disk: it can be found out again."""
+    """No write waits for the disk: the states can be computed again."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     def due(self, scope: Scope, by: datetime, limit: int | None = None) -> list[AtomId]:
-        """The live atoms of a scope worth a look by a moment."""
-        found = self._db.rows(_DUE, (scope, millis(by), -1 if limit is None else limit))
-        return [AtomId(row[0]) for row in found]
+        """Return the ageing atoms of a scope to check by a moment."""
+        rows = self._db.rows(_DUE, (scope, millis(by), -1 if limit is None else limit))
+        return [AtomId(row[0]) for row in rows]
 
     def of(self, ids: Iterable[AtomId]) -> dict[AtomId, Life]:
-        """What is known of these."""
-        found = self._db.rows(
+        """Return the states of these atoms, without those never checked."""
+        rows = self._db.rows(
             "SELECT atom_id, revision, tier, look_at, retention, importance, recency, state, bits FROM lives "
             f"WHERE atom_id {_AMONG}",
             (json.dumps(list(ids)),),
         )
         return {
             AtomId(atom_id): Life(revision, tier, _moment(look_at), *rest)
-            for atom_id, revision, tier, look_at, *rest in found
+            for atom_id, revision, tier, look_at, *rest in rows
         }
 
     def put(self, lives: Mapping[AtomId, Life]) -> None:
-        """These were looked at; what is no longer there is left out."""
+        """Store the states of atoms that were checked; atoms that no longer exist are skipped."""
         with self._db.writing(durable=False):
             heads = self._db.rows(
                 f"SELECT atom_id, scope, revision, status IN ({_LIVE}) FROM heads WHERE atom_id {_AMONG}",
                 (json.dumps(list(lives)),),
             )
-            told = self._told(lives)
-            rows = [(id_, scope, *_columns(lives[id_]), told.get(id_, 0)) for id_, scope, _, _ in heads]
-            calm = [(scope, id_) for id_, scope, revision, _ in heads if lives[id_].revision == revision]
-            written = [(scope, id_) for id_, scope, revision, live in heads if live and lives[id_].revision != revision]
+            applied_bits = self._told(lives)
+            rows = [(id_, scope, *_columns(lives[id_]), applied_bits.get(id_, 0)) for id_, scope, _, _ in heads]
+            unchanged = [(scope, id_) for id_, scope, revision, _ in heads if lives[id_].revision == revision]
+            changed = [
+                (scope, id_)
+                for id_, scope, revision, is_ageing in heads
+                if is_ageing and lives[id_].revision != revision
+            ]
             self._db.run_many("INSERT OR REPLACE INTO lives VALUES(?,?,?,?,?,?,?,?,?,?,?)", rows)
-            self._db.run_many("DELETE FROM stirred WHERE scope=? AND atom_id=?", calm)
-            self._db.run_many("INSERT OR IGNORE INTO stirred VALUES(?,?)", written)
+            self._db.run_many("DELETE FROM stirred WHERE scope=? AND atom_id=?", unchanged)
+            self._db.run_many("INSERT OR IGNORE INTO stirred VALUES(?,?)", changed)
 
     def _told(self, lives: Mapping[AtomId, Life]) -> dict[str, int]:
-        """The bits the index knows of these; of one with other words than it had, it knows nothing."""
-        known = self._db.rows(
+        """Return the bits that were applied to the index, for atoms with an unchanged revision."""
+        rows = self._db.rows(
             f"SELECT atom_id, revision, told FROM lives WHERE atom_id {_AMONG}", (json.dumps(list(lives)),)
         )
-        return {id_: told for id_, revision, told in known if lives[AtomId(id_)].revision == revision}
+        return {id_: applied for id_, revision, applied in rows if lives[AtomId(id_)].revision == revision}
 
     def seen(self, scope: Scope) -> datetime | None:
-        """When somebody last did something in a scope."""
+        """Return when a user was last active in a scope; None if never."""
         written = self._db.one(_WRITTEN, (scope,))
         used = self._db.one("SELECT max(last_recalled_at) FROM signals WHERE scope=?", (scope,))
         return _moment(max((row[0] for row in (written, used) if row and row[0] is not None), default=None))
 
     def tiers(self, scopes: Sequence[Scope]) -> dict[str, int]:
-        """How many live atoms of each layer are kept at hand and how many are not."""
+        """Return how many ageing atoms of each layer are in each tier."""
         return dict(self._db.rows(_TIERS, (json.dumps(list(scopes)),)))
 
     def retentions(self, scopes: Sequence[Scope]) -> list[float]:
-        """How much was left of each live atom when it was last looked at, the least first."""
+        """Return the retention of each ageing atom when last checked, the lowest first."""
         return [row[0] for row in self._db.rows(_RETENTIONS, (json.dumps(list(scopes)),))]
 
     def untold(self, scope: Scope) -> dict[AtomId, int]:
-        """The bits of atoms of which the index has not been told yet."""
+        """Return the wanted bits of atoms that were not applied to the index yet."""
         return {AtomId(atom_id): bits for atom_id, bits in self._db.rows(_UNTOLD, (scope,))}
 
     def told(self, bits: Mapping[AtomId, int]) -> None:
-        """The index keeps what these atoms want."""
+        """Store that these bits were applied to the index."""
         with self._db.writing(durable=False):
-            told = [(each, atom_id, each) for atom_id, each in bits.items()]
-            self._db.run_many("UPDATE lives SET told=? WHERE atom_id=? AND bits=?", told)
+            rows = [(count, atom_id, count) for atom_id, count in bits.items()]
+            self._db.run_many("UPDATE lives SET told=? WHERE atom_id=? AND bits=?", rows)
 
     def coded(self) -> dict[AtomId, int]:
-        """The bits of every atom whose vectors are not kept whole."""
+        """Return the bits of every atom whose vectors are below full precision."""
         return {AtomId(atom_id): bits for atom_id, bits in self._db.rows(_CODED)}
 
 

@@ -1,7 +1,7 @@
-"""What one model made of the texts: which of them it has seen, and how near each is to a question.
+"""The vectors of one model: which texts it has encoded, and the cosine of each with a query.
 
-While there are few, all are held in memory and searched exactly. From `LARGE` on only two bits a dimension are held:
-they tell about how near a text is, and those that matter are read from the database and compared exactly.
+While there are few, all are kept in memory and compared exactly. From `LARGE` on, only two bits per dimension are kept:
+they give approximate cosines, and the best candidates are read from the database and compared exactly.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from lamina.vectors.levels import Asked, Floats, fine_cosines
 from lamina.vectors.scan_table import ScanTable
 from lamina.vectors.table import VectorTable, grown
 
-Given = ParamSpec("Given")
+Params = ParamSpec("Params")
 T = TypeVar("T")
 
 LARGE = 20_000
-"""Texts from which on a model's vectors are scanned in two bits a dimension."""
+"""Number of texts from which on a model's vectors are scanned in two bits per dimension."""
 FEW = 8
-"""Where fewer than one text in so many is asked about, those alone are looked at."""
+"""If fewer than one text in so many is compared, only those are, without a full scan."""
 _AT_ONCE = 5000
 _READ_AT_ONCE = 500
 
@@ -54,51 +54,53 @@ class ModelVectors:
 
     @property
     def is_exact(self) -> bool:
-        """Whether what a scan tells is exact already."""
+        """Return whether the cosines of a scan are exact already."""
         return not isinstance(self._table, ScanTable)
 
     @property
     def _vector_of(self) -> Numbers:
-        """The row that each text has in the database; 0 for none."""
+        """Return the database row of each text; 0 for none."""
         return self._vectors[: self._count]
 
     @property
     def _run_of(self) -> Numbers:
-        """The run that each text has in the table; below 0 for none."""
+        """Return the row of each text in the table; negative for none."""
         return self._runs[: self._count]
 
     @property
     def held(self) -> int:
-        """Bytes held in memory."""
+        """Return the number of bytes in memory."""
         return self._vector_of.nbytes + self._run_of.nbytes + (self._table.held if self._table is not None else 0)
 
     def doubt(self, digest: bytes, number: int) -> None:
-        """Look again whether this text still has its vectors before the next answer."""
+        """Check before the next query whether this text still has its vectors."""
         if number < len(self._vector_of) and self._vector_of[number]:
             self._doubted[digest] = number
 
     def follow(self, texts: Texts) -> None:
-        """Take in what the model has made since, and texts that have come."""
-        changed = self._look_for_moves() | self._make_room(texts)
+        """Add vectors computed since the last call, and make room for new texts."""
+        is_changed = self._look_for_moves() | self._make_room(texts)
         for digest, number in self._doubted.items():
             if not self._is_there(digest):
                 self._put(number, 0, -1)
-                changed = True
+                is_changed = True
         self._doubted.clear()
-        for found in self._since():
-            self._take_in(found, texts)
-            changed = True
-        if changed:
+        for rows in self._since():
+            self._take_in(rows, texts)
+            is_changed = True
+        if is_changed:
             self._find_in_order(self._in_order)
             self._scanned = self._compared = None
             self.edition += 1
 
     def _look_for_moves(self) -> bool:
-        """Read everything again if vectors were put in other bits since; a scan goes on with what it has, since what
-        matters is read from the database."""
-        found = self._db.one(_MOVES)
-        before, self._moves = self._moves, found[0] if found else 0
-        if self._moves == before or before is None:
+        """Reset the table if the precision of vectors was changed; return whether it was.
+
+        A scan table is kept, since exact cosines are computed from the database.
+        """
+        row = self._db.one(_MOVES)
+        previous, self._moves = self._moves, row[0] if row else 0
+        if self._moves == previous or previous is None:
             return False
         if isinstance(self._table, VectorTable):
             self._vector_of[:], self._run_of[:] = 0, -1
@@ -107,12 +109,12 @@ class ModelVectors:
         return True
 
     def _find_in_order(self, first: int = 0) -> None:
-        """How many texts have the run of their own number, as the first so many have: those need not be looked up."""
+        """Count the first texts whose table row equals their number: those need no lookup."""
         strays = np.flatnonzero(self._run_of[first:] != np.arange(first, self._count))
         self._in_order = first + int(strays[0]) if len(strays) else self._count
 
     def _make_room(self, texts: Texts) -> bool:
-        """A place for every text; one that the model had seen before it stood anywhere gets what was made of it."""
+        """Make room for every text; assign vectors that were computed before the text had a number."""
         before, self._count = self._count, len(texts)
         if self._count == before:
             return False
@@ -129,25 +131,27 @@ class ModelVectors:
         self._in_order = min(self._in_order, number)
 
     def _is_there(self, digest: bytes) -> bool:
-        found = self._db.one("SELECT 1 FROM vectors WHERE digest=? AND model=?", (digest, self._model))
-        return found is not None
+        row = self._db.one("SELECT 1 FROM vectors WHERE digest=? AND model=?", (digest, self._model))
+        return row is not None
 
     def _since(self) -> Iterator[list[tuple[int, bytes, Kept]]]:
-        while found := self._db.rows(_SINCE, (self._model, self._last, _AT_ONCE)):
-            self._last = found[-1][0]
-            yield [(number, digest, Kept(bits, data)) for number, digest, bits, data in found]
+        """Yield batches of vectors that were written since the last call."""
+        while rows := self._db.rows(_SINCE, (self._model, self._last, _AT_ONCE)):
+            self._last = rows[-1][0]
+            yield [(number, digest, Kept(bits, data)) for number, digest, bits, data in rows]
 
     def _take_in(self, found: Sequence[tuple[int, bytes, Kept]], texts: Texts) -> None:
-        kept = [each for _, _, each in found]
-        self._width = self._width or int.from_bytes(kept[0].data[:2], "little")
-        first = len(self._table) if self._table is not None else 0
-        self._append(kept)
+        """Add vectors to the table."""
+        stored = [packed for _, _, packed in found]
+        self._width = self._width or int.from_bytes(stored[0].data[:2], "little")
+        first_row = len(self._table) if self._table is not None else 0
+        self._append(stored)
         numbers = texts.numbers([digest for _, digest, _ in found])
-        for run, ((vector, digest, _), number) in enumerate(zip(found, numbers, strict=True), first):
+        for table_row, ((vector_row, digest, _), number) in enumerate(zip(found, numbers, strict=True), first_row):
             if number is None:
-                self._homeless[digest] = vector, run
+                self._homeless[digest] = vector_row, table_row
             else:
-                self._put(number, vector, run)
+                self._put(number, vector_row, table_row)
         self.taken_in += len(found)
 
     def _append(self, kept: Sequence[Kept]) -> None:
@@ -159,68 +163,73 @@ class ModelVectors:
         self._table.append(rows, sizes)
 
     def known(self, texts: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which of the texts have a vector."""
+        """Return which of the texts have a vector."""
         return np.asarray(self._vector_of[texts] > 0)
 
     def about(self, asked: Asked, texts: NDArray[Any]) -> Floats:
-        """About how near each of these texts is, not-a-number where it has no vector yet."""
+        """Return the approximate cosine of each of these texts; NaN without a vector."""
         if self._table is None:
             return np.full(len(texts), np.nan, dtype=np.float32)
         if not self._was_scanned(asked) and FEW * len(texts) < len(self._vector_of):
-            runs = self._run_of[texts]
-            return np.asarray(np.where(runs >= 0, self._table.of(asked, runs), np.float32(np.nan)), dtype=np.float32)
-        near: Floats = self.every(asked)[texts]
-        return near
+            table_rows = self._run_of[texts]
+            return np.asarray(
+                np.where(table_rows >= 0, self._table.of(asked, table_rows), np.float32(np.nan)), dtype=np.float32
+            )
+        cosines: Floats = self.every(asked)[texts]
+        return cosines
 
     def every(self, asked: Asked) -> Floats:
-        """About how near every text is; asked again it is not counted again."""
+        """Return the approximate cosine of every text; cached for the same query."""
         if self._scanned is None or not self._was_scanned(asked):
             self._scanned = asked, self._by_text(self._table.scan(asked) if self._table is not None else None)
         return self._scanned[1]
 
     def _by_text(self, scanned: Floats | None) -> Floats:
-        ordered = self._in_order
-        if scanned is not None and ordered == len(self._run_of):
-            return scanned[:ordered]
-        near = np.full(len(self._run_of), np.nan, dtype=np.float32)
+        """Return the cosines of a scan ordered by text number."""
+        in_order = self._in_order
+        if scanned is not None and in_order == len(self._run_of):
+            return scanned[:in_order]
+        cosines = np.full(len(self._run_of), np.nan, dtype=np.float32)
         if scanned is not None:
-            near[:ordered] = scanned[:ordered]
-            others = ordered + np.flatnonzero(self._run_of[ordered:] >= 0)
-            near[others] = scanned[self._run_of[others]]
-        return near
+            cosines[:in_order] = scanned[:in_order]
+            others = in_order + np.flatnonzero(self._run_of[in_order:] >= 0)
+            cosines[others] = scanned[self._run_of[others]]
+        return cosines
 
     def _was_scanned(self, asked: Asked) -> bool:
         return self._scanned is not None and self._scanned[0] is asked
 
     def exactly(self, asked: Asked, texts: NDArray[Any]) -> Floats:
-        """How near some texts are, as exactly as what is kept of them tells; 0 where there is no vector."""
-        runs = np.where(texts >= 0, self._run_of[texts], -1) if len(self._run_of) else np.full(len(texts), -1)
+        """Return the cosine of some texts, as exact as the stored precision allows; 0 without a vector."""
+        table_rows = np.where(texts >= 0, self._run_of[texts], -1) if len(self._run_of) else np.full(len(texts), -1)
         if self._table is None:
             return np.zeros(len(texts), dtype=np.float32)
         if isinstance(self._table, VectorTable):
-            return self._table.of(asked, runs)
-        vectors: list[int] = np.where(runs >= 0, self._vector_of[texts], 0).tolist()
+            return self._table.of(asked, table_rows)
+        vector_rows: list[int] = np.where(table_rows >= 0, self._vector_of[texts], 0).tolist()
         if self._compared is None or self._compared[0] is not asked:
             self._compared = asked, {0: 0.0}
-        near = self._compared[1]
-        self._compare(asked, [fromkey for fromkey in dict.fromkeys(vectors) if fromkey not in near], near)
-        return np.array([near.get(vector, 0.0) for vector in vectors], dtype=np.float32)
+        cosines = self._compared[1]
+        self._compare(
+            asked, [vector_row for vector_row in dict.fromkeys(vector_rows) if vector_row not in cosines], cosines
+        )
+        return np.array([cosines.get(stored_row, 0.0) for stored_row in vector_rows], dtype=np.float32)
 
     def _compare(self, asked: Asked, vectors: Sequence[int], near: dict[int, float]) -> None:
-        """Note how near some vectors of the database are."""
+        """Compute the exact cosines of some vectors of the database into `near`."""
         for start in range(0, len(vectors), _READ_AT_ONCE):
-            found = self._db.rows(_SOME, (str(vectors[start : start + _READ_AT_ONCE]),))
-            if found:
-                whole, slack, sizes = _whole(searched, [Kept(bits, data) for _, bits, data in found], self._width)
-                best = np.maximum.reduceat(fine_cosines(whole, slack, asked), np.cumsum(sizes) - sizes)
-                near |= zip((number for number, _, _ in found), best.tolist(), strict=True)
+            rows = self._db.rows(_SOME, (str(vectors[start : start + _READ_AT_ONCE]),))
+            if rows:
+                levels, slack, sizes = _whole(searched, [Kept(bits, data) for _, bits, data in rows], self._width)
+                best = np.maximum.reduceat(fine_cosines(levels, slack, asked), np.cumsum(sizes) - sizes)
+                near |= zip((number for number, _, _ in rows), best.tolist(), strict=True)
 
     def renumber(self, old: Numbers) -> bool:
-        """Let the texts have other numbers, each having had an old one; False if this has to be read anew instead."""
+        """Give the texts new numbers, by their old ones; return False if this must be read again instead."""
         if self._homeless or not isinstance(self._table, ScanTable):
             return False
-        room = int(old.max(initial=-1)) + 1 - len(self._vector_of)
-        if room > 0:
+        missing = int(old.max(initial=-1)) + 1 - len(self._vector_of)
+        if missing > 0:
             return False
         self._vectors, self._runs = self._vector_of[old], self._table.arrange(self._run_of[old])
         self._count = len(old)
@@ -230,7 +239,7 @@ class ModelVectors:
         return True
 
     def saved(self) -> tuple[Arrays, dict[str, Any]] | None:
-        """What has to be kept of a large table."""
+        """Return the arrays and metadata of a large table; None if it is not worth saving."""
         if not isinstance(self._table, ScanTable) or self._homeless:
             return None
         arrays: Arrays = {"vector_of": self._vector_of, "run_of": self._run_of, **self._table.saved()}
@@ -238,23 +247,26 @@ class ModelVectors:
 
     @classmethod
     def of(cls, db: Database, saved: Saved) -> ModelVectors:
-        """The table that was kept."""
-        made = cls(db, str(saved.told["model"]))
-        made._last, made._width = int(saved.told["last"]), int(saved.told["width"])
-        made._vectors, made._runs = saved.arrays["vector_of"], saved.arrays["run_of"]
-        made._count = saved.lengths["vector_of"]
-        made._table = ScanTable.of_saved(saved.arrays, saved.lengths, made._width)
-        made._find_in_order()
-        return made
+        """Return the table of saved arrays."""
+        vectors = cls(db, str(saved.told["model"]))
+        vectors._last, vectors._width = int(saved.told["last"]), int(saved.told["width"])
+        vectors._vectors, vectors._runs = saved.arrays["vector_of"], saved.arrays["run_of"]
+        vectors._count = saved.lengths["vector_of"]
+        vectors._table = ScanTable.of_saved(saved.arrays, saved.lengths, vectors._width)
+        vectors._find_in_order()
+        return vectors
 
 
 def vectors_in(bits: int, data: bytes) -> Floats:
-    """The vectors of a text."""
+    """Return the vectors of a text."""
     return _whole(unpack, Kept(bits, data))
 
 
-def _whole(read: Callable[Given, T], *given: Given.args, **besides: Given.kwargs) -> T:
-    """What was read; SQLite does not notice when the pages of a long blob were overwritten."""
+def _whole(read: Callable[Params, T], *given: Params.args, **besides: Params.kwargs) -> T:
+    """Call a function that decodes vectors; `CorruptDatabase` if they are damaged.
+
+    SQLite does not notice when the pages of a long blob were overwritten.
+    """
     try:
         return read(*given, **besides)
     except Damaged as error:

@@ -1,4 +1,4 @@
-"""Where passages stand in their sessions, and which stand beside them."""
+"""The positions of passages in their sessions, and their neighbours."""
 
 from __future__ import annotations
 
@@ -10,40 +10,41 @@ from numpy.typing import NDArray
 
 
 class Order:
-    """The rows of a session, in order, and the place of each."""
+    """The rows of a session, in order, and the position of each."""
 
-    __slots__ = ("place_of", "rows")
+    __slots__ = ("position_of", "rows")
 
     def __init__(self, rows: list[int]) -> None:
         self.rows = rows
-        self.place_of = {row: place for place, row in enumerate(rows)}
+        self.position_of = {row: position for position, row in enumerate(rows)}
 
 
 class Places:
-    """Where rows stand in their sessions, among those a query lets through: what it may not see moves nothing."""
+    """Positions of rows in their sessions, counted among allowed rows only: hidden passages change nothing."""
 
     def __init__(self, order_of: Callable[[int], Order], allowed: NDArray[np.bool_]) -> None:
         self._order_of, self._allowed = order_of, allowed
         self._orders: dict[int, Order] = {}
 
     def of(self, row: int) -> int:
-        """The place of a row that is let through."""
-        return self._found(row).place_of[row]
+        """Return the position of an allowed row."""
+        return self._found(row).position_of[row]
 
     def beside(self, row: int, reach: int) -> list[int]:
-        """The rows before and after one."""
-        found = self._found(row)
-        order, place = found.rows, found.place_of[row]
-        return order[max(0, place - reach) : place] + order[place + 1 : place + 1 + reach]
+        """Return the rows before and after a row, up to `reach` on each side."""
+        session = self._found(row)
+        rows, position = session.rows, session.position_of[row]
+        return rows[max(0, position - reach) : position] + rows[position + 1 : position + 1 + reach]
 
     def _found(self, row: int) -> Order:
-        whole = self._order_of(row)
-        if len(whole.rows) == 1:
-            return whole
-        first = whole.rows[0]
-        if first not in self._orders:
-            let_through = self._allowed[whole.rows]
-            self._orders[first] = (
-                whole if let_through.all() else Order(list(compress(whole.rows, let_through.tolist())))
+        """Return the allowed rows of a row's session; cached."""
+        session = self._order_of(row)
+        if len(session.rows) == 1:
+            return session
+        first_row = session.rows[0]
+        if first_row not in self._orders:
+            is_allowed = self._allowed[session.rows]
+            self._orders[first_row] = (
+                session if is_allowed.all() else Order(list(compress(session.rows, is_allowed.tolist())))
             )
-        return self._orders[first]
+        return self._orders[first_row]

@@ -1,8 +1,8 @@
-"""Vectors and token states as index.db keeps them, and how they come to be kept in fewer bits or more.
+"""Vectors and token states in index.db, and how their precision is changed.
 
-Every atom says in how many bits it wants its vectors. A row is coded at once where it holds the whole vector; a row in
-fewer bits than that is only marked, and whoever encodes makes it again from the text. It keeps its number; moves are
-counted, and who holds vectors in memory reads them again when the count has changed.
+Every atom has a wanted number of bits. A vector in full precision is converted immediately; a vector in fewer bits is
+only marked, and encoded again from the text later. Its row number stays. Changes are counted, and a process that has
+vectors in memory reads them again when the count changes.
 """
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ CREATE TRIGGER IF NOT EXISTS states_change AFTER UPDATE OF data ON states BEGIN
   UPDATE room SET bytes=bytes-length(old.data)+length(new.data) WHERE what='states';
 END;
 """
-"""What takes room is counted as it comes and goes: nobody reads a million vectors to tell how large they are."""
+"""Sizes are counted by triggers, so that no one has to read a million vectors to know their size."""
 KEPT = ("vectors", "states", "room")
-"""What a text gave a model outlives the rows around it: an index made anew need not encode it again."""
+"""Tables that survive a rebuild of the index: texts need not be encoded again."""
 
 IS_UNWANTED = (
     "EXISTS(SELECT 1 FROM vectors o INDEXED BY vectors_to_make_anew "
     "WHERE o.digest=v.digest AND o.model=v.model AND o.bits<>o.wanted)"
 )
-"""Whether a vector is kept in other than the wanted bits, told without reading it."""
+"""Whether a vector is stored in other than the wanted bits; an index answers it without reading the vector."""
 NEEDS_NO_STATES = (
     "EXISTS(SELECT 1 FROM vectors c INDEXED BY vectors_in_few_bits "
     f"WHERE c.id=v.id AND c.wanted<32 AND c.wanted<{STATES_FROM})"
@@ -79,12 +79,12 @@ _ROWS = (
 )
 _AT_ONCE = 500
 HEAD = 2
-"""Bytes before the vectors of a text that say how wide they are."""
+"""Bytes before the vectors of a text that contain their width."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """A row of vectors, the bits it is in and those it is wanted in, and whether it loses its states."""
+    """A row of vectors, its bits, the wanted bits, and whether it loses its token states."""
 
     row: int
     bits: int
@@ -93,7 +93,7 @@ class _Move:
 
 
 def wanted_for(db: Database, digests: Iterable[bytes]) -> dict[bytes, int]:
-    """The most bits that an atom with each text wants; a text that none has is left out."""
+    """Return the most bits that any atom with each text wants; texts without an atom are left out."""
     return dict(
         db.rows(
             "SELECT p.digest, max(a.bits) FROM passages p JOIN atoms a ON a.id=p.atom "
@@ -104,12 +104,12 @@ def wanted_for(db: Database, digests: Iterable[bytes]) -> dict[bytes, int]:
 
 
 def rows_of(db: Database, model: str, digests: Iterable[bytes]) -> dict[bytes, tuple[int, int, int]]:
-    """The rows a model has of texts, each with the bits it is in and those it is wanted in."""
-    found = db.rows(
+    """Return a model's rows for texts, each with its bits and the wanted bits."""
+    rows = db.rows(
         f"SELECT digest, id, bits, wanted FROM vectors WHERE digest {_AMONG_TEXTS} AND model=?",
         (_listed(digests), model),
     )
-    return {digest: (row, bits, wanted) for digest, row, bits, wanted in found}
+    return {digest: (row, bits, wanted_bits) for digest, row, bits, wanted_bits in rows}
 
 
 def _listed(digests: Iterable[bytes]) -> str:
@@ -117,39 +117,39 @@ def _listed(digests: Iterable[bytes]) -> str:
 
 
 def would_move(db: Database, bits: Mapping[AtomId, int]) -> Moved:
-    """What keeping the vectors of these atoms in so many bits comes to."""
-    return _counted(move for some in _batches(bits) for move in _moves(db, some, bits))
+    """Return what storing the vectors of these atoms in so many bits would change."""
+    return _counted(vector for batch in _batches(bits) for vector in _moves(db, batch, bits))
 
 
 def move(db: Database, bits: Mapping[AtomId, int]) -> Moved:
-    """Keep the vectors of these atoms in so many bits, some at a time; each text is moved whole or not at all."""
-    done = list[_Move]()
-    for some in _batches(bits):
+    """Store the vectors of these atoms in so many bits, in batches; each text changes completely or not at all."""
+    moves = list[_Move]()
+    for batch in _batches(bits):
         with db.writing(durable=False):
-            done += move_some(db, some, bits)
-    return _counted(done)
+            moves += move_some(db, batch, bits)
+    return _counted(moves)
 
 
 def move_some(db: Database, ids: Iterable[AtomId], bits: Mapping[AtomId, int]) -> list[_Move]:
-    """Move the texts of some of the atoms; the caller holds the write transaction."""
-    some = list(ids)
-    moves = _moves(db, some, bits)
+    """Change the precision of some atoms' texts; the caller has the write transaction open."""
+    batch = list(ids)
+    moves = _moves(db, batch, bits)
     db.run_many(
         "UPDATE atoms SET bits=? WHERE atom_id=? AND bits<>?",
-        [(bits[atom_id], atom_id, bits[atom_id]) for atom_id in some],
+        [(bits[atom_id], atom_id, bits[atom_id]) for atom_id in batch],
     )
-    for wanted in {each.wanted for each in moves}:
-        to_code = [each.row for each in moves if each.wanted == wanted != each.bits == WHOLE]
-        _code(db, to_code, wanted)
-    db.run_many("UPDATE vectors SET wanted=? WHERE id=?", [(each.wanted, each.row) for each in moves])
-    db.run_many("DELETE FROM states WHERE vector=?", [(each.row,) for each in moves if each.loses_states])
+    for wanted_bits in {vector.wanted for vector in moves}:
+        to_code = [vector.row for vector in moves if vector.wanted == wanted_bits != vector.bits == WHOLE]
+        _code(db, to_code, wanted_bits)
+    db.run_many("UPDATE vectors SET wanted=? WHERE id=?", [(vector.wanted, vector.row) for vector in moves])
+    db.run_many("DELETE FROM states WHERE vector=?", [(vector.row,) for vector in moves if vector.loses_states])
     return moves
 
 
 def move_all(db: Database, bits: Mapping[AtomId, int]) -> None:
-    """Let an index made anew keep everything as its atoms want it; the caller holds the write transaction."""
-    for some in _batches(bits):
-        move_some(db, some, bits)
+    """Apply all wanted bits to a rebuilt index; the caller has the write transaction open."""
+    for batch in _batches(bits):
+        move_some(db, batch, bits)
     db.run(
         "UPDATE vectors SET wanted=32 WHERE wanted<32 AND digest NOT IN "
         "(SELECT p.digest FROM passages p JOIN atoms a ON a.id=p.atom WHERE a.bits<32)"
@@ -157,48 +157,50 @@ def move_all(db: Database, bits: Mapping[AtomId, int]) -> None:
 
 
 def room(db: Database) -> Room:
-    """What vectors and token states take."""
-    found = {(what, bits): (texts, size) for what, bits, texts, size in db.rows("SELECT * FROM room")}
-    vectors = {bits: each for (what, bits), each in sorted(found.items(), reverse=True) if what == "vectors"}
-    return Room({bits: each for bits, each in vectors.items() if each[0]}, found.get(("states", 0), (0, 0)))
+    """Return the size of vectors and token states."""
+    sizes = {(what, bits): (texts, bytes_used) for what, bits, texts, bytes_used in db.rows("SELECT * FROM room")}
+    vectors = {bits: size for (what, bits), size in sorted(sizes.items(), reverse=True) if what == "vectors"}
+    return Room({bits: size for bits, size in vectors.items() if size[0]}, sizes.get(("states", 0), (0, 0)))
 
 
 def _moves(db: Database, ids: Iterable[AtomId], bits: Mapping[AtomId, int]) -> list[_Move]:
-    wanted = dict[bytes, int]()
-    for digest, atom_id, noted in db.rows(_WANTED, (json.dumps(list(ids)),)):
-        wanted[digest] = max(wanted.get(digest, 0), bits.get(AtomId(atom_id), noted))
+    """Return the rows whose wanted bits change, or that lose their token states."""
+    wanted_bits = dict[bytes, int]()
+    for digest, atom_id, atom_bits in db.rows(_WANTED, (json.dumps(list(ids)),)):
+        wanted_bits[digest] = max(wanted_bits.get(digest, 0), bits.get(AtomId(atom_id), atom_bits))
     return [
-        _Move(row, kept, most, bool(states) and most < STATES_FROM)
-        for digest, most in wanted.items()
-        for row, kept, before, states in db.rows(_ROWS, (digest,))
-        if most != before or (states and most < STATES_FROM)
+        _Move(row, stored_bits, most_bits, bool(states) and most_bits < STATES_FROM)
+        for digest, most_bits in wanted_bits.items()
+        for row, stored_bits, old_wanted, states in db.rows(_ROWS, (digest,))
+        if most_bits != old_wanted or (states and most_bits < STATES_FROM)
     ]
 
 
 def _code(db: Database, rows: Sequence[int], bits: int) -> None:
-    """Keep whole vectors in few bits: many together, which costs little more than one, each as if it were alone."""
-    found = db.rows(f"SELECT id, data FROM vectors WHERE id {_AMONG}", (json.dumps(list(rows)),))
-    for head in {data[:HEAD] for _, data in found}:
-        own = [(row, data[HEAD:]) for row, data in found if data[:HEAD] == head]
+    """Convert full vectors to few bits: many together cost little more than one, with the same result for each."""
+    rows_found = db.rows(f"SELECT id, data FROM vectors WHERE id {_AMONG}", (json.dumps(list(rows)),))
+    for head in {data[:HEAD] for _, data in rows_found}:
+        same_width = [(row, data[HEAD:]) for row, data in rows_found if data[:HEAD] == head]
         try:
-            vectors = unpack(Kept(WHOLE, head + b"".join(data for _, data in own)))
+            vectors = unpack(Kept(WHOLE, head + b"".join(data for _, data in same_width)))
         except Damaged as error:
             raise Corrupt(f"index.db is damaged: {error}") from error
-        coded, whole = pack(vectors, bits).data[HEAD:], vectors.nbytes
-        ends = [len(coded) * end // whole for end in accumulate(len(data) for _, data in own)]
+        coded, total_bytes = pack(vectors, bits).data[HEAD:], vectors.nbytes
+        ends = [len(coded) * end // total_bytes for end in accumulate(len(data) for _, data in same_width)]
         db.run_many(
             "UPDATE vectors SET bits=?, data=? WHERE id=?",
             [
                 (bits, head + coded[start:end], row)
-                for (row, _), start, end in zip(own, [0, *ends[:-1]], ends, strict=True)
+                for (row, _), start, end in zip(same_width, [0, *ends[:-1]], ends, strict=True)
             ],
         )
 
 
 def _counted(moves: Iterable[_Move]) -> Moved:
-    every = {each.row: each for each in moves}.values()
-    counted = Counter(each.wanted for each in every if each.wanted != each.bits)
-    return Moved(dict(sorted(counted.items(), reverse=True)), sum(each.loses_states for each in every))
+    """Return the number of vectors by their new bits, and of lost token states."""
+    vectors = {vector.row: vector for vector in moves}.values()
+    counts = Counter(vector.wanted for vector in vectors if vector.wanted != vector.bits)
+    return Moved(dict(sorted(counts.items(), reverse=True)), sum(vector.loses_states for vector in vectors))
 
 
 def _batches(bits: Mapping[AtomId, int]) -> Iterator[list[AtomId]]:

@@ -1,4 +1,4 @@
-"""recalls.db: what the last recalls returned. A file of its own, so that no recall waits for somebody who writes."""
+"""recalls.db: what the last recalls returned. A separate file, so that no recall waits for a writer."""
 
 from __future__ import annotations
 
@@ -21,44 +21,44 @@ CREATE TABLE IF NOT EXISTS recalls(
 
 
 class SqliteRecalls:
-    """The last recalls of a store, in a file that is made at the first one and made anew if it is damaged."""
+    """The last recalls of a store, in a file that is created at first use and recreated if damaged."""
 
     def __init__(self, path: Path, kept: int = KEPT, *, vfs: str | None = None) -> None:
         self._kept = kept
         self._file = Apart(path, _SCHEMA, vfs=vfs)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
     def remember(self, recall_id: str, atom_ids: Iterable[AtomId], at: datetime, scope: Scope) -> None:
-        """Keep what a recall returned to a caller of this scope; the oldest beyond the last ones is let go."""
+        """Store what a recall returned to a caller of this scope; the oldest beyond the limit are deleted."""
         row = (recall_id, millis(at), scope, json.dumps(list(dict.fromkeys(atom_ids)), separators=(",", ":")))
         with (db := self._file.db).writing(durable=False):
             db.run("INSERT OR IGNORE INTO recalls(id, at, scope, atom_ids) VALUES(?,?,?,?)", row)
             db.run("DELETE FROM recalls WHERE n<=(SELECT max(n) FROM recalls)-?", (self._kept,))
 
     def hits(self, recall_id: str, scope: Scope) -> list[AtomId] | None:
-        """The atoms a recall of this scope returned, best first and each once; None where it is not kept."""
-        found = self._file.db.rows("SELECT atom_ids FROM recalls WHERE id=? AND scope=?", (recall_id, scope))
-        return [AtomId(load) for load in json.loads(found[0][0])] if found else None
+        """Return the atoms that a recall of this scope returned, best first, each once; None if unknown."""
+        rows = self._file.db.rows("SELECT atom_ids FROM recalls WHERE id=? AND scope=?", (recall_id, scope))
+        return [AtomId(atom_id) for atom_id in json.loads(rows[0][0])] if rows else None
 
     def recent(self, scope: Scope, many: int) -> list[AtomId]:
-        """The atoms the last recalls of a scope returned, each once; a file nobody made holds none."""
+        """Return the atoms that the last recalls of a scope returned, each once."""
         if not self._file.is_there():
             return []
-        found = self._file.db.rows("SELECT atom_ids FROM recalls WHERE scope=? ORDER BY n DESC LIMIT ?", (scope, many))
-        return list(dict.fromkeys(AtomId(load) for (ids,) in found for load in json.loads(ids)))
+        rows = self._file.db.rows("SELECT atom_ids FROM recalls WHERE scope=? ORDER BY n DESC LIMIT ?", (scope, many))
+        return list(dict.fromkeys(AtomId(atom_id) for (ids,) in rows for atom_id in json.loads(ids)))
 
     def prune(self, before: datetime) -> int:
-        """Let go of the recalls made before a moment; a file nobody made holds none."""
+        """Delete the recalls made before a moment; return how many."""
         if not self._file.is_there():
             return 0
         with (db := self._file.db).writing(durable=False):
             return len(db.rows("DELETE FROM recalls WHERE at<? RETURNING n", (millis(before),)))
 
     def answer(self, recall_id: str, scope: Scope) -> bool:
-        """Mark a recall as answered: True the first time, False ever after, NotFound where it is not kept."""
+        """Mark a recall as answered; return whether this is the first time. NotFound if it is unknown."""
         with (db := self._file.db).writing(durable=False):
             if db.rows(
                 "UPDATE recalls SET answered=1 WHERE id=? AND scope=? AND NOT answered RETURNING n", (recall_id, scope)

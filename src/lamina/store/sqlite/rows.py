@@ -1,7 +1,7 @@
-"""The passages of an index as columns: who said what when, where it stands, and which rows belong together.
+"""The passages of an index as columns of numbers: speaker, times, status, scope, text and session.
 
-Most rows stand in the order of their keys and are found by halving; what came since stands behind them in the order it
-came. A row that no longer holds is struck out, and `settle` puts everything in order again.
+Most rows are sorted by key and found by binary search; newer rows follow in the order they were added. An outdated row
+is marked as deleted, and `compact` sorts everything again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TOLD = (
     "a.atom_id, p.n, a.scope, a.status, a.memory_type, a.valid_from, a.valid_until, a.recorded_at, a.session, "
     "p.digest, p.speaker, p.at, p.asks, a.layer, a.origin, p.tells_of"
 )
-"""What is read of a passage, and in which order."""
+"""The selected columns of a passage, in the order they are read."""
 _ID, _NUMBER = 26, 8
 _KEY = np.dtype(f"S{_ID + _NUMBER}")
 _ALONE = -1
@@ -38,16 +38,16 @@ _COLUMNS: dict[str, np.dtype[Any]] = {
     **dict.fromkeys(("scope", "speaker", "text", "session"), np.dtype(np.int32)),
     **dict.fromkeys(("starts", "ends", "recorded", "at", "tells_of", "begins", "until"), np.dtype(np.int64)),
 }
-_STATUS_OF = {each.value: number for number, each in enumerate(STATUSES)}
-_TYPE_OF = {each.value: number for number, each in enumerate(TYPES)}
-_LAYER_OF = {each.value: number for number, each in enumerate(LAYERS)}
-_ORIGIN_OF = {each.value: number for number, each in enumerate(ORIGINS)}
+_STATUS_OF = {status.value: number for number, status in enumerate(STATUSES)}
+_TYPE_OF = {kind.value: number for number, kind in enumerate(TYPES)}
+_LAYER_OF = {layer.value: number for number, layer in enumerate(LAYERS)}
+_ORIGIN_OF = {origin.value: number for number, origin in enumerate(ORIGINS)}
 _HAS_ENDED = np.array([status in ENDED for status in STATUSES], dtype=np.bool_)
 _WAS_REPLACED = np.array([status in REPLACED for status in STATUSES], dtype=np.bool_)
 
 
 class Rows:
-    """Columns over passages, and ways to find a passage, an atom's and a session's rows in them."""
+    """Columns over passages, and lookups of the rows of a passage, an atom and a session."""
 
     def __init__(self) -> None:
         self._columns: Arrays = {name: np.empty(0, dtype=kind) for name, kind in _COLUMNS.items()}
@@ -66,21 +66,21 @@ class Rows:
         self.session_names = tuple(self._sessions)
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """A column, as long as there are rows."""
+        """Return a column, cut to the number of rows."""
         return self._columns[name][: self.count]
 
     @property
     def is_unsettled(self) -> bool:
-        """Whether so much has come or gone since everything was in order that it should be put in order again."""
+        """Return whether so many rows were added or deleted that everything should be sorted again."""
         return self.struck + self.count - self._settled > 1000 + self._settled // 4
 
     def key(self, row: int) -> Key:
-        """The passage of a row."""
-        told = bytes(self._columns["key"][row])
-        return AtomId(told[:_ID].decode()), int(told[_ID:], 16)
+        """Return the passage of a row."""
+        key = bytes(self._columns["key"][row])
+        return AtomId(key[:_ID].decode()), int(key[_ID:], 16)
 
     def session(self, row: int) -> str:
-        """What a row's neighbours have in common with it and nobody else has."""
+        """Return a name that a row shares with its neighbours only."""
         number = int(self._columns["session"][row])
         if number == _ALONE:
             return f"{self._columns['scope'][row]}/{self.key(row)[0]}"
@@ -88,20 +88,20 @@ class Rows:
         return f"{scope}/{session}"
 
     def append(self, found: Sequence[tuple[Any, ...]]) -> list[bytes]:
-        """Add passages as they stand in the index; returns the texts among them that stood somewhere before."""
+        """Add passages as read from the index; return the texts among them that existed before."""
         start = self.count
-        told, known = self._read(found)
+        columns, existed = self._read(found)
         self._make_room(start + len(found))
         self.count += len(found)
-        for name, values in told.items():
+        for name, values in columns.items():
             self._columns[name][start : self.count] = values
-        sessions: list[int] = told["session"].tolist()
-        for row, (each, session) in enumerate(zip(found, sessions, strict=True), start):
-            self._rows_since.setdefault(AtomId(each[0]), []).append(row)
+        sessions: list[int] = columns["session"].tolist()
+        for row, (item, session) in enumerate(zip(found, sessions, strict=True), start):
+            self._rows_since.setdefault(AtomId(item[0]), []).append(row)
             if session != _ALONE:
                 self._session_since[session].append(row)
         self.names, self.session_names = tuple(self.speakers), tuple(self._sessions)
-        return [each[9] for each, was in zip(found, known, strict=True) if was]
+        return [passage[9] for passage, is_old in zip(found, existed, strict=True) if is_old]
 
     def _make_room(self, needed: int) -> None:
         for name, column in self._columns.items():
@@ -111,18 +111,18 @@ class Rows:
                 self._columns[name] = grown
 
     def _read(self, found: Sequence[tuple[Any, ...]]) -> tuple[Arrays, list[bool]]:
-        """The columns of some passages, and which of their texts had a number already."""
-        ids, ns, scopes, statuses, types, starts, ends, recorded, sessions, digests, *said = zip(*found, strict=True)
-        speakers, at, asks, layers, origins, tells_of = said
-        texts, known = self._texts(digests)
-        status = np.array([_STATUS_OF[each] for each in statuses], dtype=np.int8)
+        """Return the columns of some passages, and which of their texts had a number already."""
+        ids, ns, scopes, statuses, types, starts, ends, recorded, sessions, digests, *details = zip(*found, strict=True)
+        speakers, at, asks, layers, origins, tells_of = details
+        texts, existed = self._texts(digests)
+        status = np.array([_STATUS_OF[name] for name in statuses], dtype=np.int8)
         ended, moments = _HAS_ENDED[status], np.array(at, dtype=np.int64)
         begins = np.array([ALWAYS if start is None else start for start in starts], dtype=np.int64)
         until = np.array([NEVER_ENDS if end is None else end for end in ends], dtype=np.int64)
-        # One that was replaced without a word of when never held for sure.
-        gone = np.where((until == NEVER_ENDS) & _WAS_REPLACED[status], ALWAYS, until)
-        told = {
-            "key": np.array([_key(each, n) for each, n in zip(ids, ns, strict=True)], dtype=_KEY),
+        # One that was replaced without a date is not known to have been valid at any time.
+        valid_until = np.where((until == NEVER_ENDS) & _WAS_REPLACED[status], ALWAYS, until)
+        columns = {
+            "key": np.array([_key(atom_id, n) for atom_id, n in zip(ids, ns, strict=True)], dtype=_KEY),
             "alive": np.ones(len(found), dtype=np.bool_),
             "scope": scopes,
             "status": status,
@@ -138,13 +138,13 @@ class Rows:
             "origin": [_ORIGIN_OF[origin] for origin in origins],
             "tells_of": [ALWAYS if tell is None else tell for tell in tells_of],
             "begins": np.where(begins == ALWAYS, moments, begins),
-            "until": gone,
+            "until": valid_until,
             "session": [
-                _ALONE if session == each else self._sessions.setdefault((scope, session), len(self._sessions))
-                for each, scope, session in zip(ids, scopes, sessions, strict=True)
+                _ALONE if session == atom_id else self._sessions.setdefault((scope, session), len(self._sessions))
+                for atom_id, scope, session in zip(ids, scopes, sessions, strict=True)
             ],
         }
-        return {name: np.asarray(values, dtype=_COLUMNS[name]) for name, values in told.items()}, known
+        return {name: np.asarray(values, dtype=_COLUMNS[name]) for name, values in columns.items()}, existed
 
     def _texts(self, digests: Sequence[bytes]) -> tuple[list[int], list[bool]]:
         before = self.texts.numbers(digests)
@@ -153,10 +153,10 @@ class Rows:
             if number is None:
                 number = self.texts.number(digest)
             numbers.append(self.texts.add(digest) if number is None else number)
-        return numbers, [each is not None for each in before]
+        return numbers, [number is not None for number in before]
 
     def strike(self, ids: Iterable[AtomId]) -> None:
-        """Let the rows of these atoms count no longer."""
+        """Mark the rows of these atoms as deleted."""
         for atom_id in ids:
             rows = self.of_atom(atom_id)
             self._columns["alive"][rows] = False
@@ -164,73 +164,72 @@ class Rows:
             self.struck += len(rows)
 
     def of_atom(self, atom_id: AtomId) -> list[int]:
-        """The rows of an atom, in order."""
+        """Return the rows of an atom, in order."""
         keys = self._columns["key"][: self._settled]
-        first = int(np.searchsorted(keys, np.array(atom_id, dtype=_KEY)))
-        beyond = int(np.searchsorted(keys, np.array(f"{atom_id}~", dtype=_KEY)))
+        start = int(np.searchsorted(keys, np.array(atom_id, dtype=_KEY)))
+        end = int(np.searchsorted(keys, np.array(f"{atom_id}~", dtype=_KEY)))
         alive = self._columns["alive"]
-        return [row for row in range(first, beyond) if alive[row]] + self._rows_since.get(atom_id, [])
+        return [row for row in range(start, end) if alive[row]] + self._rows_since.get(atom_id, [])
 
     def of_session(self, row: int) -> list[int]:
-        """The rows of a row's session, in order."""
+        """Return the rows of a row's session, in order."""
         number = int(self._columns["session"][row])
         if number == _ALONE:
             return self.of_atom(self.key(row)[0])
-        alive, found = self._columns["alive"], []
+        alive, rows = self._columns["alive"], []
         if number + 1 < len(self._session_starts):
-            first, beyond = self._session_starts[number : number + 2]
-            found = [each for each in self._by_session[first:beyond].tolist() if alive[each]]
-        since = [each for each in self._session_since.get(number, ()) if alive[each]]
-        return sorted(found + since, key=self.key) if since else found
+            start, end = self._session_starts[number : number + 2]
+            rows = [session_row for session_row in self._by_session[start:end].tolist() if alive[session_row]]
+        since = [session_row for session_row in self._session_since.get(number, ()) if alive[session_row]]
+        return sorted(rows + since, key=self.key) if since else rows
 
     def of_keys(self, keys: Collection[Key]) -> dict[Key, int]:
-        """The rows of those passages that are there."""
-        wanted = list(keys)
-        if not wanted:
+        """Return the rows of those passages that exist."""
+        key_list = list(keys)
+        if not key_list:
             return {}
         settled, alive = self._columns["key"][: self._settled], self._columns["alive"]
-        told = np.array([_key(*each) for each in wanted], dtype=_KEY)
-        places = np.searchsorted(settled, told)
-        found = {}
-        for key, text, place in zip(wanted, told, places.tolist(), strict=True):
+        encoded = np.array([_key(*key) for key in key_list], dtype=_KEY)
+        places = np.searchsorted(settled, encoded)
+        rows_by_key = {}
+        for key, text, place in zip(key_list, encoded, places.tolist(), strict=True):
             if place < self._settled and settled[place] == text and alive[place]:
-                found[key] = place
+                rows_by_key[key] = place
             else:
                 for row in self._rows_since.get(key[0], ()):
                     if self.key(row) == key:
-                        found[key] = row
-        return found
+                        rows_by_key[key] = row
+        return rows_by_key
 
     def settle(self) -> Numbers:
-        """Put the rows that stand in the order of their keys and number texts as rows come; returns each text's old
-        number."""
+        """Sort the remaining rows by key and renumber texts in row order; return the old number of each text."""
         rows = np.flatnonzero(self["alive"])
         rows = rows[np.argsort(self["key"][rows], kind="stable")]
         self._columns = {name: column[: self.count][rows] for name, column in self._columns.items()}
         self.count = self._settled = len(rows)
         self.struck = 0
-        first = np.unique(self._columns["text"], return_index=True)[1]
-        old = self._columns["text"][np.sort(first)].astype(np.int64)
-        self.texts.settle(old)
-        renumbered = np.zeros(int(old.max(initial=-1)) + 1, dtype=np.int32)
-        renumbered[old] = np.arange(len(old), dtype=np.int32)
+        first_rows = np.unique(self._columns["text"], return_index=True)[1]
+        old_numbers = self._columns["text"][np.sort(first_rows)].astype(np.int64)
+        self.texts.settle(old_numbers)
+        renumbered = np.zeros(int(old_numbers.max(initial=-1)) + 1, dtype=np.int32)
+        renumbered[old_numbers] = np.arange(len(old_numbers), dtype=np.int32)
         self._columns["text"] = renumbered[self._columns["text"]]
         sessions = self._columns["session"]
         order = np.argsort(sessions, kind="stable")
         self._by_session = order[np.searchsorted(sessions[order], 0) :]
         self._session_starts = np.searchsorted(sessions[self._by_session], np.arange(len(self._sessions) + 1))
         self._forget_since()
-        return old
+        return old_numbers
 
     def saved(self) -> tuple[Arrays, dict[str, Any]]:
-        """What has to be kept; settled before."""
+        """Return the arrays and metadata to save; call `compact` first."""
         arrays = {f"row.{name}": column[: self.count] for name, column in self._columns.items()}
         arrays |= {"by_session": self._by_session, "session_starts": self._session_starts, **self.texts.saved()}
         return arrays, {"speakers": list(self.speakers), "sessions": list(self._sessions)}
 
     @classmethod
     def of(cls, saved: Saved) -> Rows:
-        """The rows that were kept."""
+        """Return the columns of saved arrays."""
         rows = cls()
         rows._columns = {name: saved.arrays[f"row.{name}"] for name in _COLUMNS}
         rows.count = rows._settled = saved.lengths["row.key"]

@@ -1,7 +1,7 @@
-"""Arrays on disk that many processes map at once: a folder is written whole, then never again.
+"""Arrays on disk that several processes memory-map: a folder is written completely, then never changed.
 
-What is read from it is a copy-on-write map with room to spare at the end of each array, so that a reader adds rows and
-strikes others out for itself; the files stay as they are. Nothing here is the truth: a folder in doubt counts as none.
+A reader maps them copy-on-write, with spare room at the end of each array, so that it can add and delete rows for
+itself; the files stay as they are. They are a cache: a folder in doubt counts as missing.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ Arrays = dict[str, NDArray[Any]]
 _TOLD = "told"
 _BEGUN = "begun-"
 _SPARE = 4
-"""One row in so many, beyond those that are there, can be added before an array has to be copied."""
+"""One row in so many, beyond the existing ones, can be added before an array has to be copied."""
 _READ_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What stood in a folder: arrays with room to spare, how long each of them is, and what was told besides."""
+    """The content of a folder: arrays with spare room, the length of each, and metadata."""
 
     arrays: Arrays
     lengths: dict[str, int]
@@ -38,42 +38,42 @@ class Saved:
 
 
 def save(folder: Path, name: str, arrays: Mapping[str, NDArray[Any]], told: Mapping[str, Any]) -> None:
-    """Write a folder of this name inside another, in place of whatever stands there."""
+    """Write a folder of this name inside another, and delete all other folders there."""
     folder.mkdir(mode=0o700, exist_ok=True)
-    begun = folder / f"{_BEGUN}{secrets.token_hex(8)}"
-    begun.mkdir(mode=0o700)
+    temporary = folder / f"{_BEGUN}{secrets.token_hex(8)}"
+    temporary.mkdir(mode=0o700)
     try:
-        shapes = {key: _write(begun / key, array) for key, array in arrays.items()}
-        noted = json.dumps({"arrays": shapes, "told": told}).encode()
-        _write_bytes(begun / _TOLD, b"%08x%s" % (zlib.crc32(noted), noted))
-        _sync(begun)
-        others = [path for path in folder.iterdir() if path != begun]
+        shapes = {key: _write(temporary / key, array) for key, array in arrays.items()}
+        header = json.dumps({"arrays": shapes, "told": told}).encode()
+        _write_bytes(temporary / _TOLD, b"%08x%s" % (zlib.crc32(header), header))
+        _sync(temporary)
+        others = [path for path in folder.iterdir() if path != temporary]
         for other in others:
             shutil.rmtree(other, ignore_errors=True)
-        begun.rename(folder / name)
+        temporary.rename(folder / name)
     except BaseException:
-        shutil.rmtree(begun, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
         raise
     _sync(folder)
 
 
 def load(folder: Path, name: str) -> Saved | None:
-    """What a folder holds, if it is there and every byte of it is as it was written."""
+    """Return the content of a folder; None if it is missing or any byte of it is wrong."""
     try:
         written = (folder / name / _TOLD).read_bytes()
         if written[:8] != b"%08x" % zlib.crc32(written[8:]):
             return None
-        noted = json.loads(written[8:])
-        shapes, told = noted["arrays"], noted["told"]
+        header = json.loads(written[8:])
+        shapes, metadata = header["arrays"], header["told"]
         arrays = {key: _mapped(folder / name / key, *shape) for key, shape in shapes.items()}
         lengths = {key: int(shape[1][0]) for key, shape in shapes.items()}
     except (OSError, ValueError, KeyError, TypeError, IndexError):
         return None
-    return Saved(arrays, lengths, told)
+    return Saved(arrays, lengths, metadata)
 
 
 def names(folder: Path) -> list[str]:
-    """The folders that were written to their end."""
+    """Return the names of the folders that were written completely."""
     try:
         return sorted(path.name for path in folder.iterdir() if not path.name.startswith(_BEGUN))
     except OSError:
@@ -81,7 +81,7 @@ def names(folder: Path) -> list[str]:
 
 
 def remove_all(folder: Path) -> None:
-    """Leave nothing; whoever has mapped it keeps what it has until it looks again."""
+    """Delete everything; a process that has mapped the arrays keeps its copy until it checks again."""
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -92,7 +92,7 @@ def _write(path: Path, array: NDArray[Any]) -> tuple[str, tuple[int, ...], int]:
     with path.open("wb") as file:
         os.fchmod(file.fileno(), 0o600)
         data.tofile(file)
-        # The room to spare is a hole: it takes no place on the disk.
+        # The spare room is a hole in a sparse file: it takes no space on the disk.
         file.truncate((len(data) + spare) * data.dtype.itemsize * _width(data.shape))
         file.flush()
         os.fsync(file.fileno())
@@ -100,27 +100,27 @@ def _write(path: Path, array: NDArray[Any]) -> tuple[str, tuple[int, ...], int]:
 
 
 def _mapped(path: Path, kind: str, shape: list[int], checksum: int) -> NDArray[Any]:
-    dtype, each = np.dtype(kind), _width(tuple(shape))
-    used, size = shape[0] * each * dtype.itemsize, path.stat().st_size
-    rows = size // max(1, each * dtype.itemsize)
+    dtype, row_items = np.dtype(kind), _width(tuple(shape))
+    used, size = shape[0] * row_items * dtype.itemsize, path.stat().st_size
+    rows = size // max(1, row_items * dtype.itemsize)
     if rows < shape[0] or _checksum(path, used) != checksum:
-        raise ValueError(f"{path.name} is not as it was written")
-    # A plain array over the map: NumPy's own kind of map costs as much as the reading where few rows are read.
+        raise ValueError(f"the checksum of {path.name} is wrong")
+    # A plain array over the map: for few rows, NumPy's memmap type costs as much as reading them.
     return np.memmap(path, dtype=dtype, mode="c", shape=(rows, *shape[1:])).view(np.ndarray)
 
 
 def _checksum(path: Path, length: int) -> int:
-    found = 0
+    checksum = 0
     with path.open("rb", buffering=0) as file:
         while length > 0 and (data := file.read(min(length, _READ_AT_ONCE))):
-            found, length = zlib.crc32(data, found), length - len(data)
-    return found
+            checksum, length = zlib.crc32(data, checksum), length - len(data)
+    return checksum
 
 
 def _width(shape: tuple[int, ...]) -> int:
     width = 1
-    for each in shape[1:]:
-        width *= each
+    for size in shape[1:]:
+        width *= size
     return width
 
 

@@ -1,4 +1,4 @@
-"""The embedded store: history.db is the truth, index.db follows it."""
+"""The embedded store: history.db is the source of truth, index.db follows it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 class SqliteStore:
-    """Two SQLite files in one folder. Threads share it through one lock, processes through SQLite's own."""
+    """Two SQLite files in one folder. Threads share it through one lock, processes through SQLite's locks."""
 
     def __init__(self, folder: Path, clock: Clock, *, vfs: str | None = None) -> None:
         self._folder, self._clock, self._vfs = folder, clock, vfs
@@ -69,7 +69,7 @@ class SqliteStore:
         self.encodings = SqliteEncodings(self._on_index, self._heads, folder / "board")
 
     def commit(self, commit: Commit) -> Committed:
-        """Look the key up, check every change against what stands, write it down once, and let the index follow."""
+        """Check the idempotency key and every change, append the commit, and put its files into the outbox."""
         rules.check_once(commit)
         with self._lock, self._history.db.writing(durable=True):
             before = self._history.commit_of_key(commit.scope, commit.key) if commit.key else None
@@ -96,12 +96,13 @@ class SqliteStore:
         return Committed(commit_id, seq, at, tuple(change.atom for _, change in pairs))
 
     def _repeated(self, commit_id: CommitId, seq: int, at: datetime) -> Committed:
+        """Return the result for a commit whose idempotency key was used before."""
         ids = [row[0] for row in self._history.db.rows("SELECT atom_id FROM versions WHERE seq=? ORDER BY n", (seq,))]
         heads = self._history.heads(AtomId(atom_id) for atom_id in ids)
         if ids and not heads:
             raise self._history.erased(AtomId(ids[0]))
-        known = tuple(heads[AtomId(atom_id)] for atom_id in ids if atom_id in heads)
-        return Committed(commit_id, seq, at, known, repeated=True)
+        atoms = tuple(heads[AtomId(atom_id)] for atom_id in ids if atom_id in heads)
+        return Committed(commit_id, seq, at, atoms, repeated=True)
 
     def _commit_id(self, at: datetime) -> CommitId:
         return CommitId(self._ids.new(at))
@@ -111,13 +112,14 @@ class SqliteStore:
         return self._commit_id(at), at
 
     def _scrub_index(self) -> None:
-        """The index without what was erased, nor a byte of it in its free space; what models made of it goes too."""
+        """Remove every byte of erased text from the index, with the vectors computed from it."""
         with self._lock:
             self.catch_up()
             self.encodings.scrub()
             self._index.db.scrub()
 
     def _next_time(self) -> datetime:
+        """Return the time of the next commit, never before the last one."""
         now, (_, last, _) = self._clock.now(), self._history.tip()
         return max(now, last) if last else now
 
@@ -131,8 +133,8 @@ class SqliteStore:
 
     def heads_at(self, ids: Iterable[AtomId], seq: int, scopes: Sequence[Scope]) -> dict[AtomId, Atom]:
         with self._lock:
-            found = believed(self._history.db, ids, seq)
-        return {atom_id: atom for atom_id, atom in found.items() if atom.scope in scopes}
+            atoms = believed(self._history.db, ids, seq)
+        return {atom_id: atom for atom_id, atom in atoms.items() if atom.scope in scopes}
 
     def guard(self, atom: Atom) -> float:
         with self._lock:
@@ -182,9 +184,9 @@ class SqliteStore:
     def edges(
         self, ids: Iterable[str], scopes: Sequence[Scope], statuses: Collection[Status] | None = None
     ) -> list[Edge]:
-        wanted = list(ids)
+        id_list = list(ids)
         with self._lock:
-            return self._following(lambda: self._index.edges(wanted, scopes, statuses))
+            return self._following(lambda: self._index.edges(id_list, scopes, statuses))
 
     def links(
         self,
@@ -201,11 +203,11 @@ class SqliteStore:
             return self._following(lambda: self._index.followed(ids, scopes))
 
     def resting(self, keys: Collection[tuple[AtomId, int]], scopes: Sequence[Scope]) -> list[Rest]:
-        wanted = list(keys)
-        if not wanted:
+        key_list = list(keys)
+        if not key_list:
             return []
         with self._lock:
-            return self._following(lambda: self._index.resting(wanted, scopes))
+            return self._following(lambda: self._index.resting(key_list, scopes))
 
     def subjects(self, scope: Scope, words: Sequence[str]) -> list[str]:
         with self._lock:
@@ -229,13 +231,13 @@ class SqliteStore:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Nobody else commits meanwhile; what is committed inside is durable at the end."""
+        """Run a write transaction in which no one else commits; its commits are durable at the end."""
         with self._lock, self._history.db.alone():
             yield
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """What is committed inside is checked and can be read, and is gone at the end; the index stays as it is."""
+        """Run a transaction whose commits are rolled back at the end; the index stays as it is."""
         with self._lock, self._history.db.trial():
             self._trying = True
             try:
@@ -244,7 +246,7 @@ class SqliteStore:
                 self._trying = False
 
     def catch_up(self) -> None:
-        """Bring the index to the last commit; cheap when it is there already."""
+        """Bring the index to the last commit; cheap if it is there already."""
         with self._lock:
             if not self._trying:
                 self._mending(self._replay)
@@ -265,15 +267,15 @@ class SqliteStore:
 
     def check(self) -> list[str]:
         with self._lock:
-            found = self._history.broken_links() or self._history.strayed_heads()
-            kept = self.dump()
+            faults = self._history.broken_links() or self._history.strayed_heads()
+            before = self.dump()
             self.rebuild()
-            if kept != self.dump():
-                found.append("index: it differed from the journal and was rebuilt")
-            return found
+            if before != self.dump():
+                faults.append("index: it differed from the journal and was rebuilt")
+            return faults
 
     def dump(self) -> list[str]:
-        """Everything the index holds, in canonical order."""
+        """Return everything that the index contains, in canonical order."""
         with self._lock:
             self.catch_up()
             return self._mending(lambda: list(self._index.dump()))
@@ -304,16 +306,16 @@ class SqliteStore:
                 return
             for start in range(0, len(ids), REPLAY_AT_ONCE):
                 heads = self._history.heads(ids[start : start + REPLAY_AT_ONCE])
-                known = self._index.with_former(list(heads))
-                former = former_of(self._history.db, heads, applied, known)
-                self._index.apply((heads[head] for head in sorted(heads)), position, former)
+                with_past = self._index.with_former(list(heads))
+                past = former_of(self._history.db, heads, applied, with_past)
+                self._index.apply((heads[atom_id] for atom_id in sorted(heads)), position, past)
             self._index.apply((), position)
             if not applied:
                 move_all(self._index.db, self.lives.coded())
 
     @contextmanager
     def steady(self) -> Iterator[None]:
-        """The index is brought to the last commit once, and other threads wait: for a reader who asks many things."""
+        """Bring the index to the last commit once, while other threads wait, for many queries of one reader."""
         with self._lock:
             self._steady = self._is_current()
             self.encodings.hold_still(self._steady)
@@ -324,7 +326,7 @@ class SqliteStore:
                 self.encodings.hold_still(False)
 
     def _is_current(self) -> bool:
-        """Bring the index to the last commit; where the disk is full, every question has to do it for itself."""
+        """Bring the index to the last commit; return False if the disk does not allow it."""
         try:
             self.catch_up()
         except StoreBusy:
@@ -334,7 +336,10 @@ class SqliteStore:
         return True
 
     def _following(self, work: Callable[[], T]) -> T:
-        """Do the work on an index that knows the last commit, if need be for this once: a full disk stops no read."""
+        """Run a query on an index that knows the last commit.
+
+        If the index cannot be written, it is caught up in a rolled-back transaction: a full disk stops no read.
+        """
         if self._steady or self._is_current():
             return self._mending(work)
         self.encodings.forget_board()
@@ -346,12 +351,12 @@ class SqliteStore:
             self.encodings.forget_board()
 
     def _mending(self, work: Callable[[], T]) -> T:
-        """Do the work; if the index turns out damaged or deleted, make it anew and do the work again."""
+        """Run a function; if the index is damaged or deleted, rebuild it and run the function again."""
         try:
             if self._index.db.is_there():
                 return work()
         except Corrupt:
-            # Another process may have been quicker: what stands there then is its new one.
+            # Another process may have rebuilt it already: then the file is its new one.
             if self._index.db.is_there():
                 self._discard_files()
         self._index.db.close()

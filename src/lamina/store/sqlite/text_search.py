@@ -1,4 +1,4 @@
-"""Text search: FTS5 brings candidates, BM25 with the scope's own statistics scores them."""
+"""Text search: FTS5 finds candidates, BM25 with the statistics of each scope scores them."""
 
 from __future__ import annotations
 
@@ -22,33 +22,34 @@ from lamina.store.sqlite.history import millis
 K1, B = 1.2, 0.75
 SELECTIVE_SHARE = 0.05
 SELECTIVE_COUNT = 1000
-"""A word in more passages than both does not bring candidates; it still counts in their scores."""
+"""A word in more passages than both limits does not select candidates; it still counts in their scores."""
 MOST_MATCHES = 20_000
-"""Nor does one that would bring so many passages together with the rarer ones: FTS5 scores each of them."""
+"""Nor does a word that would select so many passages together with rarer ones: FTS5 scores each of them."""
 CANDIDATES = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Of one scope: how many passages, how long on average, and in how many each token stands."""
+    """Of one scope: the number of passages, their mean length, and in how many each token occurs."""
 
     passages: int
     mean_length: float
     holding: dict[str, int]
 
     def weight(self, token: str) -> float:
+        """Return the inverse document frequency of a token."""
         n = self.holding.get(token, 0)
         return math.log(1 + (self.passages - n + 0.5) / (n + 0.5))
 
 
 def search(db: Database, query: TextQuery) -> list[Match]:
-    """The best passages of each scope, by BM25 with that scope's statistics; more than the limit where they tie."""
-    found: list[Match] = []
+    """Return the best passages of each scope, by BM25 with its statistics; more than the limit if some tie."""
+    matches: list[Match] = []
     for scope in dict.fromkeys(query.scopes):
-        known = db.one("SELECT id, passages, tokens FROM scopes WHERE scope=?", (scope,))
-        if known:
-            found += _search_scope(db, known[0], known[1], known[2], query)
-    return found
+        row = db.one("SELECT id, passages, tokens FROM scopes WHERE scope=?", (scope,))
+        if row:
+            matches += _search_scope(db, row[0], row[1], row[2], query)
+    return matches
 
 
 def _statistics(db: Database, scope: int, passages: int, total: int, query: TextQuery) -> Statistics:
@@ -61,14 +62,14 @@ def _statistics(db: Database, scope: int, passages: int, total: int, query: Text
 
 def _search_scope(db: Database, scope: int, passages: int, total: int, query: TextQuery) -> list[Match]:
     statistics = _statistics(db, scope, passages, total, query)
-    found: list[Match] = []
+    matches: list[Match] = []
     if query.statuses & RECALL_WEIGHT.keys():
         expression = _any_of(query.tokens) if query.exhaustive else _pruned(query.tokens, statistics)
-        found += _search_table(db, text_table(scope, shelf=False), expression, _scorer(db, statistics, query), query)
+        matches += _search_table(db, text_table(scope, shelf=False), expression, _scorer(db, statistics, query), query)
     if query.statuses - RECALL_WEIGHT.keys():
         table, expression = text_table(scope, shelf=True), _any_of(query.tokens)
-        found += _search_table(db, table, expression, _scorer(db, statistics, query), query)
-    return found
+        matches += _search_table(db, table, expression, _scorer(db, statistics, query), query)
+    return matches
 
 
 def _scorer(db: Database, statistics: Statistics, query: TextQuery) -> Callable[[Sequence[int]], list[Match]]:
@@ -78,6 +79,7 @@ def _scorer(db: Database, statistics: Statistics, query: TextQuery) -> Callable[
 def _search_table(
     db: Database, table: str, expression: str, scored: Callable[[Sequence[int]], list[Match]], query: TextQuery
 ) -> list[Match]:
+    """Return the scored matches of one text table, enough of them to be sure of the best."""
     if not expression:
         return []
     if query.holding:
@@ -87,38 +89,38 @@ def _search_table(
         ranked = db.rows(
             f"SELECT rowid, rank FROM {table} WHERE {table} MATCH ? ORDER BY rank LIMIT ?", (expression, limit + 1)
         )
-        complete = len(ranked) <= limit
-        # Passages that tie at the cut are all taken or none, else the choice would hang on row numbers.
-        if not complete:
+        is_complete = len(ranked) <= limit
+        # Passages that tie at the cut are all taken or none, else the result would depend on row numbers.
+        if not is_complete:
             ranked = [row for row in ranked if row[1] < ranked[-1][1]]
-        found = scored([row[0] for row in ranked])
-        if complete or (len(found) >= query.limit and _is_settled(found, query.limit)):
-            return found
+        matches = scored([row[0] for row in ranked])
+        if is_complete or (len(matches) >= query.limit and _is_settled(matches, query.limit)):
+            return matches
         limit *= 4
 
 
 def _is_settled(found: Sequence[Match], limit: int) -> bool:
-    """Whether nothing beyond these can still come out on top once every status has its weight."""
+    """Return whether no other passage can still be among the best once every status has its weight."""
     weighted = sorted((match.score * RECALL_WEIGHT.get(match.status, 1.0) for match in found), reverse=True)
     return min(match.score for match in found) <= weighted[limit - 1]
 
 
 def _scored(db: Database, ids: Sequence[int], statistics: Statistics, query: TextQuery) -> list[Match]:
     passes, weights = _passes(query), _token_weights(statistics, query)
-    statuses = {each.value: each for each in query.statuses}
-    found: list[Match] = []
+    statuses = {status.value: status for status in query.statuses}
+    matches: list[Match] = []
     for atom_id, n, length, tokens, status, memory_type, *times in _fetch(db, ids, "passages", _TIMES):
         if status not in statuses or memory_type not in query.memory_types:
             continue
         if not passes(statuses[status], *times):
             continue
         parts = _parts_of(db, atom_id, n, length, tokens, statistics, weights)
-        found.append(Match(atom_id, n, statuses[status], sum([part for _, part in parts]), parts))
-    return found
+        matches.append(Match(atom_id, n, statuses[status], sum([part for _, part in parts]), parts))
+    return matches
 
 
 def _passes(query: TextQuery) -> Callable[..., bool]:
-    """Whether a passage is let through by when it holds, was said and was recorded."""
+    """Return a function that tells whether a passage passes by its valid time, time and record time."""
     at = millis(query.known_by or query.true_at or query.valid_at)
     if query.known_by is not None:
         return lambda status, start, end, said, recorded: recorded <= at
@@ -144,44 +146,45 @@ def _parts_of(
     statistics: Statistics,
     weights: Sequence[tuple[str, float]],
 ) -> tuple[tuple[str, float], ...]:
+    """Return what each token adds to a passage; `CorruptDatabase` if the stored tokens are damaged."""
     words = tokens.split()
     if len(words) != length:
         # SQLite does not notice when the pages of a long text were overwritten.
-        raise Corrupt(f"{db.path.name} is damaged: passage {n} of {atom_id} is not as it was written")
+        raise Corrupt(f"{db.path.name} is damaged: passage {n} of {atom_id} has the wrong length")
     return _parts(words, K1 * (1 - B + B * length / statistics.mean_length), weights)
 
 
 def search_former(db: Database, query: TextQuery) -> list[tuple[Match, Near]]:
-    """The best texts that atoms have no longer, scored as if they stood among those of their scope."""
-    found: list[tuple[Match, Near]] = []
+    """Return the best past passages, scored as if they were among the current ones of their scope."""
+    matches: list[tuple[Match, Near]] = []
     for scope in dict.fromkeys(query.scopes):
-        known = db.one("SELECT id, passages, tokens FROM scopes WHERE scope=?", (scope,))
-        if known:
-            found += _search_former(db, scope, known[0], _statistics(db, known[0], known[1], known[2], query), query)
-    return found
+        row = db.one("SELECT id, passages, tokens FROM scopes WHERE scope=?", (scope,))
+        if row:
+            matches += _search_former(db, scope, row[0], _statistics(db, row[0], row[1], row[2], query), query)
+    return matches
 
 
 def _search_former(
     db: Database, scope: Scope, number: int, statistics: Statistics, query: TextQuery
 ) -> list[tuple[Match, Near]]:
-    found: list[tuple[Match, Near]] = []
+    matches: list[tuple[Match, Near]] = []
 
     def scored(ids: Sequence[int]) -> list[Match]:
-        found[:] = _scored_former(db, ids, scope, statistics, query)
-        return [match for match, _ in found]
+        matches[:] = _scored_former(db, ids, scope, statistics, query)
+        return [match for match, _ in matches]
 
     _search_table(db, former_table(number), _any_of(query.tokens), scored, query)
-    return found
+    return matches
 
 
 def _scored_former(
     db: Database, ids: Sequence[int], scope: Scope, statistics: Statistics, query: TextQuery
 ) -> Iterator[tuple[Match, Near]]:
     by, weights = millis(query.known_by or query.valid_at), _token_weights(statistics, query)
-    for atom_id, n, length, tokens, status, _, recorded, layer, origin, *said in _fetch(db, ids, "former", _PLACE):
+    for atom_id, n, length, tokens, status, _, recorded, layer, origin, *details in _fetch(db, ids, "former", _PLACE):
         if recorded > by:
             continue
-        speaker, at, asks, tells_of, digest = said
+        speaker, at, asks, tells_of, digest = details
         parts = _parts_of(db, atom_id, n, length, tokens, statistics, weights)
         match = Match(atom_id, n, Status(status), sum([part for _, part in parts]), parts)
         yield (
@@ -223,6 +226,7 @@ def _fetch(db: Database, ids: Sequence[int], table: str, more: str) -> Iterator[
 
 
 def text_table(scope: int, *, shelf: bool) -> str:
+    """Return the name of a scope's text table: of its recallable passages, or of the others."""
     return f"{'shelf' if shelf else 'text'}_{scope}"
 
 
@@ -235,28 +239,29 @@ def _any_of(tokens: Iterable[str]) -> str:
 
 
 def _pruned(tokens: Sequence[str], statistics: Statistics) -> str:
-    """Passages that hold a selective word; common words then only add to their scores.
+    """Return an FTS5 expression for passages with a selective word; common words only add to their scores.
 
-    FTS5 scores every match of a common word, and a passage that holds nothing but common words of the question
-    hardly ever comes out on top. Where all words are common the rarest brings the candidates.
+    FTS5 scores every match of a common word, and a passage with nothing but common words of the query is hardly ever
+    among the best. If all words are common, the rarest selects the candidates.
     """
-    known = sorted(
-        (token for token in tokens if statistics.holding.get(token)), key=lambda each: (statistics.holding[each], each)
+    known_tokens = sorted(
+        (token for token in tokens if statistics.holding.get(token)),
+        key=lambda token: (statistics.holding[token], token),
     )
     ceiling = max(SELECTIVE_SHARE * statistics.passages, SELECTIVE_COUNT)
-    matches = accumulate(statistics.holding[token] for token in known)
+    matches = accumulate(statistics.holding[token] for token in known_tokens)
     selective = [
         token
-        for token, so_far in zip(known, matches, strict=True)
+        for token, so_far in zip(known_tokens, matches, strict=True)
         if statistics.holding[token] <= ceiling and so_far <= MOST_MATCHES
-    ] or known[:1]
-    if len(selective) == len(known):
+    ] or known_tokens[:1]
+    if len(selective) == len(known_tokens):
         return _any_of(selective)
-    return f"({_any_of(selective)}) AND ({_any_of(known)})"
+    return f"({_any_of(selective)}) AND ({_any_of(known_tokens)})"
 
 
 def _parts(tokens: list[str], norm: float, weights: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
-    """What each wanted token adds: BM25 with an idf that never goes below zero."""
+    """Return what each token adds: BM25 with an idf that is never negative."""
     return tuple(
         [(token, weight * times / (times + norm)) for token, weight in weights if (times := tokens.count(token))]
     )

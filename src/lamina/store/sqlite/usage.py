@@ -1,4 +1,4 @@
-"""usage.db: what chat models have used. A file of its own, so that no call waits for somebody who writes."""
+"""usage.db: what chat models have used. A separate file, so that no call waits for a writer."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ _DAYS = "SELECT day, model, calls, tokens_in, tokens_out, money FROM used ORDER 
 
 
 class SqliteUsage:
-    """What chat models of a store used, in a file that is made at the first call and made anew if it is damaged."""
+    """Usage counts of a store, in a file that is created at first use and recreated if damaged."""
 
     def __init__(self, path: Path, *, vfs: str | None = None) -> None:
         self._file = Apart(path, _SCHEMA, vfs=vfs)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
     def add(self, day: date, model: str, used: Used) -> Used:
-        """Count what a model used; what all models together have used that day, this included."""
+        """Add what a model used; return what all models together have used that day, this included."""
         row = (day.isoformat(), model, used.calls, used.tokens_in, used.tokens_out, used.money)
         with (db := self._file.db).writing(durable=False):
             db.run(_ADD, row)
             return _used(db.rows(_OF, (day.isoformat(),))[0])
 
     def of(self, day: date) -> Used:
-        """What all models together used on a day."""
+        """Return what all models together used on a day."""
         return _used(self._file.db.rows(_OF, (day.isoformat(),))[0]) if self._file.is_there() else Used()
 
     def days(self) -> list[UsedOn]:
-        """Every day and model there is a count of, the latest day first."""
+        """Return the counts of every day and model, the latest day first."""
         rows = self._file.db.rows(_DAYS) if self._file.is_there() else []
         return [UsedOn(date.fromisoformat(day), model, _used(counts)) for day, model, *counts in rows]
 
     def prune(self, before: date) -> int:
-        """Let go of the counts of days before this one; a file nobody made holds none."""
+        """Delete the counts of days before this one; return how many."""
         if not self._file.is_there():
             return 0
         with (db := self._file.db).writing(durable=False):

@@ -1,4 +1,4 @@
-// The picture of a neighbourhood. Words reach it as data and are drawn on a canvas; the table beside it says the same.
+// The graph of a neighbourhood. Text is data and drawn on a canvas; the table has the same data.
 import cytoscape from "./vendor/cytoscape.esm.min.js";
 
 const place = document.getElementById("graph");
@@ -58,8 +58,7 @@ const MANY = 12;
 const RING = 90;
 const APART = 46;
 
-// From the one in the middle outwards, link by link: in columns where there is room, in rows where there is not, and in
-// rings around it where there are many.
+// Layout from the centre outwards by distance: in columns if there is room, else in rows; in rings for many nodes.
 function lay(graph) {
   const steps = new Map();
   graph.elements().bfs({ roots: graph.nodes("[?middle]"), visit: (node, edge, before, n, depth) => void steps.set(node.id(), depth) });

@@ -1,4 +1,4 @@
-// The inbox by keyboard. Every key presses a button that is there for the mouse, too.
+// Keyboard control of the inbox. Every key clicks a button that is also visible.
 
 const list = () => [...document.querySelectorAll("[data-item]")];
 let at = 0;
@@ -26,7 +26,7 @@ function press(key) {
   }
 }
 
-// Decisions in the order they were made, so that undo takes back the last one wherever it stands in the list.
+// Decisions in the order they were made, so that undo reverses the last one wherever it is in the list.
 const decided = [];
 
 new MutationObserver(() => {
@@ -70,7 +70,7 @@ document.addEventListener("focusin", (event) => {
   if (item) go(list().indexOf(item), false);
 });
 
-// What was decided has left the list, so that the next page begins that much earlier.
+// Decided items have left the list, so the next page starts that much earlier.
 document.addEventListener("click", (event) => {
   const next = event.target.closest("[data-next]");
   if (!next) return;

@@ -1,27 +1,27 @@
-// The timeline as it happens: the feed says that something did, and the page asks for it. Without a feed it looks by itself.
+// Live timeline: the feed reports new commits and the page loads them. Without a feed it polls.
 
-const EVERY = 5000;
-const told = document.getElementById("live");
-const ask = () => window.htmx.trigger("#fresh", "news");
+const POLL_MS = 5000;
+const state = document.getElementById("live");
+const load = () => window.htmx.trigger("#fresh", "news");
 
-function look() {
-  told.textContent = "looking every few seconds";
-  setInterval(ask, EVERY);
+function poll() {
+  state.textContent = "updated every few seconds";
+  setInterval(load, POLL_MS);
 }
 
 const since = document.getElementById("fresh").dataset.since;
 const feed = new EventSource(`/v1/feed?since=${since}`);
-let heard = false;
+let wasOpen = false;
 feed.addEventListener("open", () => {
-  heard = true;
-  told.textContent = "live";
+  wasOpen = true;
+  state.textContent = "live";
 });
-feed.addEventListener("message", ask);
-feed.addEventListener("commit", ask);
+feed.addEventListener("message", load);
+feed.addEventListener("commit", load);
 feed.addEventListener("error", () => {
   if (feed.readyState === EventSource.CLOSED) {
     feed.close();
-    look();
-  } else if (heard) told.textContent = "waiting for the server";
+    poll();
+  } else if (wasOpen) state.textContent = "waiting for the server";
 });
 addEventListener("pagehide", () => feed.close());

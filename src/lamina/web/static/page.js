@@ -1,4 +1,4 @@
-// What every page shares: the theme switch, the word that proves a form is ours, and the turn one came to see.
+// Shared by every page: the theme switch, the CSRF token of forms, error messages, and scrolling to a highlighted turn.
 
 const root = document.documentElement;
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -24,13 +24,13 @@ tellTheme();
 const csrf = document.querySelector("meta[name=csrf]")?.content;
 document.body.addEventListener("htmx:configRequest", (event) => {
   if (csrf && event.detail.verb !== "get") event.detail.headers["X-CSRF-Token"] = csrf;
-  // An address says what was asked for, and nothing of the fields that were left alone.
-  const asked = event.detail.verb === "get" ? event.detail.formData : new FormData();
-  for (const [name, value] of [...asked]) if (value === "") asked.delete(name);
+  // The URL contains only the fields that were filled in.
+  const fields = event.detail.verb === "get" ? event.detail.formData : new FormData();
+  for (const [name, value] of [...fields]) if (value === "") fields.delete(name);
 });
 const posting = (event) => event.detail.elt.closest("form[method=post]");
 document.body.addEventListener("htmx:confirm", (event) => {
-  // A second press of the same button is no second order.
+  // Ignore a second click while the request is running.
   if (posting(event)?.dataset.busy) event.preventDefault();
 });
 document.body.addEventListener("htmx:beforeRequest", (event) => {
@@ -44,8 +44,8 @@ document.body.addEventListener("htmx:afterRequest", (event) => {
   if (event.detail.successful && form && "clears" in form.dataset) form.reset();
 });
 document.body.addEventListener("htmx:sendError", (event) => {
-  // The feed of the timeline tells by itself that the server is away.
-  if (event.detail.elt.id !== "fresh") tell(event.detail.elt, "The server does not answer. When it does again, look whether this was done before you repeat it.");
+  // The timeline's feed reports by itself that the server cannot be reached.
+  if (event.detail.elt.id !== "fresh") tell(event.detail.elt, "The server does not respond. Later, check whether this was done before you repeat it.");
 });
 
 function busy(form, is) {
@@ -56,7 +56,7 @@ function busy(form, is) {
 }
 
 document.body.addEventListener("htmx:beforeSwap", (event) => {
-  // A refusal is told where it was asked for, and takes nothing else off the page.
+  // An error is shown beside the element that sent the request, and replaces nothing else.
   if (event.detail.xhr.status >= 400) refused(event);
 });
 
@@ -68,7 +68,7 @@ function refused(event) {
 }
 
 document.body.addEventListener("htmx:beforeOnLoad", (event) => {
-  // Whose session has ended is led to sign in; but nobody's words are thrown away for it.
+  // An expired session leads to the sign-in page, unless a text would be lost.
   const form = posting(event);
   const written = form && [...form.elements].some((each) => each.localName === "textarea" && each.value !== each.defaultValue);
   if (event.detail.xhr.status !== 401 || !written) return;
@@ -95,18 +95,18 @@ function tell(beside, words) {
   put(beside, said);
 }
 
-// What the gate before the pages refuses comes as a problem document.
+// The security middleware sends a problem document.
 function plainly(xhr) {
   const said = document.createElement("p");
   said.className = "said trouble";
   said.setAttribute("role", "alert");
   const isProblem = xhr.getResponseHeader("Content-Type")?.startsWith("application/problem+json");
-  said.textContent = isProblem ? JSON.parse(xhr.responseText).detail : `That was not done (${xhr.status}).`;
+  said.textContent = isProblem ? JSON.parse(xhr.responseText).detail : `Not done (status ${xhr.status}).`;
   return said;
 }
 
 document.body.addEventListener("htmx:afterSettle", (event) => {
-  // Where the button that was pressed is gone, the keyboard goes on from what was done.
+  // If the clicked button is gone, move the keyboard focus to the result.
   if (document.activeElement !== document.body) return;
   const said = event.detail.elt.querySelector?.(".said");
   said?.setAttribute("tabindex", "-1");
